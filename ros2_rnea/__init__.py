@@ -1,0 +1,40 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Inverse dynamics for torque-controlled robots, with and without ROS 2.
+
+A robot goes through this package from right to left::
+
+    node, tools  →  feedforward, audit  →  robot  →  dynamics  →  model  →  spatial
+
+``model`` turns URDF text into a tree of rigid bodies, ``dynamics`` holds the algorithms (the only
+place with ``spatial`` where mechanics is written), ``robot`` is their public face on NumPy
+arrays, ``feedforward`` decides what to send when messages are late, short or missing, and
+``node`` carries messages between that and ROS 2.  Each uses only what stands to its right.
+"""
+
+from ros2_rnea.dynamics.wrenches import WORLD, Wrench
+from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
+from ros2_rnea.robot import EffortTerms, Robot
+
+__all__ = [
+    'ArgumentError',
+    'DescriptionError',
+    'EffortTerms',
+    'RneaError',
+    'Robot',
+    'TrajectoryError',
+    'WORLD',
+    'Wrench',
+]

@@ -1,0 +1,83 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""External wrenches: from the frame they are given in to the body they act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Mapping, Sequence
+
+from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
+from ros2_rnea.model.tree import BASE, Tree
+from ros2_rnea.spatial import Force, NO_TRANSFORM, Number
+
+
+class Frame(Enum):
+    """Frames that are not a link's."""
+
+    WORLD = 'world'
+
+
+WORLD = Frame.WORLD
+"""
+The inertial frame.
+
+It is the root link's frame of a robot with a fixed base; a floating base's position and
+orientation are given in it.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """
+    A wrench [moment; force] that the environment applies to a link.
+
+    :ivar value: six numbers, or shape (N, 6) for a batch [Nm, Nm, Nm, N, N, N]; the moment is
+        taken about the frame's origin, all in the frame's axes.
+    :ivar frame: a link's name, WORLD, or None for the frame of the link it acts on.
+    """
+
+    value: Sequence[Number]
+    frame: str | Frame | None = None
+
+
+def body_forces(
+        tree: Tree,
+        q: Sequence[Number],
+        wrenches: Mapping[str, tuple[Force, str | Frame]]) -> dict[int, Force]:
+    """
+    Return the sum of the wrenches on each body, in the body's frame.
+
+    A force transforms with the dual: f_body = X* f_frame, which is (X⁻¹)ᵀ f_frame.
+
+    :param q: joint positions, nq numbers; they count where a frame is not the body's own.
+    :param wrenches: by the link they act on: the force and the frame it is given in.
+    """
+    forces: dict[int, Force] = {}
+    X_base_to_body = None
+    for link, (force, frame) in wrenches.items():
+        body = tree.links[link].body
+        if body == BASE:
+            continue  # the ground takes it
+        if isinstance(frame, str) and tree.links[frame].body == body:
+            in_body = tree.links[frame].X_body_to_link.to_parent(force)
+        else:
+            if X_base_to_body is None:
+                X_base_to_body = body_transforms(tree, q)
+            X_base_to_frame = (
+                NO_TRANSFORM if frame is WORLD else link_transform(tree, X_base_to_body, frame))
+            in_body = X_base_to_body[body] @ X_base_to_frame.to_parent(force)
+        forces[body] = forces[body] + in_body if body in forces else in_body
+    return forces

@@ -1,0 +1,38 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The errors that this package raises on purpose, all of them kinds of RneaError."""
+
+
+class RneaError(ValueError):
+    """
+    The root of all errors that ros2_rnea raises on purpose.
+
+    A message names the element it is about, the value that was given and what would do.
+    """
+
+
+class DescriptionError(RneaError):
+    """The robot description does not define a robot whose dynamics can be computed."""
+
+
+class ArgumentError(RneaError):
+    """An argument of a call has a size, name or value that the robot at hand cannot use."""
+
+
+class TrajectoryError(RneaError):
+    """A trajectory cannot be followed, for the reason that the message gives."""
+
+
+class MessageError(RneaError):
+    """A message cannot be used; what it would have replaced stays in force."""

@@ -1,0 +1,228 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The decision of each cycle: what effort to send, or why nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
+from ros2_rnea.feedforward.joint_states import JointStates
+from ros2_rnea.feedforward.limits import clamp
+from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.feedforward.whole_state import (
+    check_assumed_positions,
+    check_joint_names,
+    joint_body,
+    single_joints,
+    WholeState,
+)
+from ros2_rnea.feedforward.wrenches import ExternalWrenches
+from ros2_rnea.model.description import JointType
+from ros2_rnea.robot import Robot
+
+
+class Instant(NamedTuple):
+    """One moment on the two clocks that count [s]."""
+
+    steady: float  # never jumps: ages and timeouts
+    ros: float     # that of trajectory stamps
+
+
+class Status(Enum):
+    """What a decision came to; only the last five come with an effort."""
+
+    DISABLED = 'disabled: nothing is sent'
+    WAITING = 'no joint state yet'
+    STALE = 'joint states have stopped: nothing is sent'
+    UNKNOWN_POSITION = 'nothing tells where a joint is: nothing is sent'
+    NOT_FINITE = 'the effort is not a finite number: nothing is sent'
+    GRAVITY = 'gravity at the measured state'
+    NO_TRAJECTORY = TargetKind.NO_TRAJECTORY.value
+    FOLLOWING = TargetKind.FOLLOWING.value
+    HOLDING_END = TargetKind.HOLDING_END.value
+    OFF_END = TargetKind.OFF_END.value
+
+
+@dataclass(frozen=True)
+class Decision:
+    """
+    What to send now.
+
+    :ivar joints: those that the status is about, where it is about some.
+    :ivar detail: more words for people.
+    :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
+    :ivar saturated: which efforts were cut to their limit.
+    """
+
+    status: Status
+    joints: tuple[str, ...] = ()
+    detail: str = ''
+    effort: np.ndarray | None = None
+    saturated: tuple[str, ...] = ()
+
+
+class FeedforwardPolicy:
+    """
+    The feedforward of one robot with one set of settings, without ROS and without a clock.
+
+    It is told what messages say and asked, once a cycle, what to send.
+
+    :param robot: whose inverse dynamics is computed.
+    :param settings: checked against the robot.
+    :raises ArgumentError: where a setting does not fit the robot.
+    """
+
+    def __init__(self, robot: Robot, settings: Settings) -> None:
+        check_joint_names(robot, settings.joints, 'joints')
+        check_assumed_positions(robot, settings.assumed_positions)
+        self.robot = robot
+        self.settings = settings
+        self.controlled = settings.joints or tuple(
+            name for name in single_joints(robot) if name not in settings.assumed_positions)
+        others = tuple(name for name in single_joints(robot) if name not in self.controlled)
+        mimics = tuple(robot.tree.mimics)
+        self.states = JointStates(self.controlled, (*others, *mimics), settings.state_timeout)
+        self.motion = DesiredMotion(
+            self.controlled,
+            [joint_body(robot, n).type is JointType.CONTINUOUS for n in self.controlled],
+            settings.hold_tolerance)
+        self.wrenches = ExternalWrenches(
+            robot.link_names, settings.wrench_timeout, settings.wrench_exerted_by_robot)
+        self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
+        self._measured = len(self.controlled) + len(others)
+        self._rows = self._whole.v_index[:len(self.controlled)]
+        self._limits = robot.effort_limits[self._rows] * settings.effort_limit_factor
+        self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
+        self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
+
+    def take_over(self, older: FeedforwardPolicy) -> None:
+        """Go on from where an earlier policy was: joint states, and the motion and wrenches."""
+        self.states.adopt(older.states)
+        if older.controlled == self.controlled:
+            older.motion.hold_tolerance = self.settings.hold_tolerance
+            self.motion = older.motion
+        self.wrenches.adopt(older.wrenches)
+
+    def take_joint_state(
+            self,
+            names: Sequence[str],
+            positions: Sequence[float],
+            velocities: Sequence[float],
+            stamp: float,
+            now: Instant) -> bool:
+        """
+        Take over measured joints, and tell whether that calls for a command.
+
+        :raises MessageError: where the message is refused.
+        """
+        carries_controlled = self.states.update(names, positions, velocities, stamp, now.steady)
+        return carries_controlled and self.states.is_fresh(now.steady)
+
+    def take_trajectory(
+            self,
+            names: Sequence[str],
+            waypoints: Sequence[Waypoint],
+            stamp: float,
+            now: Instant) -> None:
+        """
+        Follow a trajectory from now on.
+
+        :raises TrajectoryError: where it cannot be followed; the present one stays in force.
+        """
+        if not self.states.is_fresh(now.steady):
+            raise TrajectoryError(
+                'a trajectory starts from the measured state, and there is no fresh one')
+        n = len(self.controlled)
+        self.motion.accept(
+            names, waypoints, stamp, now.ros,
+            self.states.positions[:n], self.states.velocities[:n])
+
+    def take_wrench(self, frame: str, moment_force: Sequence[float], now: Instant) -> None:
+        """
+        Take over a wrench that acts on the robot.
+
+        :raises MessageError: where its frame or a value cannot be used.
+        """
+        self.wrenches.update(frame, moment_force, now.steady)
+
+    def decide(self, now: Instant) -> Decision:
+        """Return what to send at a moment."""
+        if not self.settings.enabled:
+            return Decision(Status.DISABLED)
+        if not self.states.is_fresh(now.steady):
+            return self._without_state(now)
+        measured = self.states.positions[:self._measured]
+        unknown = self._whole.unknown(measured)
+        if unknown:
+            return Decision(Status.UNKNOWN_POSITION, unknown, _how_to_assume(unknown[0]))
+        return self._effort(measured, now)
+
+    def mimic_deviations(self) -> dict[str, float]:
+        """Return by how much measured mimic joints are off what they should follow [rad or m]."""
+        deviations = {}
+        bodies = self.robot.tree.bodies
+        positions = self._whole.positions(self.states.positions[:self._measured])
+        for name, measured in zip(
+                self.robot.tree.mimics, self.states.positions[self._measured:]):
+            body = bodies[self.robot.tree.mimics[name]]
+            expected = body.multiplier * positions[body.q_index] + body.offset
+            if abs(measured - expected) > self.settings.mimic_tolerance:
+                deviations[name] = float(measured - expected)
+        return deviations
+
+    def _without_state(self, now: Instant) -> Decision:
+        never = self.states.unmeasured()
+        if never:
+            return Decision(Status.WAITING, never)
+        return Decision(Status.STALE, self.states.stale(now.steady))
+
+    def _effort(self, measured: np.ndarray, now: Instant) -> Decision:
+        n = len(self.controlled)
+        status, detail = Status.GRAVITY, ''
+        q = self._whole.positions(measured)
+        qd = qdd = self._whole.velocities(np.zeros(len(measured)))
+        if not self._gravity_only:
+            target = self.motion.target(now.ros + self.settings.lookahead, measured[:n])
+            status = Status[target.kind.name]
+            q[self._whole.q_index[:n]] = target.positions
+            if target.kind is TargetKind.FOLLOWING:
+                velocities = self.states.fresh_velocities(now.steady)[:len(measured)]
+                qd = self._whole.velocities(velocities)
+                qd[self._rows] = target.velocities
+                qdd = qdd.copy()
+                qdd[self._rows] = target.accelerations
+            elif target.kind is TargetKind.OFF_END:
+                detail = self.motion.explain(target)
+        f_ext = self.wrenches.active(now.steady) if self._count_wrenches else None
+        tau = self.robot.inverse_dynamics(q, qd, qdd, f_ext, self.settings.gravity)[self._rows]
+        if not np.isfinite(tau).all():
+            return Decision(Status.NOT_FINITE, self._names(~np.isfinite(tau)))
+        effort, cut = clamp(tau, self._limits)
+        return Decision(status, (), detail, effort, self._names(cut) if cut.any() else ())
+
+    def _names(self, which: np.ndarray) -> tuple[str, ...]:
+        return tuple(name for name, here in zip(self.controlled, which) if here)
+
+
+def _how_to_assume(joint: str) -> str:
+    return (f'publish {joint!r} in joint_states, or set the parameter '
+            f'assumed_positions.{joint} to where it stands')

@@ -1,0 +1,320 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A trajectory of joints, sampled by the rules of ros2_control's joint_trajectory_controller.
+
+Two neighbouring points are joined by the spline that the fields of *both* determine:
+
+================================  =============  ==================================
+positions                         linear         velocity: the slope, acceleration 0
+and velocities                    cubic Hermite
+and velocities and accelerations  quintic
+================================  =============  ==================================
+
+A segment holds its start and not its end.  From the last point on the sample is that point, with
+0 for the fields that it lacks.  Before the first point the motion leads in from the measured
+state, which has all fields.  (Read in ros2_controllers 6.9, ``trajectory.cpp``.)
+
+What the controller refuses is refused here, and so is what it plays wrongly: numbers that are not
+finite, and accelerations without velocities, of which it makes zeros, positions included.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from math import inf, isfinite, pi
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ros2_rnea.errors import TrajectoryError
+
+Array = NDArray[np.float64]
+
+# The controller takes a last velocity up to this for zero, and a half turn to within that for one.
+_ZERO_VELOCITY = float(np.finfo(np.float32).eps)
+_HALF_TURN_TOLERANCE = 1e-9
+
+_FIELDS = ('positions', 'velocities', 'accelerations')
+
+# By the number of fields that both ends of a segment have: the matrix that gives the coefficients
+# of 1, u, u^2, ... in the segment's own time u = 0 ... 1 from the derivatives by u at its ends,
+# (q0, q0', q0'', q1 - q0, q1', q1'') or as many of them as there are.
+_SPLINES = {
+    1: np.eye(2),
+    2: np.array([
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, -2.0, 3.0, -1.0],
+        [0.0, 1.0, -2.0, 1.0],
+    ]),
+    3: np.array([
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
+        [0.0, -6.0, -1.5, 10.0, -4.0, 0.5],
+        [0.0, 8.0, 1.5, -15.0, 7.0, -1.0],
+        [0.0, -3.0, -0.5, 6.0, -3.0, 0.5],
+    ]),
+}
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """
+    A point of a trajectory, like a message's: one value for each of the trajectory's joints.
+
+    ``time`` is time_from_start [s].  A field that is not given is None or empty.
+    """
+
+    time: float
+    positions: Sequence[float] | Array
+    velocities: Sequence[float] | Array | None = None
+    accelerations: Sequence[float] | Array | None = None
+
+
+class Trajectory:
+    """Waypoints joined by splines; read-only once it is built."""
+
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        waypoints: Sequence[Waypoint],
+        start: float = 0.0,
+        allow_nonzero_end_velocity: bool = False,
+    ) -> None:
+        """
+        Check the waypoints and compute the splines between them.
+
+        :param joint_names: the joints, in the order of the waypoints' values.
+        :param waypoints: at least one, at strictly increasing times that are not negative.
+        :param start: the time from which the waypoints count [s].
+        :param allow_nonzero_end_velocity: take a last point that still moves.
+        :raises TrajectoryError: when joint_trajectory_controller would refuse it or misplay it.
+        """
+        _check_joint_names(joint_names)
+        _check_times(waypoints)
+        self.joint_names = tuple(joint_names)
+        self.start = start
+        self._times = [waypoint.time for waypoint in waypoints]
+        self._states, self._field_counts = _stack(joint_names, waypoints)
+        if not allow_nonzero_end_velocity:
+            _check_end_velocity(joint_names, self._states[-1, 1])
+        self._coefficients = _spline_coefficients(
+            joint_names, self._times, self._states, self._field_counts)
+
+    @property
+    def end(self) -> float:
+        """Return the time of the last point [s]."""
+        return self.start + self._times[-1]
+
+    def sample(self, time: float) -> Array:
+        """
+        Return positions, velocities and accelerations at a time, as the rows of one new array.
+
+        Before the first point time stands still at that point.
+
+        :param time: [s], on the clock of ``start``.
+        :returns: shape (3, joints) [rad or m, and per s, per s^2].
+        """
+        t = max(time - self.start, self._times[0])
+        segment = bisect_right(self._times, t) - 1
+        if segment == len(self._coefficients):
+            return self._states[-1].copy()
+        return _powers(t - self._times[segment]) @ self._coefficients[segment]
+
+    def for_joints(self, joint_names: Sequence[str], held_positions: Array) -> Trajectory:
+        """
+        Return this motion in another order of joints, among them joints that it does not move.
+
+        :param joint_names: all of this trajectory's joints, and others, in any order.
+        :param held_positions: where a joint that this trajectory does not name stays at rest,
+            shape (len(joint_names),) [rad or m].
+        :raises TrajectoryError: when this trajectory has a joint that is not in ``joint_names``.
+        """
+        unknown = [name for name in self.joint_names if name not in joint_names]
+        if unknown:
+            raise TrajectoryError(
+                f"The trajectory moves {', '.join(map(repr, unknown))}, "
+                f"but the joints here are {', '.join(map(repr, joint_names))}.")
+        columns = [joint_names.index(name) for name in self.joint_names]
+
+        def among_held(values: Array) -> Array:
+            all_values = np.zeros((*values.shape[:2], len(joint_names)))
+            all_values[:, 0] = held_positions
+            all_values[:, :, columns] = values
+            return all_values
+
+        other = copy(self)
+        other.joint_names = tuple(joint_names)
+        other._states = among_held(self._states)
+        other._coefficients = among_held(self._coefficients)
+        return other
+
+    def entered_from(
+        self,
+        time: float,
+        positions: Array,
+        velocities: Array | None = None,
+        continuous: ArrayLike = False,
+    ) -> Trajectory:
+        """
+        Return this motion led in from a measured state, if the first point is still ahead.
+
+        The spline is the one for the first point's fields.  A continuous joint starts the whole
+        turns away from its measured position that bring it nearest to the first point.
+
+        :param time: when the state was measured [s].
+        :param positions: measured, shape (joints,) [rad or m].
+        :param velocities: measured, shape (joints,) [rad/s or m/s]; None: taken for zero.
+        :param continuous: which joints turn without end, shape (joints,).
+        :raises TrajectoryError: when the state is not finite.
+        """
+        t = time - self.start
+        if t >= self._times[0]:
+            return self
+        first = self._states[0]
+        entry = np.zeros_like(first)
+        entry[0] = positions + whole_turns(first[0] - positions, continuous)
+        entry[1] = 0.0 if velocities is None else velocities
+
+        other = copy(self)
+        other._times = [t, *self._times]
+        other._states = np.concatenate((entry[np.newaxis], self._states))
+        other._field_counts = [3, *self._field_counts]
+        lead_in = _spline_coefficients(
+            self.joint_names, other._times[:2], other._states[:2], other._field_counts[:2])
+        other._coefficients = np.concatenate((lead_in, self._coefficients))
+        return other
+
+
+def whole_turns(differences: Array, continuous: ArrayLike) -> Array:
+    """
+    Return the whole turns that are nearest to differences of position; 0 for joints that end.
+
+    Half a turn counts as none, and so does a rounding error more: which way a joint goes to the
+    opposite side is then the way that the numbers say.
+
+    :param differences: shape (joints,) [rad].
+    :param continuous: which joints turn without end, shape (joints,).
+    :returns: multiples of 2 pi, shape (joints,) [rad].
+    """
+    beyond_half_a_turn = np.abs(differences) - pi - _HALF_TURN_TOLERANCE
+    turns = np.ceil(beyond_half_a_turn / (2.0 * pi))
+    return np.where(continuous, np.copysign(2.0 * pi * turns, differences), 0.0)
+
+
+def _check_joint_names(joint_names: Sequence[str]) -> None:
+    if not joint_names:
+        raise TrajectoryError('The trajectory names no joints.')
+    for index, name in enumerate(joint_names):
+        if name in joint_names[:index]:
+            raise TrajectoryError(f'The trajectory names joint {name!r} twice.')
+
+
+def _check_times(waypoints: Sequence[Waypoint]) -> None:
+    if not waypoints:
+        raise TrajectoryError('The trajectory has no points.')
+    previous = -inf
+    for index, waypoint in enumerate(waypoints):
+        if not isfinite(waypoint.time) or waypoint.time < 0.0:
+            raise TrajectoryError(
+                f'Point {index} has time_from_start {waypoint.time} s: it must be 0 or more.')
+        if waypoint.time <= previous:
+            raise TrajectoryError(
+                f'Point {index} has time_from_start {waypoint.time} s: '
+                f'it must be later than the {previous} s of point {index - 1}.')
+        previous = waypoint.time
+
+
+def _stack(
+    joint_names: Sequence[str], waypoints: Sequence[Waypoint],
+) -> tuple[Array, list[int]]:
+    """Return all fields, 0 where not given, (points, 3, joints), and how many each point has."""
+    states = np.zeros((len(waypoints), 3, len(joint_names)))
+    field_counts = []
+    for index, waypoint in enumerate(waypoints):
+        fields = [getattr(waypoint, field) for field in _FIELDS]
+        sizes = [0 if values is None else len(values) for values in fields]
+        if not sizes[0]:
+            raise TrajectoryError(f'Point {index} has no positions: give one for each joint.')
+        if sizes[2] and not sizes[1]:
+            raise TrajectoryError(
+                f'Point {index} has accelerations and no velocities, of which '
+                'joint_trajectory_controller silently makes zeros: give both or neither.')
+        field_count = int(np.count_nonzero(sizes))
+        for row in range(field_count):
+            if sizes[row] != len(joint_names):
+                raise TrajectoryError(
+                    f'Point {index} has {sizes[row]} {_FIELDS[row]} '
+                    f'for {len(joint_names)} joints.')
+            states[index, row] = fields[row]
+        field_counts.append(field_count)
+    not_finite = np.argwhere(~np.isfinite(states))
+    if len(not_finite):
+        index, row, joint = not_finite[0]
+        raise TrajectoryError(
+            f'Point {index} has {states[index, row, joint]} among its {_FIELDS[row]}, '
+            f'for joint {joint_names[joint]!r}: give a finite number.')
+    return states, field_counts
+
+
+def _check_end_velocity(joint_names: Sequence[str], velocities: Array) -> None:
+    for name, velocity in zip(joint_names, velocities, strict=True):
+        if abs(velocity) > _ZERO_VELOCITY:
+            raise TrajectoryError(
+                f'The last point has velocity {velocity} for joint {name!r}: '
+                'it must be 0, unless a nonzero velocity at the end is allowed.')
+
+
+def _spline_coefficients(
+    joint_names: Sequence[str], times: Sequence[float], states: Array, field_counts: Sequence[int],
+) -> Array:
+    """Return the coefficients of 1, t, ... t^5 from each point on, (points - 1, 6, joints)."""
+    durations = np.diff(times)
+    coefficients = np.zeros((len(durations), 6, len(joint_names)))
+    fields_at_both_ends = np.minimum(field_counts[:-1], field_counts[1:])
+    with np.errstate(all='ignore'):  # what overflows is refused below
+        for count, spline in _SPLINES.items():
+            here = np.flatnonzero(fields_at_both_ends == count)
+            # With u = t / T the n-th derivative by u is T^n times the one by t ...
+            powers = durations[here, np.newaxis, np.newaxis] ** np.arange(2 * count)[:, np.newaxis]
+            starts = states[here, :count] * powers[:, :count]
+            ends = states[here + 1, :count] * powers[:, :count]
+            ends[:, 0] -= starts[:, 0]
+            by_u = spline @ np.concatenate((starts, ends), axis=1)
+            # ... and the coefficient of u^n is T^n times the one of t^n.
+            coefficients[here, :2 * count] = by_u / powers
+    not_finite = np.argwhere(~np.isfinite(coefficients))
+    if len(not_finite):
+        segment, _, joint = not_finite[0]
+        raise TrajectoryError(
+            f'No finite spline leads joint {joint_names[joint]!r} in {durations[segment]} s '
+            f'from {states[segment, :, joint]} to {states[segment + 1, :, joint]}.')
+    return coefficients
+
+
+def _powers(t: float) -> Array:
+    """Return what coefficients of 1, t, ... t^5 are weighed by for q, qd and qdd, (3, 6)."""
+    t2 = t * t
+    t3 = t * t2
+    t4 = t * t3
+    return np.array((
+        (1.0, t, t2, t3, t4, t * t4),
+        (0.0, 1.0, 2.0 * t, 3.0 * t2, 4.0 * t3, 5.0 * t4),
+        (0.0, 0.0, 2.0, 6.0 * t, 12.0 * t2, 20.0 * t3),
+    ))

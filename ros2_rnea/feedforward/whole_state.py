@@ -1,0 +1,124 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A state of the whole robot, put together from joints that are measured, set or assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.model.tree import Body
+from ros2_rnea.robot import Robot
+
+
+def joint_body(robot: Robot, joint: str) -> Body:
+    """Return the body that an independent joint carries."""
+    return robot.tree.bodies[robot.tree.joints[joint]]
+
+
+def single_joints(robot: Robot) -> tuple[str, ...]:
+    """Return the independent joints of one degree of freedom: those a JointState can hold."""
+    return tuple(name for name in robot.joint_names if joint_body(robot, name).type.nv == 1)
+
+
+def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
+    """
+    Check that names are different joints of one degree of freedom.
+
+    :raises ArgumentError: saying what the name that does not fit is, and what would do.
+    """
+    known = single_joints(robot)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ArgumentError(f'{where} names {name!r} twice')
+        if name in known:
+            continue
+        if name in robot.tree.mimics:
+            leader = robot.tree.bodies[robot.tree.mimics[name]].q_index
+            followed = next(j for j in known if joint_body(robot, j).q_index == leader)
+            raise ArgumentError(
+                f'{where} names {name!r}, which mimics {followed!r} and has no effort of its '
+                f'own: name {followed!r} alone')
+        if name in robot.joint_names:
+            kind = joint_body(robot, name).type.label
+            raise ArgumentError(
+                f'{where} names {name!r}, a {kind} joint; only revolute, continuous and '
+                'prismatic joints can be commanded')
+        close = get_close_matches(name, known)
+        hint = f'did you mean {close[0]!r}?' if close else f'its joints are {", ".join(known)}'
+        raise ArgumentError(f'{where} names {name!r}, which {robot.name!r} does not have; {hint}')
+
+
+def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]) -> None:
+    """
+    Check that each assumed position has the size of its joint; other robots' joints may stand.
+
+    :raises ArgumentError: naming the joint, what was given and what would do.
+    """
+    for name, values in assumed.items():
+        if name not in robot.tree.joints:
+            continue
+        kind = joint_body(robot, name).type
+        if len(values) != kind.nq or not np.isfinite(values).all():
+            raise ArgumentError(
+                f'assumed_positions.{name} is {list(values)}; the {kind.label} joint {name!r} '
+                f'needs {kind.nq} finite number{"s" if kind.nq > 1 else ""}')
+
+
+class WholeState:
+    """
+    The places of a robot's joints in its position and velocity vectors, and what fills them.
+
+    :param names: joints with values of their own, each of one degree of freedom.
+    :param assumed: positions of joints that nothing measures, by name.
+    """
+
+    def __init__(
+            self,
+            robot: Robot,
+            names: Sequence[str],
+            assumed: Mapping[str, Sequence[float]]) -> None:
+        self.q_index = np.array([joint_body(robot, n).q_index for n in names], dtype=int)
+        self.v_index = np.array([joint_body(robot, n).v_index for n in names], dtype=int)
+        self._names = tuple(names)
+        self._assumed = np.zeros(robot.nq)
+        for name in robot.joint_names:
+            if name in assumed:
+                self._assumed[joint_body(robot, name).q_slice] = assumed[name]
+        self._zeros = np.zeros(robot.nv)
+        self._needed = np.array(
+            [i for i, name in enumerate(names) if name not in assumed], dtype=int)
+        self._unmeasurable = tuple(
+            n for n in robot.joint_names if n not in self._names and n not in assumed)
+
+    def positions(self, values: np.ndarray) -> np.ndarray:
+        """Return q, shape (nq,), from the joints' values; where one is NaN, the assumed one."""
+        q = self._assumed.copy()
+        known = ~np.isnan(values)
+        q[self.q_index[known]] = values[known]
+        return q
+
+    def velocities(self, values: np.ndarray) -> np.ndarray:
+        """Return q̇ (or q̈), shape (nv,), from the joints' values; zero for all others."""
+        qd = self._zeros.copy()
+        qd[self.v_index] = values
+        return qd
+
+    def unknown(self, values: np.ndarray) -> tuple[str, ...]:
+        """Return the joints of the robot whose position is neither a value here nor assumed."""
+        missing = self._needed[np.isnan(values[self._needed])]
+        return (*(self._names[i] for i in missing), *self._unmeasurable)

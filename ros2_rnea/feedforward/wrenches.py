@@ -1,0 +1,75 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The wrenches that are known to act on the robot, the newest of each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from ros2_rnea.errors import MessageError
+
+
+class ExternalWrenches:
+    """
+    Wrenches by the link in whose frame they are given; several links' wrenches add up.
+
+    :param links: the names of all links.
+    :param timeout: a wrench counts for this long after it came [s].
+    :param exerted_by_robot: whether messages tell what the robot does to the environment.
+    """
+
+    def __init__(
+            self,
+            links: Collection[str],
+            timeout: float,
+            exerted_by_robot: bool = False) -> None:
+        self.timeout = timeout
+        self.sign = -1.0 if exerted_by_robot else 1.0
+        self._links = frozenset(links)
+        self._newest: dict[str, tuple[float, np.ndarray]] = {}
+
+    def update(self, frame: str, moment_force: Sequence[float], now: float) -> None:
+        """
+        Take over a wrench [moment; force] about the origin of a link's frame, in its axes.
+
+        :raises MessageError: where no link has the frame's name or a value is not finite.
+        """
+        if frame not in self._links:
+            close = get_close_matches(frame, self._links)
+            hint = f'; did you mean {close[0]!r}?' if close else ''
+            raise MessageError(f'the wrench frame {frame!r} is not a link of the robot{hint}')
+        value = np.asarray(moment_force, dtype=float)
+        if not np.isfinite(value).all():
+            raise MessageError(f'the wrench in frame {frame!r} is {value.tolist()}: not finite')
+        self._newest[frame] = (now, value)
+
+    def adopt(self, older: ExternalWrenches) -> None:
+        """Take over what an earlier object has of the same frames."""
+        self._newest = {f: w for f, w in older._newest.items() if f in self._links}
+
+    def active(self, now: float) -> dict[str, np.ndarray]:
+        """Return what the environment does to the robot now: [moment; force] by link."""
+        return {
+            frame: self.sign * value
+            for frame, (received, value) in self._newest.items()
+            if now - received <= self.timeout}
+
+    def stale(self, now: float) -> tuple[str, ...]:
+        """Return the frames whose newest wrench no longer counts."""
+        return tuple(
+            frame for frame, (received, _) in self._newest.items()
+            if now - received > self.timeout)

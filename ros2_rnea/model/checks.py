@@ -1,0 +1,249 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What must hold of a description, so that the robot's dynamics is defined.
+
+Descriptions written in code are held to the same rules as those read from URDF.  What is merely
+suspicious, such as an inertia that no real body has, is not an error and not found here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from math import hypot, isfinite
+
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.model.description import (
+    JointDescription,
+    JointType,
+    LinkDescription,
+    Pose,
+    RobotDescription,
+)
+
+_TYPES_WITH_AXIS = (
+    JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC, JointType.PLANAR)
+# Within these, the square of an axis' length neither vanishes nor overflows.
+_SHORTEST_AXIS, _LONGEST_AXIS = 1e-100, 1e100
+_TYPES_WITH_BOUNDS = (JointType.REVOLUTE, JointType.PRISMATIC)
+
+
+def check_description(description: RobotDescription) -> None:
+    """
+    Refuse a description that leaves the dynamics undefined.
+
+    :raises DescriptionError: for the first thing that is wrong: a name that is missing, given
+        twice or unknown; a number that is not finite or not possible; joints that do not make
+        one tree of the links; a mimic that cannot be followed.
+    """
+    if not description.links:
+        raise DescriptionError(f'robot {description.name!r} has no links; one is needed')
+    _check_unique('link', (link.name for link in description.links))
+    _check_unique('joint', (joint.name for joint in description.joints))
+    for link in description.links:
+        _check_link(link)
+    for joint in description.joints:
+        _check_joint(joint)
+    _check_tree(description)
+    _check_mimics(description.joints)
+
+
+def _check_unique(kind: str, names: Iterable[str]) -> None:
+    for name, count in Counter(names).items():
+        if not name:
+            raise DescriptionError(f'a {kind} has an empty name')
+        if count > 1:
+            raise DescriptionError(f'{count} {kind}s have the name {name!r}; names must differ')
+
+
+# ---- Numbers --------------------------------------------------------------------------------
+
+
+def _check_link(link: LinkDescription) -> None:
+    inertial = link.inertial
+    if inertial is None:
+        return
+    where = f'link {link.name!r}'
+    _check_finite(where, 'mass', [inertial.mass])
+    _check_finite(where, 'inertia', inertial.inertia)
+    _check_pose(f'{where} <inertial>', inertial.origin)
+    _check_not_negative(where, 'mass', inertial.mass)
+
+
+def _check_joint(joint: JointDescription) -> None:
+    where = f'joint {joint.name!r}'
+    _check_pose(where, joint.origin)
+    _check_finite(where, 'axis', joint.axis)
+    _check_finite(where, 'damping', [joint.damping])
+    _check_finite(where, 'friction', [joint.friction])
+    if joint.mimic is not None:
+        _check_finite(where, 'mimic multiplier', [joint.mimic.multiplier])
+        _check_finite(where, 'mimic offset', [joint.mimic.offset])
+    _check_not_negative(where, 'damping', joint.damping)
+    _check_not_negative(where, 'friction', joint.friction)
+    _check_limits(joint)
+    _check_axis(joint)
+
+
+def _check_axis(joint: JointDescription) -> None:
+    if joint.type not in _TYPES_WITH_AXIS:
+        return
+    if not _SHORTEST_AXIS < hypot(*joint.axis) < _LONGEST_AXIS:
+        given = ' '.join(map(str, joint.axis))
+        raise DescriptionError(
+            f'joint {joint.name!r} is {joint.type.label}, but its axis {given} gives no '
+            'direction; give a vector of about unit length')
+
+
+def _check_limits(joint: JointDescription) -> None:
+    limits = joint.limits
+    where = f'joint {joint.name!r}'
+    _check_not_negative(where, 'velocity limit', limits.velocity)
+    _check_not_negative(where, 'effort limit', limits.effort)
+    if joint.type in _TYPES_WITH_BOUNDS and not limits.lower <= limits.upper:
+        raise DescriptionError(
+            f'{where} has the lower limit {limits.lower} and the upper limit {limits.upper}; '
+            'the lower must not exceed the upper')
+
+
+def _check_pose(where: str, pose: Pose) -> None:
+    _check_finite(where, 'origin xyz', pose.xyz)
+    _check_finite(where, 'origin rpy', pose.rpy)
+
+
+def _check_finite(where: str, what: str, values: Sequence[float]) -> None:
+    if not all(map(isfinite, values)):
+        given = ' '.join(map(str, values))
+        raise DescriptionError(f'{where} has the {what} {given}; it must be finite')
+
+
+def _check_not_negative(where: str, what: str, value: float) -> None:
+    if not value >= 0.0:  # so that what is not a number is refused too
+        raise DescriptionError(f'{where} has the {what} {value}; it must be zero or more')
+
+
+# ---- One tree -------------------------------------------------------------------------------
+
+
+def _check_tree(description: RobotDescription) -> None:
+    links = [link.name for link in description.links]
+    carriers = _joint_above_each_link(links, description.joints)
+    loop = _find_loop({link: carriers[link].parent for link in links if link in carriers})
+    if loop:
+        downward = loop[::-1]
+        joints = [carriers[link].name for link in downward[1:]]
+        raise DescriptionError(
+            f'the links {_arrows(downward)} form a loop, through the joints '
+            f'{_listed(joints)}; links and joints must form a tree')
+    roots = [link for link in links if link not in carriers]
+    if len(roots) > 1:
+        raise DescriptionError(
+            f'{len(roots)} links are the child of no joint: {_listed(roots)}; '
+            'only one may be, the root: join the others to it')
+
+
+def _joint_above_each_link(
+        links: Sequence[str], joints: Sequence[JointDescription]) -> dict[str, JointDescription]:
+    known = frozenset(links)
+    carriers: dict[str, JointDescription] = {}
+    for joint in joints:
+        for role, link in (('parent', joint.parent), ('child', joint.child)):
+            if link not in known:
+                raise DescriptionError(
+                    f'joint {joint.name!r} names the {role} link {link!r}, '
+                    f'which does not exist{_did_you_mean(link, links)}')
+        other = carriers.setdefault(joint.child, joint)
+        if other is not joint:
+            raise DescriptionError(
+                f'link {joint.child!r} is the child of two joints, {other.name!r} (parent '
+                f'{other.parent!r}) and {joint.name!r} (parent {joint.parent!r}); '
+                'a link has one parent')
+    return carriers
+
+
+# ---- Mimics ---------------------------------------------------------------------------------
+
+
+def _check_mimics(joints: Sequence[JointDescription]) -> None:
+    by_name = {joint.name: joint for joint in joints}
+    leaders = {}
+    for joint, leader in _mimics_of_moving_joints(joints):
+        if leader not in by_name:
+            raise DescriptionError(
+                f'joint {joint.name!r} mimics the joint {leader!r}, '
+                f'which does not exist{_did_you_mean(leader, by_name)}')
+        for one in (joint, by_name[leader]):
+            if one.type.nv != 1:
+                raise DescriptionError(
+                    f'joint {joint.name!r} mimics the joint {leader!r}, but {one.name!r} is '
+                    f'{one.type.label}; both must have one degree of freedom')
+        leaders[joint.name] = leader
+    loop = _find_loop(leaders)
+    if loop:
+        raise DescriptionError(
+            f'the joints {_arrows(loop)} mimic each other in a ring; one of them must lead')
+
+
+def _mimics_of_moving_joints(
+        joints: Sequence[JointDescription]) -> Iterator[tuple[JointDescription, str]]:
+    """Yield each joint that mimics, with the leader's name; a fixed joint can follow nothing."""
+    for joint in joints:
+        if joint.mimic is not None and joint.type is not JointType.FIXED:
+            yield joint, joint.mimic.joint
+
+
+# ---- Help for the above ---------------------------------------------------------------------
+
+
+def _find_loop(following: Mapping[str, str]) -> list[str]:
+    """
+    Return one loop of a map from each name to the next, its first name again at its end.
+
+    Without recursion, and every name is visited once, whatever the length of a chain.
+    """
+    finished: set[str] = set()
+    for start in following:
+        path: dict[str, None] = {}
+        name = start
+        while name in following and name not in finished and name not in path:
+            path[name] = None
+            name = following[name]
+        if name in path:
+            visited = list(path)
+            return [*visited[visited.index(name):], name]
+        finished.update(path)
+    return []
+
+
+def _did_you_mean(name: str, names: Iterable[str]) -> str:
+    close = get_close_matches(name, names, n=1)
+    return f'; did you mean {close[0]!r}?' if close else ''
+
+
+def _arrows(names: Sequence[str]) -> str:
+    return ' -> '.join(_shortened(names))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ', '.join(_shortened(names))
+
+
+def _shortened(names: Sequence[str], most: int = 12) -> list[str]:
+    """Return the names in quotes; of a great many, the first and the last ones."""
+    quoted = [repr(name) for name in names]
+    if len(quoted) <= most:
+        return quoted
+    return [*quoted[:most // 2], f'({len(quoted) - most} more)', *quoted[-most // 2:]]

@@ -1,0 +1,127 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What a robot description says, as plain data: links, joints and nothing derived from them.
+
+A :class:`RobotDescription` comes from URDF text (:mod:`ros2_rnea.model.urdf`) or is written in
+code.  It may still be nonsense; :func:`ros2_rnea.model.checks.check_description` tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+
+Triple = tuple[float, float, float]
+
+
+class JointType(Enum):
+    """
+    The kinds of joint, with the sizes of their position and velocity coordinates.
+
+    What a joint of each kind does is written in :mod:`ros2_rnea.dynamics.joints`.
+    """
+
+    FIXED = ('fixed', 0, 0)
+    REVOLUTE = ('revolute', 1, 1)
+    CONTINUOUS = ('continuous', 1, 1)
+    PRISMATIC = ('prismatic', 1, 1)
+    PLANAR = ('planar', 3, 3)
+    FLOATING = ('floating', 7, 6)
+
+    def __init__(self, label: str, nq: int, nv: int) -> None:
+        self.label = label
+        self.nq = nq
+        self.nv = nv
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame's placement: origin [m] and fixed-axis roll, pitch, yaw [rad], as URDF has it."""
+
+    xyz: Triple = (0.0, 0.0, 0.0)
+    rpy: Triple = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """
+    The mass properties of one link.
+
+    ``origin`` places the inertial frame in the link frame.  Its origin is the centre of mass;
+    ``inertia`` is (ixx, ixy, ixz, iyy, iyz, izz) [kg m^2] about that point, in its axes.
+    """
+
+    mass: float
+    origin: Pose = Pose()
+    inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class LinkDescription:
+    """A link; ``inertial`` is None where the description does not say."""
+
+    name: str
+    inertial: Inertial | None = None
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Bounds of one joint, in rad or m, rad/s or m/s, Nm or N; infinite where not given."""
+
+    lower: float = -inf
+    upper: float = inf
+    velocity: float = inf
+    effort: float = inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Position = multiplier * (position of ``joint``) + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class JointDescription:
+    """
+    A joint between two links.
+
+    ``origin`` places the joint frame in the parent link's frame; ``axis`` is in the joint frame
+    and need not be of unit length.  ``damping`` [Nm s/rad or N s/m] and ``friction`` [Nm or N]
+    are those of URDF's ``<dynamics>``.
+    """
+
+    name: str
+    type: JointType  # noqa: A003 (the name that URDF gave it)
+    parent: str
+    child: str
+    origin: Pose = Pose()
+    axis: Triple = (1.0, 0.0, 0.0)
+    limits: JointLimits = JointLimits()
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """Everything that dynamics needs to know of a robot, in the order of the file."""
+
+    name: str
+    links: tuple[LinkDescription, ...]
+    joints: tuple[JointDescription, ...]

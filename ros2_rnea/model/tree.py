@@ -1,0 +1,322 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A :class:`Tree` of rigid bodies, made once from a description and never changed.
+
+Bodies are numbered so that a parent comes before its children; the base is number −1.  Links
+that fixed joints hold together are one body: its frame is that of the link which its moving
+joint carries.  Joints that mimic another keep a body of their own but no coordinate: the body
+says which coordinate moves it, and how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf
+from types import MappingProxyType
+
+import numpy as np
+
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.model.checks import check_description
+from ros2_rnea.model.description import (
+    Inertial,
+    JointDescription,
+    JointLimits,
+    JointType,
+    LinkDescription,
+    Mimic,
+    Pose,
+    RobotDescription,
+)
+from ros2_rnea.spatial import (
+    Inertia,
+    Matrix,
+    NO_TRANSFORM,
+    rotation_from_rpy,
+    Transform,
+    Vector,
+    ZERO,
+)
+
+BASE = -1
+FLOATING_BASE = 'floating_base'
+"""The name of the joint that is added between the world and a floating robot's root link."""
+
+MASSLESS = Inertia(0.0, ZERO, Matrix(ZERO, ZERO, ZERO))
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """
+    One rigid body and the joint that carries it.
+
+    :ivar parent: index of the parent body, −1 for the base.
+    :ivar X_tree: from the parent body's frame to the joint's frame at position zero.
+    :ivar axis: unit vector in the joint's frame.
+    :ivar inertia: of all links that are lumped in this body, in its frame.
+    :ivar q_index: the first of its joint's position coordinates, likewise v_index.
+    :ivar multiplier: joint position = multiplier * q[q_index] + offset; 1 and 0 but for mimics.
+    """
+
+    joint: str
+    link: str
+    type: JointType  # noqa: A003
+    parent: int
+    X_tree: Transform
+    axis: Vector
+    inertia: Inertia
+    limits: JointLimits
+    damping: float
+    friction: float
+    q_index: int
+    v_index: int
+    multiplier: float
+    offset: float
+
+    @property
+    def q_slice(self) -> slice:
+        """Return the position coordinates that move this body's joint."""
+        return slice(self.q_index, self.q_index + self.type.nq)
+
+    @property
+    def v_slice(self) -> slice:
+        """Return the velocity coordinates that move this body's joint."""
+        return slice(self.v_index, self.v_index + self.type.nv)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkFrame:
+    """Where a link is: the body that carries it, and X from that body's frame to the link's."""
+
+    body: int
+    X_body_to_link: Transform
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """
+    A robot as plain data, in the order of all its vectors.
+
+    :ivar bodies: parent before child, depth first, children in the description's order.
+    :ivar links: by link name, in depth-first order.
+    :ivar joints: index of the body that each independent moving joint carries, by joint name.
+    :ivar mimics: index of the body that each mimicking joint carries, by joint name.
+    :ivar effort_limits: shape (nv,) [Nm or N], read-only; infinite where nothing is said.
+    """
+
+    name: str
+    root: str
+    bodies: tuple[Body, ...]
+    links: Mapping[str, LinkFrame]
+    joints: Mapping[str, int]
+    mimics: Mapping[str, int]
+    nq: int
+    nv: int
+    effort_limits: np.ndarray
+
+
+def build_tree(
+        description: RobotDescription,
+        floating_base: bool = False,
+        massless_links: Iterable[str] = ()) -> Tree:
+    """
+    Build the tree of rigid bodies that a description defines.
+
+    :param description: as read or written; it is checked first.
+    :param floating_base: put a floating joint between the world and the root link.
+    :param massless_links: links that may move without an ``<inertial>`` in their rigid group.
+    :raises DescriptionError: where the description leaves the dynamics undefined.
+    """
+    check_description(description)
+    _check_names(massless_links, description)
+    root = _root_link(description)
+    joints = _depth_first(description, root.name)
+    if floating_base:
+        joints.insert(0, _floating_joint(description, root.name))
+    frames, groups = _lump(description, joints, root, floating_base)
+    _check_groups_have_inertia(groups, joints, frozenset(massless_links))
+    return _assemble(description.name, root.name, joints, frames, groups)
+
+
+def placement(pose: Pose) -> Transform:
+    """Return the transform into a frame that stands at a pose."""
+    return Transform.from_pose(rotation_from_rpy(*pose.rpy), Vector(*pose.xyz))
+
+
+def link_inertia(inertial: Inertial) -> Inertia:
+    """Return a link's spatial inertia in the link's frame."""
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    about_center = Matrix(Vector(ixx, ixy, ixz), Vector(ixy, iyy, iyz), Vector(ixz, iyz, izz))
+    own_frame = Inertia(inertial.mass, ZERO, about_center)
+    return placement(inertial.origin).to_parent(own_frame)
+
+
+# ---- the steps of build_tree ----------------------------------------------------------------
+
+
+def _check_names(massless_links: Iterable[str], description: RobotDescription) -> None:
+    names = [link.name for link in description.links]
+    for name in massless_links:
+        if name not in names:
+            close = get_close_matches(name, names)
+            hint = f'; did you mean {close[0]!r}?' if close else ''
+            raise DescriptionError(f'massless_links names {name!r}, which is not a link{hint}')
+
+
+def _root_link(description: RobotDescription) -> LinkDescription:
+    children = {joint.child for joint in description.joints}
+    return next(link for link in description.links if link.name not in children)
+
+
+def _depth_first(description: RobotDescription, root: str) -> list[JointDescription]:
+    outgoing: dict[str, list[JointDescription]] = {}
+    for joint in description.joints:
+        outgoing.setdefault(joint.parent, []).append(joint)
+    order: list[JointDescription] = []
+    waiting = outgoing.get(root, [])[::-1]
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        waiting.extend(outgoing.get(joint.child, [])[::-1])
+    return order
+
+
+def _floating_joint(description: RobotDescription, root: str) -> JointDescription:
+    if any(joint.name == FLOATING_BASE for joint in description.joints):
+        raise DescriptionError(
+            f'the joint name {FLOATING_BASE!r} is taken by the description; '
+            'a floating base needs it for the joint above the root link: rename that joint')
+    return JointDescription(FLOATING_BASE, JointType.FLOATING, parent='', child=root)
+
+
+def _lump(
+        description: RobotDescription,
+        joints: list[JointDescription],
+        root: LinkDescription,
+        floating_base: bool,
+        ) -> tuple[dict[str, LinkFrame], dict[int, list[LinkDescription]]]:
+    """Return where each link is, and the links of each body (the base's under −1)."""
+    links = {link.name: link for link in description.links}
+    frames: dict[str, LinkFrame] = {}
+    groups: dict[int, list[LinkDescription]] = {BASE: []}
+    if not floating_base:
+        frames[root.name] = LinkFrame(BASE, NO_TRANSFORM)
+        groups[BASE].append(root)
+    count = 0
+    for joint in joints:
+        if joint.type is JointType.FIXED:
+            parent = frames[joint.parent]
+            frame = LinkFrame(parent.body, placement(joint.origin) @ parent.X_body_to_link)
+        else:
+            frame = LinkFrame(count, NO_TRANSFORM)
+            groups[count] = []
+            count += 1
+        frames[joint.child] = frame
+        groups[frame.body].append(links[joint.child])
+    return frames, groups
+
+
+def _check_groups_have_inertia(
+        groups: dict[int, list[LinkDescription]],
+        joints: list[JointDescription],
+        massless: frozenset[str]) -> None:
+    moving = [joint for joint in joints if joint.type is not JointType.FIXED]
+    for body, joint in enumerate(moving):
+        links = groups[body]
+        if any(link.inertial is not None or link.name in massless for link in links):
+            continue
+        names = ', '.join(repr(link.name) for link in links)
+        raise DescriptionError(
+            f'no <inertial> on what joint {joint.name!r} moves (link {names}): its effort would '
+            f'be a guess; give the link an <inertial>, or name it in massless_links')
+
+
+def _assemble(
+        name: str,
+        root: str,
+        joints: list[JointDescription],
+        frames: dict[str, LinkFrame],
+        groups: dict[int, list[LinkDescription]]) -> Tree:
+    moving = [joint for joint in joints if joint.type is not JointType.FIXED]
+    first_q: dict[str, int] = {}
+    first_v: dict[str, int] = {}
+    nq = nv = 0
+    for joint in moving:
+        if joint.mimic is None:
+            first_q[joint.name], first_v[joint.name] = nq, nv
+            nq += joint.type.nq
+            nv += joint.type.nv
+    mimics = {joint.name: joint.mimic for joint in moving if joint.mimic is not None}
+    bodies = []
+    for index, joint in enumerate(moving):
+        leader = _resolve_mimic(joint.name, mimics)
+        parent = frames.get(joint.parent, LinkFrame(BASE, NO_TRANSFORM))
+        bodies.append(Body(
+            joint=joint.name,
+            link=joint.child,
+            type=joint.type,
+            parent=parent.body,
+            X_tree=placement(joint.origin) @ parent.X_body_to_link,
+            axis=_unit(joint.axis),
+            inertia=_lumped_inertia(groups[index], frames),
+            limits=joint.limits,
+            damping=joint.damping,
+            friction=joint.friction,
+            q_index=first_q[leader.joint],
+            v_index=first_v[leader.joint],
+            multiplier=leader.multiplier,
+            offset=leader.offset))
+    indices = {body.joint: index for index, body in enumerate(bodies)}
+    effort_limits = np.full(nv, inf)
+    for joint in moving:
+        if joint.name in first_v and joint.type.nv == 1:
+            effort_limits[first_v[joint.name]] = joint.limits.effort
+    effort_limits.flags.writeable = False
+    return Tree(
+        name=name,
+        root=root,
+        bodies=tuple(bodies),
+        links=MappingProxyType(frames),
+        joints=MappingProxyType({j: i for j, i in indices.items() if j in first_q}),
+        mimics=MappingProxyType({j: i for j, i in indices.items() if j in mimics}),
+        nq=nq,
+        nv=nv,
+        effort_limits=effort_limits)
+
+
+def _resolve_mimic(joint: str, mimics: Mapping[str, Mimic]) -> Mimic:
+    """Return the independent joint behind a joint, with the multiplier and offset to reach it."""
+    leader = Mimic(joint)
+    while leader.joint in mimics:
+        step = mimics[leader.joint]
+        leader = Mimic(
+            step.joint,
+            leader.multiplier * step.multiplier,
+            leader.multiplier * step.offset + leader.offset)
+    return leader
+
+
+def _unit(axis: tuple[float, float, float]) -> Vector:
+    return Vector(*axis) * (1.0 / float(np.linalg.norm(axis)))
+
+
+def _lumped_inertia(links: list[LinkDescription], frames: dict[str, LinkFrame]) -> Inertia:
+    total = MASSLESS
+    for link in links:
+        if link.inertial is not None:
+            total = total + frames[link.name].X_body_to_link.to_parent(link_inertia(link.inertial))
+    return total

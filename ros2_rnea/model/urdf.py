@@ -1,0 +1,328 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+URDF text → :class:`~ros2_rnea.model.description.RobotDescription`.
+
+urdf_parser_py is the parser of ROS, but it guesses where a value is missing, accepts what is not
+a number, and rejects a whole robot for a visual that it does not know.  So it is only given what
+dynamics needs, checked, with every default written out: the part of URDF in the table ``URDF``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from math import inf, isfinite
+import re
+from xml.etree import ElementTree
+
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.model.checks import check_description
+from ros2_rnea.model.description import (
+    Inertial,
+    JointDescription,
+    JointLimits,
+    JointType,
+    LinkDescription,
+    Mimic,
+    Pose,
+    RobotDescription,
+    Triple,
+)
+from ros2_rnea.model.safe_xml import read_xml
+from urdf_parser_py import urdf
+
+
+def parse_urdf(text: str) -> RobotDescription:
+    """
+    Read a robot from the text of its URDF.
+
+    Only direct children of ``<robot>``, ``<link>``, ``<joint>`` and ``<inertial>`` that the table
+    :data:`URDF` names are read.  All else (visuals, gazebo, ros2_control, …) never matters.
+
+    :param text: the content of a URDF file, or of the topic ``robot_description``.
+    :return: links and joints in the order of the text, for which
+        :func:`~ros2_rnea.model.checks.check_description` passes.
+    :raises DescriptionError: where the text is not XML, not URDF, or not one robot.
+    """
+    root = read_xml(text)
+    if root.tag != URDF.tag:
+        raise DescriptionError(
+            f'the root element is <{_clip(root.tag)}>; a URDF has <{URDF.tag}> there')
+    needed = _checked_copy(root, URDF, where=URDF.tag)
+    description = _describe(_parse_with_ros(needed))
+    check_description(description)
+    return description
+
+
+# ---- What is read of URDF, http://wiki.ros.org/urdf/XML -------------------------------------
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """
+    An attribute of an element.
+
+    :ivar accepts: the test that its text must pass.
+    :ivar needed: the same in words, for people.
+    :ivar absent: the text that its absence stands for; None where it may not be absent.
+    """
+
+    accepts: Callable[[str], bool]
+    needed: str
+    absent: str | None = None
+
+    def default(self, text: str) -> Attribute:
+        """Return the same attribute, but optional."""
+        return replace(self, absent=text)
+
+
+class Times(Enum):
+    """How often an element may stand in its parent."""
+
+    ONCE = 'one is needed'
+    OPTIONAL = 'one is allowed'
+    MANY = 'any number is allowed'
+
+
+@dataclass(frozen=True)
+class Element:
+    """
+    An element, how often it may stand in its parent, and what of its content is read.
+
+    :ivar absent: the element that the absence of an optional one stands for, if any.
+    """
+
+    tag: str
+    times: Times
+    attributes: dict[str, Attribute] = field(default_factory=dict)
+    children: tuple[Element, ...] = ()
+    absent: str | None = None
+
+
+# Linear in the length of the text, however it fails: no digit can be matched in two ways.
+_NUMBER = re.compile(r'[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?')
+_MAX_NAME = 200
+_JOINT_TYPES = {joint_type.label: joint_type for joint_type in JointType}
+
+
+def _is_number(text: str) -> bool:
+    return _are_numbers(text, count=1)
+
+
+def _is_vector(text: str) -> bool:
+    return _are_numbers(text, count=3)
+
+
+def _are_numbers(text: str, count: int) -> bool:
+    words = text.split()
+    return len(words) == count and all(
+        _NUMBER.fullmatch(word) and isfinite(float(word)) for word in words)
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= _MAX_NAME and not text.isspace()
+
+
+NAME = Attribute(_is_name, f'a name of 1 to {_MAX_NAME} characters is needed')
+NUMBER = Attribute(_is_number, 'a finite decimal number is needed, such as 0.5 or -1e-3')
+VECTOR = Attribute(_is_vector, 'three finite decimal numbers are needed, such as "0 0.5 -1e-3"')
+BOUND = Attribute(_is_number, 'a finite decimal number is needed, or no such attribute at all '
+                              'where there is no limit')
+JOINT_TYPE = Attribute(_JOINT_TYPES.__contains__, f'one of {", ".join(_JOINT_TYPES)} is needed')
+NOT_READ = Attribute(lambda text: False, 'it is not supported, rotations are given as rpy',
+                     absent='')
+
+ONCE, OPTIONAL, MANY = Times.ONCE, Times.OPTIONAL, Times.MANY
+
+ORIGIN = Element('origin', OPTIONAL, {
+    'xyz': VECTOR.default('0 0 0'),
+    'rpy': VECTOR.default('0 0 0'),
+    'quat_xyzw': NOT_READ,  # of URDF 1.1: to pass over it would turn the frame
+}, absent='<origin/>')
+
+URDF = Element('robot', ONCE, {'name': NAME}, (
+    Element('link', MANY, {'name': NAME}, (
+        Element('inertial', OPTIONAL, {}, (
+            ORIGIN,
+            Element('mass', ONCE, {'value': NUMBER}),
+            Element('inertia', ONCE, {
+                'ixx': NUMBER, 'ixy': NUMBER, 'ixz': NUMBER,
+                'iyy': NUMBER, 'iyz': NUMBER, 'izz': NUMBER,
+            }),
+        )),
+    )),
+    Element('joint', MANY, {'name': NAME, 'type': JOINT_TYPE}, (
+        ORIGIN,
+        Element('parent', ONCE, {'link': NAME}),
+        Element('child', ONCE, {'link': NAME}),
+        Element('axis', OPTIONAL, {'xyz': VECTOR}, absent='<axis xyz="1 0 0"/>'),
+        Element('limit', OPTIONAL, {
+            'lower': BOUND.default('-inf'),
+            'upper': BOUND.default('inf'),
+            'velocity': BOUND.default('inf'),
+            'effort': BOUND.default('inf'),
+        }, absent='<limit/>'),
+        Element('dynamics', OPTIONAL, {
+            'damping': NUMBER.default('0'),
+            'friction': NUMBER.default('0'),
+        }, absent='<dynamics/>'),
+        Element('mimic', OPTIONAL, {
+            'joint': NAME,
+            'multiplier': NUMBER.default('1'),
+            'offset': NUMBER.default('0'),
+        }),
+    )),
+))
+
+
+# ---- The walk along the table ---------------------------------------------------------------
+
+
+def _checked_copy(
+        element: ElementTree.Element, rule: Element, where: str) -> ElementTree.Element:
+    """Return what the rule names of an element, with every default written out."""
+    _refuse_xacro(element, where)
+    copy = ElementTree.Element(rule.tag, _checked_attributes(element, rule, where))
+    for child_rule in rule.children:
+        found = element.findall(child_rule.tag)
+        _check_count(len(found), child_rule, where)
+        if not found and child_rule.absent is not None:
+            found = [ElementTree.fromstring(child_rule.absent)]
+        for number, child in enumerate(found, start=1):
+            place = _place(child, child_rule, number, where)
+            copy.append(_checked_copy(child, child_rule, place))
+    return copy
+
+
+def _checked_attributes(
+        element: ElementTree.Element, rule: Element, where: str) -> dict[str, str]:
+    checked = {}
+    for name, attribute in rule.attributes.items():
+        text = element.get(name)
+        if text is None:
+            if attribute.absent is None:
+                raise DescriptionError(f'{where} has no {name}: {attribute.needed}')
+            text = attribute.absent
+        elif '${' in text or '$(' in text:
+            raise _xacro_error(f'{where} has {name}={_clip(text)!r}')
+        elif not attribute.accepts(text):
+            raise DescriptionError(f'{where} has {name}={_clip(text)!r}: {attribute.needed}')
+        if text:  # what is not read has nothing to write
+            checked[name] = text
+    return checked
+
+
+def _check_count(count: int, rule: Element, where: str) -> None:
+    too_few = count == 0 and rule.times is ONCE
+    too_many = count > 1 and rule.times is not MANY
+    if too_few or too_many:
+        raise DescriptionError(
+            f'{where} has {count or "no"} <{rule.tag}>, where {rule.times.value}')
+
+
+def _refuse_xacro(element: ElementTree.Element, where: str) -> None:
+    for name in (*element.attrib, *(child.tag for child in element)):
+        if name.startswith('xacro:'):
+            raise _xacro_error(f'{where} has {_clip(name)}')
+
+
+def _xacro_error(finding: str) -> DescriptionError:
+    return DescriptionError(f'xacro was not expanded, run xacro first: {finding}')
+
+
+def _place(element: ElementTree.Element, rule: Element, number: int, where: str) -> str:
+    """Name an element so that a person finds it, as in joint 'elbow' <axis>."""
+    if rule.times is not MANY:
+        return f'{where} <{rule.tag}>'
+    name = element.get('name')
+    return f'{rule.tag} {_clip(name)!r}' if name else f'{rule.tag} number {number}'
+
+
+def _clip(text: str, length: int = 80) -> str:
+    return text if len(text) <= length else f'{text[:length]}...'
+
+
+# ---- From urdf_parser_py's objects to ours --------------------------------------------------
+
+
+def _parse_with_ros(element: ElementTree.Element) -> urdf.Robot:
+    text = ElementTree.tostring(element, encoding='unicode')
+    try:
+        robot = urdf.Robot.from_xml_string(text)
+    except Exception as error:  # it raises whatever happens to it: AssertionError, KeyError, …
+        raise DescriptionError(
+            f'urdf_parser_py cannot read the robot: {_clip(str(error))}') from error
+    for tag, parsed in (('link', robot.links), ('joint', robot.joints)):
+        if [item.name for item in parsed] != [item.get('name') for item in element.findall(tag)]:
+            raise DescriptionError(f'urdf_parser_py has lost a {tag} of the robot')
+    return robot
+
+
+def _describe(robot: urdf.Robot) -> RobotDescription:
+    return RobotDescription(
+        name=robot.name,
+        links=tuple(_link(link) for link in robot.links),
+        joints=tuple(_joint(joint) for joint in robot.joints))
+
+
+def _link(link: urdf.Link) -> LinkDescription:
+    return LinkDescription(link.name, _inertial(link.inertial) if link.inertial else None)
+
+
+def _inertial(inertial: urdf.Inertial) -> Inertial:
+    about = inertial.inertia
+    return Inertial(
+        mass=inertial.mass,
+        origin=_pose(inertial.origin),
+        inertia=(about.ixx, about.ixy, about.ixz, about.iyy, about.iyz, about.izz))
+
+
+def _joint(joint: urdf.Joint) -> JointDescription:
+    joint_type = _JOINT_TYPES[joint.type]
+    return JointDescription(
+        name=joint.name,
+        type=joint_type,
+        parent=joint.parent,
+        child=joint.child,
+        origin=_pose(joint.origin),
+        axis=_triple(joint.axis),
+        limits=_limits(joint.limit, joint_type),
+        damping=joint.dynamics.damping,
+        friction=joint.dynamics.friction,
+        mimic=_mimic(joint.mimic) if joint.mimic else None)
+
+
+def _limits(limit: urdf.JointLimit, joint_type: JointType) -> JointLimits:
+    """Return the limits; URDF gives lower and upper a meaning for two types of joint only."""
+    bounded = joint_type in (JointType.REVOLUTE, JointType.PRISMATIC)
+    return JointLimits(
+        lower=limit.lower if bounded else -inf,
+        upper=limit.upper if bounded else inf,
+        velocity=limit.velocity,
+        effort=limit.effort)
+
+
+def _mimic(mimic: urdf.JointMimic) -> Mimic:
+    return Mimic(mimic.joint, mimic.multiplier, mimic.offset)
+
+
+def _pose(pose: urdf.Pose) -> Pose:
+    return Pose(xyz=_triple(pose.xyz), rpy=_triple(pose.rpy))
+
+
+def _triple(values: list[float]) -> Triple:
+    x, y, z = values
+    return (x, y, z)

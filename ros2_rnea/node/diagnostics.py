@@ -1,0 +1,185 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the node tells people: one log line for each change, and /diagnostics."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from time import monotonic
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from ros2_rnea.audit import Finding
+from ros2_rnea.feedforward.policy import Decision, Status
+from ros2_rnea.node.conversions import listed
+
+PERIOD = 1.0
+LATENCY_WINDOW = 2000
+
+LEVELS = {
+    Status.DISABLED: DiagnosticStatus.WARN,
+    Status.WAITING: DiagnosticStatus.WARN,
+    Status.STALE: DiagnosticStatus.STALE,
+    Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,
+    Status.NOT_FINITE: DiagnosticStatus.ERROR,
+    Status.GRAVITY: DiagnosticStatus.OK,
+    Status.NO_TRAJECTORY: DiagnosticStatus.OK,
+    Status.FOLLOWING: DiagnosticStatus.OK,
+    Status.HOLDING_END: DiagnosticStatus.OK,
+    Status.OFF_END: DiagnosticStatus.WARN,
+}
+
+
+class Diagnostics:
+    """
+    Keeps what happened, says each change once and publishes all of it.
+
+    A *notice* is a condition that holds or does not, such as "joint_states: refused": it is
+    logged when it appears and when it has gone.  What may come and go with every message is
+    logged at once the first time, and then no more than once a period.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._decision = Decision(Status.WAITING)
+        self._told = Decision(Status.WAITING)
+        self._told_at = -PERIOD
+        self._accepted: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._commands = 0
+        self._notices: dict[str, str] = {}
+        self._last_seen: dict[str, float] = {}
+        self._ages: deque[float] = deque(maxlen=LATENCY_WINDOW)
+        self._cycles: deque[float] = deque(maxlen=LATENCY_WINDOW)
+        self.robot = 'none'
+        self.findings: Sequence[Finding] = ()
+        node.create_timer(PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def notice(self, about: str, text: str) -> None:
+        """Say that a condition holds; an empty text ends it."""
+        known = about in self._notices
+        if text:
+            self._notices[about] = text
+        else:
+            self._notices.pop(about, None)
+        if bool(text) == known:
+            return
+        if text:
+            self._node.get_logger().warning(f'{about}: {text}')
+        else:
+            self._node.get_logger().info(f'{about}: good again')
+        self.publish()
+
+    def happened(self, about: str, text: str) -> None:
+        """Give notice of something that a message may bring: it ends a period after the last."""
+        self._last_seen[about] = monotonic()
+        self.notice(about, text)
+
+    def refused(self, topic: str, reason: Exception) -> None:
+        """Count a refused message and say why."""
+        self._refused[topic] += 1
+        self.happened(topic, f'refused: {reason}')
+
+    def accepted(self, topic: str) -> None:
+        """Count an accepted message."""
+        self._accepted[topic] += 1
+
+    def decided(self, decision: Decision) -> None:
+        """Keep a cycle's decision, and say so where it is of another kind than the last."""
+        self._decision = decision
+        if decision.effort is not None:
+            self._commands += 1
+        if decision.saturated:
+            self.happened('effort', f'cut to the limit of {listed(decision.saturated)}')
+        if _differ(decision, self._told) and monotonic() - self._told_at >= PERIOD:
+            self._tell()
+
+    def _tell(self) -> None:
+        decision = self._told = self._decision
+        self._told_at = monotonic()
+        level = LEVELS[decision.status]
+        logger = self._node.get_logger()
+        if level == DiagnosticStatus.OK:
+            logger.info(_sentence(decision))
+        elif level == DiagnosticStatus.WARN:
+            logger.warning(_sentence(decision))
+        else:
+            logger.error(_sentence(decision))
+        self.publish()
+
+    def _tick(self) -> None:
+        now = monotonic()
+        for about in [a for a, seen in self._last_seen.items() if now - seen >= PERIOD]:
+            del self._last_seen[about]
+            self.notice(about, '')
+        if _differ(self._decision, self._told):
+            self._tell()
+        else:
+            self.publish()
+
+    def timed(self, state_age: float | None, cycle: float) -> None:
+        """Keep how old a state was when its command left, and what the cycle took [s]."""
+        if state_age is not None:
+            self._ages.append(state_age)
+        self._cycles.append(cycle)
+
+    def publish(self) -> None:
+        """Publish everything at once."""
+        status = DiagnosticStatus(
+            name=f'{self._node.get_fully_qualified_name()[1:]}: inverse dynamics',
+            hardware_id=self.robot,
+            level=self._level(),
+            message=_sentence(self._decision))
+        status.values = [KeyValue(key=key, value=value) for key, value in self._values()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def _level(self) -> bytes:
+        level = LEVELS[self._decision.status]
+        if level == DiagnosticStatus.OK and (self._notices or self.findings):
+            return DiagnosticStatus.WARN
+        return level
+
+    def _values(self) -> list[tuple[str, str]]:
+        values = [('robot', self.robot), ('state', self._decision.status.name.lower())]
+        values += [('commands', str(self._commands))]
+        for topic in sorted(self._accepted.keys() | self._refused.keys()):
+            counts = f'accepted {self._accepted[topic]}, refused {self._refused[topic]}'
+            values.append((f'messages on {topic}', counts))
+        values += _percentiles('latency, state stamp to command', self._ages)
+        values += _percentiles('cycle', self._cycles)
+        values += sorted(self._notices.items())
+        values += [(f'model finding {i}', str(f)) for i, f in enumerate(self.findings, start=1)]
+        return values
+
+
+def _sentence(decision: Decision) -> str:
+    about = f' ({listed(decision.joints)})' if decision.joints else ''
+    return decision.status.value + about + (f'; {decision.detail}' if decision.detail else '')
+
+
+def _differ(one: Decision, other: Decision) -> bool:
+    return (one.status, one.joints) != (other.status, other.joints)
+
+
+def _percentiles(name: str, times: Sequence[float]) -> list[tuple[str, str]]:
+    if not times:
+        return []
+    half, most, worst = 1e3 * np.percentile(np.array(times), (50, 99, 100))
+    return [(f'{name} [ms]', f'median {half:.3f}, 99 % {most:.3f}, worst {worst:.3f}')]

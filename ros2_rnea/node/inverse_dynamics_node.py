@@ -1,0 +1,353 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node: subscriptions, publishers, services and timers around a feedforward policy."""
+
+from __future__ import annotations
+
+from array import array
+from difflib import get_close_matches
+from time import monotonic, perf_counter
+from typing import Any, NamedTuple
+
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import SetParametersResult
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.timer import Timer
+from ros2_rnea.audit import audit, Finding
+from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
+from ros2_rnea.feedforward.whole_state import joint_body
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.node import parameters
+from ros2_rnea.node.conversions import listed, moment_force, seconds, waypoints
+from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.services import Services
+from ros2_rnea.robot import Robot
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
+
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL)
+RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+TRAJECTORIES = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+
+OLDEST_PLAUSIBLE_STATE = 10.0
+"""A state older than this [s] at reception was stamped by another clock: no latency follows."""
+
+
+def sensor_data(depth: int) -> QoSProfile:
+    """Return the QoS that receives from reliable and best-effort publishers alike."""
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class _Model(NamedTuple):
+    """A robot, what it was made from and what was found in it."""
+
+    source: tuple[str, tuple[str, ...], bool]
+    robot: Robot
+    findings: tuple[Finding, ...]
+
+
+class InverseDynamicsNode(Node):
+    """Publishes the effort that the desired motion needs, for each joint state that arrives."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__('inverse_dynamics', **arguments)
+        parameters.declare(self)
+        self._model: _Model | None = None
+        self._policy: FeedforwardPolicy | None = None
+        self._declaring = False
+        self._state_stamp = JointState().header.stamp
+        self._command = Float64MultiArray()
+        self._effort = JointState()
+        self._rate_timer: Timer | None = None
+        self._watchdog: Timer | None = None
+        self._timing = (0.0, 0.0)
+        self._on_sim_time = self.get_parameter('use_sim_time').value
+
+        self._diagnostics = Diagnostics(self)
+        self._command_publisher = self.create_publisher(Float64MultiArray, '~/commands', RELIABLE)
+        self._effort_publisher = self.create_publisher(JointState, '~/effort', RELIABLE)
+        Services(self, lambda: self._policy, self._steady_time)
+        self.create_service(SetBool, '~/enable', self._on_enable)
+
+        values = parameters.values_of(self)
+        self._configure(values, None)
+        if values['robot_description']:
+            self._take_description(values['robot_description'])
+        self.add_on_set_parameters_callback(self._on_set_parameters)
+
+        depth = parameters.checked(values)['state_depth']
+        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        self._states_subscription = self.create_subscription(
+            JointState, 'joint_states', self._on_joint_state, sensor_data(depth))
+        self.create_subscription(
+            JointTrajectory, 'joint_trajectory', self._on_trajectory, TRAJECTORIES)
+        self.create_subscription(WrenchStamped, 'wrench', self._on_wrench, sensor_data(1))
+        self.create_timer(1.0, self._check_publishers)
+        self._say_what_was_not_understood()
+
+    # ---- time ---------------------------------------------------------------------------------
+
+    def _ros_time(self) -> float:
+        return 1e-9 * self.get_clock().now().nanoseconds
+
+    def _steady_time(self) -> float:
+        """Return the time that ages are measured by: simulated time, or else a steady clock."""
+        return self._ros_time() if self._on_sim_time else monotonic()
+
+    def _now(self) -> Instant:
+        return Instant(self._steady_time(), self._ros_time())
+
+    # ---- messages -----------------------------------------------------------------------------
+
+    def _on_description(self, message: String) -> None:
+        if message.data != self._description:
+            self._take_description(message.data)
+
+    def _take_description(self, description: str) -> None:
+        try:
+            self._configure(parameters.values_of(self), description)
+        except RneaError as error:
+            self._diagnostics.refused('robot_description', error)
+        else:
+            self._diagnostics.accepted('robot_description')
+
+    def _on_joint_state(self, message: JointState) -> None:
+        policy, now = self._policy, self._now()
+        if policy is None:
+            return
+        try:
+            due = policy.take_joint_state(
+                message.name, message.position, message.velocity,
+                seconds(message.header.stamp), now)
+        except RneaError as error:
+            self._diagnostics.refused('joint_states', error)
+            return
+        self._diagnostics.accepted('joint_states')
+        if due:
+            self._state_stamp = message.header.stamp
+            if self._rate_timer is None:
+                self._cycle(policy, now)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        policy = self._policy
+        try:
+            if policy is None:
+                raise ArgumentError('there is no robot yet that could follow it')
+            policy.take_trajectory(
+                message.joint_names, waypoints(message), seconds(message.header.stamp),
+                self._now())
+        except RneaError as error:
+            self._diagnostics.refused('joint_trajectory', error)
+        else:
+            self._diagnostics.accepted('joint_trajectory')
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        if self._policy is None:
+            return
+        try:
+            self._policy.take_wrench(
+                message.header.frame_id, moment_force(message.wrench), self._now())
+        except RneaError as error:
+            self._diagnostics.refused('wrench', error)
+        else:
+            self._diagnostics.accepted('wrench')
+
+    def _on_enable(
+            self, request: SetBool.Request, response: SetBool.Response
+            ) -> SetBool.Response:
+        result = self.set_parameters([Parameter('enabled', value=request.data)])[0]
+        response.success = result.successful
+        response.message = result.reason
+        if result.successful and not request.data:
+            response.message = (
+                'nothing more is sent; a controller without a timeout holds the last command')
+        return response
+
+    # ---- the cycle ----------------------------------------------------------------------------
+
+    def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> None:
+        """Decide and publish."""
+        started = perf_counter()
+        decision = policy.decide(now)
+        if decision.effort is not None:
+            effort = array('d', decision.effort)
+            if policy.settings.joints:
+                self._command.data = effort
+                self._command_publisher.publish(self._command)
+            self._effort.header.stamp = self._state_stamp
+            self._effort.effort = effort
+            self._effort_publisher.publish(self._effort)
+            self._diagnostics.timed(self._state_age(), perf_counter() - started)
+        self._diagnostics.decided(decision)
+
+    def _state_age(self) -> float | None:
+        stamp = seconds(self._state_stamp)
+        age = self._ros_time() - stamp
+        return age if stamp and 0.0 <= age < OLDEST_PLAUSIBLE_STATE else None
+
+    def _on_rate(self) -> None:
+        if self._policy is not None:
+            self._cycle(self._policy, self._now())
+
+    def _on_watchdog(self) -> None:
+        """Notice what no message tells: that none comes."""
+        policy, now = self._policy, self._now()
+        if policy is None:
+            self._diagnostics.notice('robot', 'waiting for a usable robot_description')
+        elif not policy.states.is_fresh(now.steady):
+            self._diagnostics.decided(policy.decide(now))
+
+    def _check_publishers(self) -> None:
+        count = self.count_publishers(self._states_subscription.topic_name)
+        depth = self.get_parameter('state_depth').value
+        self._diagnostics.notice('state_depth', '' if count < 2 or depth > 1 else (
+            f'{count} publishers share joint_states, and at depth 1 one may displace another: '
+            f'set state_depth to {2 * count} or more'))
+        if self._policy is not None:
+            off = self._policy.mimic_deviations()
+            self._diagnostics.notice('mimic joints', ', '.join(
+                f'{name} is {value:+.4f} off what it should follow'
+                for name, value in off.items()))
+
+    # ---- configuration ------------------------------------------------------------------------
+
+    def _on_set_parameters(self, changed: list[Parameter]) -> SetParametersResult:
+        if self._declaring:
+            return SetParametersResult(successful=True)
+        new = {parameter.name: parameter.value for parameter in changed}
+        try:
+            self._configure(
+                {**parameters.values_of(self), **new},
+                new.get('robot_description') or self._description)
+        except RneaError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _configure(self, values: dict[str, Any], description: str | None) -> None:
+        """
+        Make everything that parameters and description amount to, then put it in force at once.
+
+        :raises RneaError: where something does not fit; then nothing has changed.
+        """
+        settings = parameters.settings_from(values)
+        own = parameters.checked(values)
+        if description is not None:
+            model = self._load(description, own['massless_links'], own['strict_model'])
+            policy = FeedforwardPolicy(model.robot, settings)
+            if model is not self._model:
+                self._declare_assumed_positions(policy)
+                settings = parameters.settings_from({**parameters.values_of(self), **values})
+                policy = FeedforwardPolicy(model.robot, settings)
+                self._introduce(model, policy)
+            if self._policy is not None:
+                policy.take_over(self._policy)
+            self._effort.name = list(policy.controlled)
+            self._model, self._policy = model, policy
+        self._restart_timers(own['rate'], settings.state_timeout)
+
+    def _load(self, description: str, massless_links: tuple[str, ...], strict: bool) -> _Model:
+        """Return the model in force, or a new one where anything that defines it is new."""
+        source = (description, massless_links, strict)
+        if self._model is not None and self._model.source == source:
+            return self._model
+        parsed = parse_urdf(description)
+        robot = Robot.from_description(parsed, massless_links=massless_links)
+        findings = audit(parsed)
+        impossible = [finding for finding in findings if finding.impossible]
+        if strict and impossible:
+            raise DescriptionError(f'strict_model refuses {impossible[0]}')
+        return _Model(source, robot, findings)
+
+    @property
+    def _description(self) -> str | None:
+        return None if self._model is None else self._model.source[0]
+
+    def _declare_assumed_positions(self, policy: FeedforwardPolicy) -> None:
+        self._declaring = True
+        joints = policy.robot.joint_names
+        parameters.declare_assumed_positions(
+            self, (name for name in joints if name not in policy.settings.joints))
+        self._declaring = False
+
+    def _introduce(self, model: _Model, policy: FeedforwardPolicy) -> None:
+        """Say, once a robot, what there is and what the user may want to add."""
+        robot, findings, logger = model.robot, model.findings, self.get_logger()
+        self._diagnostics.robot = robot.name
+        self._diagnostics.findings = findings
+        self._diagnostics.notice('robot', '')
+        logger.info(f'{robot!r}; controlled: {listed(policy.controlled)}')
+        if findings:
+            logger.warning(
+                f'{len(findings)} findings about the model, all in /diagnostics; first: '
+                f'{findings[0]}')
+        if not policy.settings.joints:
+            names = ', '.join(policy.controlled)
+            logger.warning(
+                'the parameter joints is empty, so ~/commands stays silent; for the order of '
+                f'the description, set   joints: [{names}]')
+        held = [name for name in robot.joint_names if joint_body(robot, name).type.nv > 1]
+        if held:
+            logger.warning(
+                f'joint states cannot hold {listed(held)}: the position in assumed_positions '
+                'counts, at rest')
+
+    def _restart_timers(self, rate: float, state_timeout: float) -> None:
+        if (rate, state_timeout) == self._timing:
+            return
+        self._timing = (rate, state_timeout)
+        for timer in (self._rate_timer, self._watchdog):
+            if timer is not None:
+                self.destroy_timer(timer)
+        self._rate_timer = self.create_timer(1.0 / rate, self._on_rate) if rate else None
+        self._watchdog = self.create_timer(max(0.5 * state_timeout, 0.01), self._on_watchdog)
+
+    def _say_what_was_not_understood(self) -> None:
+        """Warn of parameters in a file or on the command line that the node does not have."""
+        known = list(parameters.BY_NAME)
+        for name in getattr(self, '_parameter_overrides', {}):
+            if self.has_parameter(name) or name.startswith(('qos_overrides', parameters.ASSUMED)):
+                continue
+            close = get_close_matches(name, known)
+            hint = f'; did you mean {close[0]!r}?' if close else ''
+            self.get_logger().warning(f'there is no parameter {name!r}{hint}')
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the node until it is interrupted or the context is shut down."""
+    rclpy.init(args=args)
+    node = None
+    try:
+        node = InverseDynamicsNode()
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except RneaError as error:
+        raise SystemExit(f'inverse_dynamics: {error}') from error
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,204 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The demo's own ROS node: it sends motions and forces, asks for figures, and records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import json
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from rcl_interfaces.srv import SetParameters
+from rclpy.client import Client
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+from rclpy.time import Time
+from ros2_rnea_interfaces.srv import ComputeGravity
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_rnea.tools.demo.motion import Motion
+from ros2_rnea.tools.executor import lean_executor
+
+DRIVER = 'simulated_driver'
+FEEDFORWARD_NODE = 'inverse_dynamics'
+TIP = 'tool'
+
+_PATIENCE = 20.0
+# Deep enough that no joint state is lost while this process draws its progress bar.
+_RECORDING = QoSProfile(depth=2000)
+
+
+class NoAnswerError(RuntimeError):
+    """One of the other processes does not answer in time."""
+
+
+class Commander(Node):
+    """
+    Speaks to the driver and to the node under test.
+
+    :param joint_names: of the arm, in the order of all columns.
+    :param check: called while this node waits; raises when waiting is no use any more.
+    """
+
+    def __init__(self, joint_names: Sequence[str], check: Callable[[], None]) -> None:
+        super().__init__('demo')
+        self._joint_names = list(joint_names)
+        self._check = check
+        self._executor = lean_executor()
+        self._executor.add_node(self)
+        self._stamps: list[int] = []
+        self._positions: list[Sequence[float]] = []
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, _RECORDING)
+        self._trajectory_publisher = self.create_publisher(
+            JointTrajectory, 'joint_trajectory', 10)
+        self._force_publisher = self.create_publisher(WrenchStamped, 'tip_wrench', 10)
+        self._parameter_clients = {
+            node: self.create_client(SetParameters, f'{node}/set_parameters')
+            for node in (DRIVER, FEEDFORWARD_NODE)}
+        self._report_client = self.create_client(Trigger, f'{DRIVER}/report')
+        self._enable_client = self.create_client(SetBool, f'{FEEDFORWARD_NODE}/enable')
+        self._gravity_client = self.create_client(
+            ComputeGravity, f'{FEEDFORWARD_NODE}/compute_gravity')
+
+    def now(self) -> int:
+        """Return the time of the node's clock [ns]."""
+        return self.get_clock().now().nanoseconds
+
+    def wait_for_robot(self) -> None:
+        """Wait until the arm moves and the node answers, which takes the robot's description."""
+        self._wait(lambda: bool(self._stamps), 'joint states from the driver')
+        self._wait(lambda: self._trajectory_publisher.get_subscription_count() >= 2,
+                   'driver and node to listen to joint_trajectory')
+        self._wait(lambda: self._gravity_is_answered(), 'the node to have read the robot')
+
+    def set_parameter(self, node: str, name: str, value: Any) -> None:
+        """
+        Set a parameter of another node.
+
+        :raises NoAnswerError: when the node refuses it or does not answer.
+        """
+        parameter = Parameter(name, value=value).to_parameter_msg()
+        response = self._call(self._parameter_clients[node],
+                              SetParameters.Request(parameters=[parameter]))
+        result = response.results[0]
+        if not result.successful:
+            raise NoAnswerError(f'{node} refuses {name} = {value}: {result.reason}')
+
+    def enable(self, on: bool) -> None:
+        """Let the node under test send commands, or not."""
+        self._call(self._enable_client, SetBool.Request(data=on))
+
+    def driver_report(self) -> dict[str, float | int | None]:
+        """Return the driver's figures since the last call."""
+        return json.loads(self._call(self._report_client, Trigger.Request()).message)
+
+    def gravity(self, positions: Sequence[float]) -> NDArray[np.float64]:
+        """
+        Ask the node for the effort that holds the arm in a pose.
+
+        :param positions: shape (n,) [rad].
+        :returns: effort in the order of the joints, shape (n,) [Nm].
+        :raises NoAnswerError: when the node says that it cannot.
+        """
+        response = self._call(self._gravity_client, ComputeGravity.Request(
+            names=self._joint_names, positions=list(positions)))
+        if not response.success:
+            raise NoAnswerError(f'compute_gravity: {response.message}')
+        effort = dict(zip(response.effort.name, response.effort.effort))
+        return np.array([effort[name] for name in self._joint_names])
+
+    def send_motion(self, start: int, times: NDArray[np.float64], motion: Motion) -> None:
+        """
+        Send a trajectory to driver and node.
+
+        :param start: its stamp [ns].
+        :param times: of its points since the stamp, shape (N,) [s].
+        :param motion: at these times.
+        """
+        message = JointTrajectory(joint_names=self._joint_names)
+        message.header.stamp = Time(nanoseconds=start).to_msg()
+        message.points = [
+            JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd,
+                                 time_from_start=Duration(nanoseconds=round(t * 1e9)).to_msg())
+            for t, q, qd, qdd in zip(times, *(rows.tolist() for rows in motion))]
+        self._trajectory_publisher.publish(message)
+
+    def push(self, force: ArrayLike) -> None:
+        """
+        Push the arm's tip.
+
+        :param force: on the robot at the origin of the tip's frame, in its axes, shape (3,) [N].
+        """
+        message = WrenchStamped()
+        message.header.frame_id = TIP
+        message.header.stamp = self.get_clock().now().to_msg()
+        x, y, z = np.asarray(force, dtype=float).tolist()
+        message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = x, y, z
+        self._force_publisher.publish(message)
+
+    def spin_until(self, time: int) -> None:
+        """
+        Record until a moment.
+
+        :param time: on this node's clock [ns].
+        """
+        while (left := time - self.now()) > 0:
+            self._spin_once(min(left * 1e-9, 0.1))
+
+    def recorded(self, start: int, end: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """
+        Return the joint states with stamps from start to end, and forget all that came before.
+
+        :returns: times since start, shape (N,) [s], and positions, shape (N, n) [rad].
+        """
+        stamps, positions = np.array(self._stamps), np.array(self._positions)
+        self._stamps.clear()
+        self._positions.clear()
+        inside = (stamps >= start) & (stamps <= end)
+        return (stamps[inside] - start) * 1e-9, positions[inside]
+
+    def _on_joint_state(self, message: JointState) -> None:
+        self._stamps.append(Time.from_msg(message.header.stamp).nanoseconds)
+        self._positions.append(message.position)
+
+    def _gravity_is_answered(self) -> bool:
+        if not self._gravity_client.service_is_ready():
+            return False
+        response = self._call(self._gravity_client, ComputeGravity.Request())
+        return response.success
+
+    def _call(self, client: Client, request: Any) -> Any:
+        self._wait(client.service_is_ready, f'the service {client.srv_name}')
+        future: Future = client.call_async(request)
+        self._wait(future.done, f'an answer of the service {client.srv_name}')
+        return future.result()
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        end = self.now() + int(_PATIENCE * 1e9)
+        while not condition():
+            if self.now() > end:
+                raise NoAnswerError(f'waited {_PATIENCE:g} s in vain for {what}')
+            self._spin_once(0.02)
+
+    def _spin_once(self, timeout: float) -> None:
+        self._check()
+        self._executor.spin_once(timeout_sec=timeout)

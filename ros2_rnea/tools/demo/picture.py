@@ -1,0 +1,193 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The results as one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, NullLocator
+import numpy as np
+
+from ros2_rnea.tools.demo.experiment import tip_force
+from ros2_rnea.tools.demo.figures import Recording, Results
+from ros2_rnea.tools.demo.motion import MultiSine, START_POSE
+
+# From the palette of Okabe and Ito, which people with any colour vision can tell apart.
+GREY, ORANGE, BLUE, SKY, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#56B4E9', '#D55E00'
+
+STYLE: dict[Any, Any] = {
+    'font.size': 9, 'axes.titlesize': 9.5, 'axes.titleweight': 'bold',
+    'axes.titlelocation': 'left', 'axes.spines.top': False, 'axes.spines.right': False, 'axes.edgecolor': '#888888',
+    'axes.linewidth': 0.7, 'axes.labelcolor': '#333333', 'text.color': '#222222',
+    'xtick.color': '#555555', 'ytick.color': '#555555', 'xtick.major.width': 0.7,
+    'ytick.major.width': 0.7, 'grid.color': '#E4E4E4', 'grid.linewidth': 0.7,
+    'axes.axisbelow': True, 'svg.hashsalt': 'ros2_rnea'}
+
+
+def draw(results: Results, path: Path) -> None:
+    """
+    Draw the results.
+
+    :param results: of the demo.
+    :param path: of the file; its suffix says which kind.
+    """
+    with rc_context(STYLE):
+        figure = Figure(figsize=(8.0, 6.6),
+                        layout=ConstrainedLayoutEngine(hspace=0.06, wspace=0.04))
+        axes = figure.subplots(3, 2, width_ratios=(2.1, 1), height_ratios=(0.75, 2.3, 1.7))
+        figure.suptitle(_headline(results), x=0.012, ha='left', fontsize=12, fontweight='bold')
+        duration = float(round(results.recordings['feedforward'].times[-1]))
+        _draw_motion(axes[0, 0], duration)
+        _draw_setting(axes[0, 1], results)
+        _draw_errors(axes[1, 0], results)
+        _draw_joints(axes[1, 1], results)
+        _draw_tip_force(axes[2, 0], results, duration)
+        _draw_tip_force_joints(axes[2, 1], results)
+        for left, right in axes[1:]:
+            right.set_yscale('log')
+            right.sharey(left)
+            right.tick_params(labelleft=False)
+        for plot in axes[:, 0]:
+            plot.set_xlim(0.0, duration)
+        figure.savefig(path, dpi=200, facecolor='white')
+
+
+def _headline(results: Results) -> str:
+    alone, gravity, full = (results.recordings[key].arm_rms
+                            for key in ('pd', 'gravity', 'feedforward'))
+    return (f'Same arm, same gains: full feedforward tracks {alone / full:.0f}× closer than PD '
+            f'alone,\n{gravity / full:.0f}× closer than PD + gravity')
+
+
+def _draw_motion(axes: Axes, duration: float) -> None:
+    times = np.linspace(0.0, duration, 500)
+    swings = np.degrees(MultiSine(duration).at(times).positions - np.array(START_POSE))
+    axes.plot(times, swings, color=GREY, linewidth=0.8, alpha=0.75)
+    axes.set_title('Motion to follow: all seven joints at once [°]')
+    axes.tick_params(labelbottom=False)
+    axes.grid(axis='y')
+
+
+def _draw_setting(axes: Axes, results: Results) -> None:
+    timing = results.recordings['feedforward'].timing
+    axes.axis('off')
+    axes.text(0.0, 0.98, 'Three processes over DDS\n'
+              'arm: MuJoCo, joint PD at 1 kHz\n'
+              f'node: 500 Hz, median latency {timing["latency_median_ms"]:.1f} ms',
+              va='top', linespacing=1.5, transform=axes.transAxes, color='#555555')
+
+
+def _draw_errors(axes: Axes, results: Results) -> None:
+    axes.set_title('Tracking error, root of the summed squares of all joints [°]')
+    for key, title, color in (('pd', 'PD alone', GREY),
+                              ('gravity', 'PD + gravity', ORANGE),
+                              ('feedforward', 'PD + full feedforward', BLUE)):
+        _draw_curve(axes, results.recordings[key], title, color, label_below=key == 'gravity')
+    axes.tick_params(labelbottom=False)
+    _log_scale(axes, results.recordings['feedforward'])
+
+
+def _draw_joints(axes: Axes, results: Results) -> None:
+    axes.set_title('RMS by joint [°]')
+    axes.axhline(0.05, color=BLUE, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.text(0.55, 0.054, 'limit 0.05°', color=BLUE, fontsize=8, va='bottom')
+    for key, color, fill, label in (('pd', GREY, GREY, None), ('gravity', ORANGE, ORANGE, None),
+                                    ('feedforward_240', BLUE, 'white', 'blue at 240 Hz'),
+                                    ('feedforward', BLUE, BLUE, 'at 500 Hz')):
+        _dots(axes, results.recordings[key], color, fill, label)
+    axes.legend(loc='upper left', frameon=False, fontsize=8, handletextpad=0.1, borderpad=0.0,
+                ncols=2, columnspacing=0.8)
+    axes.tick_params(labelbottom=False)
+    _joint_axis(axes, results)
+
+
+def _draw_tip_force(axes: Axes, results: Results, duration: float) -> None:
+    unknown, known = _added(results, 'tip_force'), _added(results, 'tip_force_wrench')
+    axes.set_title('Error that a push at the tip adds to full feedforward [°]')
+    axes.set_xlabel('time [s]')
+    _draw_curve(axes, unknown, 'nobody tells the node', VERMILION, label_below=True)
+    _draw_curve(axes, known, 'the wrench topic tells it', BLUE)
+    _log_scale(axes, known)
+    _draw_force(axes, duration)
+
+
+def _draw_force(axes: Axes, duration: float) -> None:
+    """Shade the time of the push, the deeper the stronger it is."""
+    times = np.linspace(0.0, duration, 200)
+    force = np.array([np.linalg.norm(tip_force(time, duration)) for time in times])
+    shade = axes.inset_axes((0, 0, 1, 1), zorder=-1)
+    shade.fill_between(times, force, color='#F3EDE6', linewidth=0)
+    shade.set(xlim=(0.0, duration), ylim=(0.0, force.max()))
+    shade.axis('off')
+    axes.patch.set_visible(False)
+    axes.text(0.5 * duration, 0.97, f'push, up to {force.max():.0f} N', fontsize=8,
+              color='#7A6A56', ha='center', va='top', transform=axes.get_xaxis_transform())
+
+
+def _draw_tip_force_joints(axes: Axes, results: Results) -> None:
+    axes.set_title('RMS by joint [°]')
+    axes.set_xlabel('joint')
+    _dots(axes, _added(results, 'tip_force'), VERMILION, VERMILION, None)
+    _dots(axes, _added(results, 'tip_force_wrench'), BLUE, BLUE, None)
+    _joint_axis(axes, results)
+
+
+def _added(results: Results, key: str) -> Recording:
+    return results.recordings[key].minus(results.recordings['feedforward'])
+
+
+def _dots(axes: Axes, recording: Recording, color: str, fill: str, label: str | None) -> None:
+    axes.plot(np.arange(1, len(recording.rms) + 1), recording.rms, 'o', color=color,
+              markerfacecolor=fill, markersize=5, markeredgewidth=1.0, label=label,
+              clip_on=False)
+
+
+def _joint_axis(axes: Axes, results: Results) -> None:
+    count = len(results.joint_names)
+    axes.set_xticks(range(1, count + 1))
+    axes.set_xlim(0.4, count + 0.6)
+    axes.grid(axis='y')
+
+
+def _draw_curve(axes: Axes, recording: Recording, title: str, color: str,
+                label_below: bool = False) -> None:
+    """Draw the error of the arm and write beside it, where it leaves room in the middle."""
+    errors, duration = recording.arm_errors, recording.times[-1]
+    axes.plot(recording.times, errors, color=color, linewidth=1.2)
+    middle = errors[np.abs(recording.times - 0.5 * duration) < 0.25 * duration]
+    axes.text(0.5 * duration, 0.8 * middle.min() if label_below else 1.15 * middle.max(),
+              f'{title}   RMS {_short(recording.arm_rms)}°', color=color, fontweight='bold',
+              ha='center', va='top' if label_below else 'bottom')
+
+
+def _log_scale(axes: Axes, best: Recording) -> None:
+    """Let the axis reach down to where the best curve stays most of the time."""
+    lowest = min(np.percentile(best.arm_errors, 15), 0.65 * best.rms.min())
+    axes.set_yscale('log')
+    axes.set_ylim(lowest, 20.0)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f'{value:g}'))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.grid(axis='y')
+
+
+def _short(value: float) -> str:
+    """Return a number with two significant digits."""
+    return np.format_float_positional(value, precision=2, unique=False, fractional=False,
+                                      trim='k')

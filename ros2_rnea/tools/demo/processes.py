@@ -1,0 +1,104 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Child processes that never outlive their parent's interest in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import os
+from pathlib import Path
+import signal
+import subprocess
+from types import TracebackType
+
+PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
+"""How to end a child: each signal, and the seconds to wait before the next."""
+
+
+class ChildError(RuntimeError):
+    """A child process ended by itself."""
+
+
+class Children:
+    """
+    Child processes, each in a process group of its own, all of them ended on leaving the context.
+
+    :param log_folder: where the output of each goes, as ``<name>.log``.
+    """
+
+    def __init__(self, log_folder: Path) -> None:
+        self._log_folder = log_folder
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Children:
+        """Return this object."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """End all children, whatever happened."""
+        self.stop()
+
+    def start(self, name: str, command: Sequence[str]) -> None:
+        """
+        Start a process.
+
+        :param name: by which messages call it.
+        :param command: program and arguments.
+        """
+        # The environment goes whole: the ROS wheels set LD_LIBRARY_PATH and a mark that they
+        # did, and a child that gets one without the other cannot import rclpy.
+        with self._log(name).open('wb') as log:
+            self._children[name] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True)
+
+    def check(self) -> None:
+        """
+        See that all children are alive.
+
+        :raises ChildError: naming the one that is not, with the last lines that it wrote.
+        """
+        for name, child in self._children.items():
+            if child.poll() is not None:
+                lines = self._log(name).read_text(errors='replace').splitlines()[-15:]
+                raise ChildError(f'the {name} ended by itself with exit code {child.returncode}; '
+                                 f'its last words in {self._log(name)}:\n' + '\n'.join(lines))
+
+    def stop(self) -> None:
+        """End all children: politely at first, then surely; bounded in time."""
+        for number, seconds in PATIENCE:
+            alive = [child for child in self._children.values() if child.poll() is None]
+            for child in alive:
+                _signal_group(child.pid, number)
+            for child in alive:
+                _wait(child, seconds)
+        self._children.clear()
+
+    def _log(self, name: str) -> Path:
+        return self._log_folder / f'{name}.log'
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        pass  # It ended in the meantime.
+
+
+def _wait(child: subprocess.Popen[bytes], seconds: float) -> None:
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass  # The next signal is a stronger one.

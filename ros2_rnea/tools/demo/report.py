@@ -1,0 +1,162 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The results as tables for a terminal and as a JSON file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+import os
+from pathlib import Path
+import platform
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ros2_rnea.tools.demo.experiment import Phase, PHASES
+from ros2_rnea.tools.demo.figures import Results
+from ros2_rnea.tools.demo.judge import Check
+
+WIDTH = 80
+
+
+def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
+    """
+    Return all that a terminal shows; it fits 80 columns.
+
+    :param results: of the demo.
+    :param checks: its verdict; none when the machine was too slow.
+    """
+    parts: list[RenderableType] = [
+        _joint_table('RMS error in degrees, by joint', results, 'rms'),
+        _joint_table('Largest error in degrees, by joint', results, 'maximum'),
+        Text('Measured minus desired position at the stamp of each joint state, from the\n'
+             'first to the last moment of the motion (the lead-in before it left out).\n'
+             'arm: root of the summed squares of all joints.\n', style='dim'),
+        _timing_table(results),
+        Text('Latency: from the stamp of a joint state to the arrival of its effort.\n'
+             'missed: came after the next joint state.  lost: never came.\n', style='dim'),
+    ]
+    if checks:
+        parts.append(_check_table(checks))
+    return Group(*parts)
+
+
+def show(results: Results, checks: Sequence[Check], console: Console) -> None:
+    """Print the tables."""
+    console.print()
+    console.print(tables(results, checks), width=min(WIDTH, console.width))
+
+
+def summary(results: Results, checks: Sequence[Check], verdict: str) -> dict[str, Any]:
+    """
+    Return all figures as plain data.
+
+    :param verdict: ``passed``, ``failed`` or ``machine too slow, not judged``.
+    """
+    return {
+        'verdict': verdict,
+        'machine': {'system': platform.platform(), 'python': platform.python_version(),
+                    'processors': os.cpu_count()},
+        'joint_names': list(results.joint_names),
+        'phases': {phase.key: _phase_summary(results, phase) for phase in PHASES},
+        'tip_force_added_error_deg': {key: results.added_error(key)
+                                      for key in ('tip_force', 'tip_force_wrench')},
+        'gravity_service_errors_nm': list(results.gravity_errors),
+        'share_of_commands_older_than_20_ms': results.share_late(),
+        'share_of_engine_ticks_20_ms_late': results.share_slow(),
+        'checks': [{'name': check.name, 'value': check.value, 'unit': check.unit,
+                    'at_least' if check.at_least else 'at_most': check.limit,
+                    'passed': check.passed} for check in checks],
+    }
+
+
+def write_summary(path: Path, figures: dict[str, Any]) -> None:
+    """Write plain data as a JSON file that people can read too."""
+    path.write_text(json.dumps(figures, indent=2) + '\n', encoding='utf-8')
+
+
+def _phase_summary(results: Results, phase: Phase) -> dict[str, Any]:
+    recording = results.recordings[phase.key]
+    return {
+        'title': phase.title,
+        'rate_hz': phase.rate,
+        'samples': len(recording.times),
+        'rms_deg': dict(zip(results.joint_names, recording.rms.tolist())),
+        'maximum_deg': dict(zip(results.joint_names, recording.maximum.tolist())),
+        'arm_rms_deg': recording.arm_rms,
+        'timing': dict(recording.timing),
+    }
+
+
+def _joint_table(title: str, results: Results, quantity: str) -> Table:
+    with_arm = quantity == 'rms'
+    table = _table(title)
+    table.add_column('', no_wrap=True)
+    for number in range(1, len(results.joint_names) + 1):
+        table.add_column(str(number), justify='right')
+    if with_arm:
+        table.add_column('arm', justify='right', style='bold')
+    for phase in PHASES:
+        recording = results.recordings[phase.key]
+        values = [*getattr(recording, quantity), *([recording.arm_rms] if with_arm else [])]
+        table.add_row(phase.title, *map(_degrees, values))
+    return table
+
+
+def _timing_table(results: Results) -> Table:
+    table = _table('Joint state to command')
+    table.add_column('', no_wrap=True)
+    for column in ('states', 'median', '99 %', 'worst', 'missed', 'lost'):
+        table.add_column(column, justify='right', min_width=8)
+    for phase in PHASES:
+        timing = results.recordings[phase.key].timing
+        if not timing['states_answered']:
+            table.add_row(phase.title, str(timing['states_published']), *'-----')
+            continue
+        table.add_row(
+            phase.title, str(timing['states_published']),
+            *(f'{timing[name]:.2f} ms' for name in
+              ('latency_median_ms', 'latency_99_percent_ms', 'latency_worst_ms')),
+            *(str(timing[name]) for name in ('deadline_misses', 'states_lost')))
+    return table
+
+
+def _check_table(checks: Sequence[Check]) -> Table:
+    table = _table('Thresholds')
+    table.add_column('')
+    table.add_column('measured', justify='right', no_wrap=True)
+    table.add_column('allowed', justify='right', no_wrap=True)
+    table.add_column('', no_wrap=True)
+    for check in checks:
+        bound = '>=' if check.at_least else '<='
+        table.add_row(check.name, _with_unit(check.value, check.unit),
+                      f'{bound} {_with_unit(check.limit, check.unit)}',
+                      '[green]passed[/]' if check.passed else '[bold red]FAILED[/]')
+    return table
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify='left', title_style='bold', box=None,
+                 header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+
+
+def _degrees(value: float) -> str:
+    return f'{value:.4f}' if value < 9.99995 else f'{value:.2f}'
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f'{value:.3g} {unit}' if value < 1000 else f'{value:.0f} {unit}'

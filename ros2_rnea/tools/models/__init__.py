@@ -1,0 +1,25 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Robots that the package brings along, for its demo and its tests."""
+
+from importlib.resources import files
+
+
+def seven_dof_arm() -> str:
+    """
+    Return the URDF of the demo's robot, a 7-joint arm with published inertial figures.
+
+    :returns: URDF text; the file itself names its sources.
+    """
+    return (files(__name__) / 'seven_dof_arm.urdf').read_text(encoding='utf-8')

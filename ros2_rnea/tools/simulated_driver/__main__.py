@@ -1,0 +1,96 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Run the simulated arm: ``python -m ros2_rnea.tools.simulated_driver --help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+
+import rclpy
+from rclpy.executors import Executor, ExternalShutdownException
+from rclpy.utilities import remove_ros_args
+
+from ros2_rnea.errors import RneaError
+from ros2_rnea.tools.executor import lean_executor
+from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea.tools.simulated_driver.driver_node import DriverNode
+
+# Ticks to catch up with before looking at messages again.
+_TICKS_AT_ONCE = 10
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Run the driver until SIGINT or SIGTERM.
+
+    :param arguments: of the command line, without the program's name; None takes sys.argv.
+    :returns: exit code.
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser().parse_args(remove_ros_args(arguments))
+    rclpy.init(args=arguments)
+    try:
+        node = DriverNode(options.urdf.read_text() if options.urdf else seven_dof_arm())
+        executor = lean_executor()
+        executor.add_node(node)
+        _run(node, executor)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except RneaError as error:
+        sys.exit(f'simulated_driver: {error}')
+    finally:
+        rclpy.try_shutdown()
+    return 0
+
+
+def _run(node: DriverNode, executor: Executor) -> None:
+    """Tick when a tick is due, and serve messages, asleep where there are none, in between."""
+    clock = node.get_clock()
+    while rclpy.ok():
+        time_left = 0
+        for _ in range(_TICKS_AT_ONCE):
+            now = clock.now().nanoseconds
+            time_left = node.pacer.time_left(now)
+            if time_left > 0:
+                break
+            node.tick(now)
+        executor.spin_once(timeout_sec=max(time_left, 0) * 1e-9)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='simulated_driver',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+A simulated arm with the ROS interface of a real one.
+
+  publishes   robot_description, joint_states; wrench, while parameter publish_wrench is true
+  listens to  effort_controller/commands   as forward_command_controller: no timeout
+              joint_trajectory             followed by the arm's own joint PD loop at 1 kHz
+              tip_wrench                   pushes the link that header.frame_id names
+              inverse_dynamics/effort      only to measure how old the answers are
+  serves      ~/report                     figures since the last report, as JSON
+
+Parameters: rate [Hz], publish_wrench, stiffness, damping, start_positions.""",
+        epilog='Everything after --ros-args is for ROS: parameters, remaps, log level.')
+    parser.add_argument('--urdf', type=Path, metavar='FILE',
+                        help='robot description to simulate (default: a 7-joint arm)')
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())

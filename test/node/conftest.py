@@ -1,0 +1,40 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Nodes for the tests in this folder, one ROS context for all of them."""
+
+from node_bench import Bench
+import pytest
+import rclpy
+
+
+@pytest.fixture(scope='session', autouse=True)
+def ros():
+    """Start ROS once."""
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture
+def bench():
+    """Return a function that starts a node with parameters; all are taken down afterwards."""
+    benches = []
+
+    def start(**parameters) -> Bench:
+        benches.append(Bench(**parameters))
+        return benches[-1]
+
+    yield start
+    for each in benches:
+        each.close()

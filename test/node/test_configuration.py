@@ -1,0 +1,145 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Descriptions and parameters: what is taken over, what is refused, and how that is said."""
+
+import pytest
+from rclpy.parameter import Parameter
+from ros2_rnea.errors import ArgumentError
+from sensor_msgs.msg import JointState
+from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+
+IMPOSSIBLE = ARM.replace('ixx="0.02"', 'ixx="0.2"')
+
+
+def test_a_bad_description_is_refused_and_the_old_robot_stays(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    before = arm.answer(JOINTS, [0.1, 0.2])
+    for bad in ('', 'no xml', '<sdf/>', ARM.replace('link="base"', 'link="bse"')):
+        refused = arm.refused('robot_description')
+        arm.describe(bad)
+        assert arm.refused('robot_description') == refused + 1
+    assert arm.answer(JOINTS, [0.1, 0.2]) == before
+
+
+def test_a_new_description_replaces_the_robot(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    before = arm.answer(JOINTS, [0.1, 0.2])
+    arm.describe(ARM.replace('mass value="1.0"', 'mass value="2.0"'))
+    after = arm.answer(JOINTS, [0.1, 0.2])
+    assert after == pytest.approx([2.0 * effort for effort in before])
+
+
+def test_a_description_without_the_controlled_joints_is_refused(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    arm.describe(robot(link('a'), link('b'), joint('other', 'a', 'b')))
+    assert arm.refused('robot_description') == 1
+    arm.answer(JOINTS, [0.1, 0.2])
+
+
+def test_the_description_may_be_a_parameter(bench):
+    arm = bench(joints=JOINTS, robot_description=ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+
+
+def test_a_bad_description_parameter_does_not_keep_the_node_from_starting(bench):
+    arm = bench(joints=JOINTS, robot_description='<robot/>')
+    assert arm.refused('robot_description') == 1
+    arm.describe(ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+
+
+def test_an_impossible_inertia_is_a_finding_and_with_strict_model_an_error(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(IMPOSSIBLE)
+    arm.until(lambda: any(
+        value.key == 'model finding 1' and 'upper' in value.value
+        for status in arm.diagnostics for value in status.values))
+    result = arm.set('strict_model', True)
+    assert not result.successful and "link 'upper'" in result.reason
+    arm.answer(JOINTS, [0.1, 0.2])
+
+
+@pytest.mark.parametrize('name, value, said', [
+    ('mode', 'feedforwards', 'feedforward or gravity_compensation'),
+    ('gravity', [0.0, 9.81], '3 finite numbers'),
+    ('state_timeout', -1.0, 'range'),
+    ('state_timeout', 'long', 'a number from 0.001 to 10'),
+    ('joints', ['shoulder', 'elbw'], "did you mean 'elbow'"),
+    ('joints', ['shoulder', 'shoulder'], 'twice'),
+    ('joints', ['thumb_joint'], "name 'grip' alone"),
+    ('effort_limit_factor', float('nan'), ''),
+    ('assumed_positions.grip', [0.1, 0.2], 'needs 1 finite number'),
+    ('assumed_positions.grip', 'open', 'needs a number'),
+    ('enabled', 1, 'true or false'),
+    ('robot_description', '<robot name="x"/>', 'link'),
+])
+def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM_WITH_GRIPPER)
+    before = arm.node.get_parameter(name).value
+    result = arm.set(name, value)
+    assert not result.successful
+    assert said in result.reason
+    assert arm.node.get_parameter(name).value == before
+
+
+def test_whole_numbers_do_for_floats(bench):
+    arm = bench(joints=JOINTS, rate=50, gravity=[0, 0, -10])
+    assert arm.set('lookahead', 0).successful
+
+
+def test_a_bad_parameter_at_the_start_is_said(bench):
+    with pytest.raises(ArgumentError, match='mode'):
+        bench(mode='fast')
+
+
+def test_every_parameter_has_a_description_and_what_it_may_be(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM_WITH_GRIPPER)
+    own = ['joints', 'mode', 'gravity', 'state_timeout', 'assumed_positions.grip']
+    for descriptor in arm.node.describe_parameters(own):
+        assert descriptor.description and descriptor.additional_constraints
+
+
+def test_several_joint_state_publishers_at_depth_one_are_warned_of(bench):
+    arm = bench(joints=JOINTS)
+    second = arm.peer.create_publisher(JointState, 'joint_states', 10)
+    arm.until(lambda: 'state_depth' in arm.node._diagnostics._notices)
+    arm.peer.destroy_publisher(second)
+    arm.until(lambda: 'state_depth' not in arm.node._diagnostics._notices)
+
+
+def test_a_mimic_joint_off_its_leader_is_said(bench):
+    arm = bench(joints=['shoulder', 'elbow', 'grip'], state_timeout=9.0)
+    arm.describe(ARM_WITH_GRIPPER)
+    arm.answer(['shoulder', 'elbow', 'grip', 'thumb_joint'], [0.0, 0.0, 0.02, 0.08])
+    arm.settle(1.2)
+    assert 'mimic joints' not in arm.node._diagnostics._notices
+    arm.answer(['shoulder', 'elbow', 'grip', 'thumb_joint'], [0.0, 0.0, 0.02, 0.5])
+    arm.until(lambda: 'thumb_joint' in arm.node._diagnostics._notices.get('mimic joints', ''))
+
+
+def test_joints_can_be_changed_while_it_runs(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    forward = arm.answer(JOINTS, [0.1, 0.2])
+    assert arm.node.set_parameters([Parameter('joints', value=JOINTS[::-1])])[0].successful
+    assert arm.answer(JOINTS, [0.1, 0.2]) == forward[::-1]

@@ -1,0 +1,156 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Trajectories and wrenches through real messages: what the node makes of them."""
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from small_robots import ARM
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+
+
+@pytest.fixture
+def arm(bench):
+    """Return an arm that knows its robot and its state."""
+    arm = bench(joints=JOINTS, state_timeout=5.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, [0.0, 0.0])
+    return arm
+
+
+def status(arm) -> str:
+    """Return what the last cycle came to."""
+    return arm.node._diagnostics._decision.status.name
+
+
+def test_before_a_trajectory_gravity_at_the_measured_state_counts(arm):
+    effort = arm.answer(JOINTS, [0.4, 0.3])
+    np.testing.assert_allclose(effort, Robot.from_urdf(ARM).gravity([0.4, 0.3]), rtol=1e-12)
+    assert status(arm) == 'NO_TRAJECTORY'
+
+
+def test_a_trajectory_is_followed_at_the_desired_state(arm):
+    # constant acceleration: of the desired state only position and velocity depend on when
+    q0, qdd = np.array([0.2, -0.1]), np.array([0.5, 1.0])
+    times = (0.0, 1.0, 2.0, 60.0)
+    points = [(t, q0 + 0.5 * qdd * t * t, qdd * t, qdd) for t in times[:3]]
+    points.append((60.0, points[2][1], [0.0, 0.0], [0.0, 0.0]))
+    start = arm.ros_time()
+    arm.send_trajectory(JOINTS, points, stamp=start)
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
+    before = arm.ros_time() - start
+    effort = arm.answer(JOINTS, [0.0, 0.0])
+    after = arm.ros_time() - start
+    assert status(arm) == 'FOLLOWING' and after < 2.0
+    robot = Robot.from_urdf(ARM)
+    early, late = (
+        robot.inverse_dynamics(q0 + 0.5 * qdd * t * t, qdd * t, qdd) for t in (before, after))
+    assert np.all(np.abs(effort - early) <= np.abs(late - early) + 1e-6)
+
+
+def test_after_the_last_point_its_gravity_holds_until_the_robot_is_elsewhere(arm):
+    end = [0.05, -0.05]
+    arm.send_trajectory(JOINTS, [(0.01, end)])
+    arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'HOLDING_END')
+    robot = Robot.from_urdf(ARM)
+    np.testing.assert_allclose(arm.answer(JOINTS, [0.0, 0.0]), robot.gravity(end), rtol=1e-12)
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, [0.5, 0.0]), robot.gravity([0.5, 0.0]), rtol=1e-12)
+    assert status(arm) == 'OFF_END'
+
+
+def test_a_streamed_point_is_led_in_to(arm):
+    arm.send_trajectory(JOINTS, [(30.0, [0.3, 0.3])])
+    arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')
+
+
+@pytest.mark.parametrize('names, points', [
+    (JOINTS, []),
+    (['shoulder', 'wrist'], [(1.0, [0.0, 0.0])]),
+    (JOINTS, [(1.0, [0.0])]),
+    (JOINTS, [(1.0, [0.0, float('nan')])]),
+    (JOINTS, [(1.0, [0.0, 0.0]), (1.0, [0.1, 0.0])]),
+])
+def test_a_bad_trajectory_is_refused_and_the_running_one_stays(arm, names, points):
+    arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3])])
+    arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')
+    arm.send_trajectory(names, points)
+    arm.until(lambda: arm.refused('joint_trajectory') == 1)
+    arm.answer(JOINTS, [0.0, 0.0])
+    assert status(arm) == 'FOLLOWING'
+
+
+def test_the_mode_can_be_changed_and_the_trajectory_goes_on(arm):
+    arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3])])
+    arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')
+    assert arm.set('mode', 'gravity_compensation').successful
+    arm.answer(JOINTS, [0.0, 0.0])
+    assert status(arm) == 'GRAVITY'
+    assert arm.set('mode', 'feedforward').successful
+    arm.answer(JOINTS, [0.0, 0.0])
+    assert status(arm) == 'FOLLOWING'
+
+
+def test_a_wrench_counts_in_its_frame_and_several_add(arm):
+    force, moment = (3.0, 0.0, 1.0), (0.0, 0.5, 0.0)
+    assert arm.set('wrench_timeout', 60.0).successful
+    arm.push('tool', moment, force)
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.push('upper', force=force)
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 2)
+    effort = arm.answer(JOINTS, [0.2, 0.3])
+    zeros = [0.0, 0.0]
+    expected = Robot.from_urdf(ARM).inverse_dynamics(
+        [0.2, 0.3], zeros, zeros,
+        f_ext={'tool': [*moment, *force], 'upper': [0.0, 0.0, 0.0, *force]})
+    np.testing.assert_allclose(effort, expected, rtol=1e-12)
+
+
+def test_a_wrench_may_be_what_the_robot_exerts(arm):
+    arm.set('wrench_timeout', 60.0)
+    plain = np.array(arm.answer(JOINTS, [0.2, 0.3]))
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    pushed = arm.answer(JOINTS, [0.2, 0.3]) - plain
+    arm.set('wrench_exerted_by', 'robot')
+    np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]) - plain, -pushed, rtol=1e-9)
+
+
+def test_a_wrench_is_off_in_gravity_compensation_unless_asked_for(arm):
+    arm.set('wrench_timeout', 60.0)
+    arm.set('mode', 'gravity_compensation')
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    gravity = Robot.from_urdf(ARM).gravity([0.2, 0.3])
+    np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), gravity, rtol=1e-12)
+    arm.set('wrench_in_gravity_compensation', True)
+    assert np.abs(arm.answer(JOINTS, [0.2, 0.3]) - gravity).max() > 0.1
+
+
+def test_an_old_wrench_no_longer_counts(arm):
+    arm.set('wrench_timeout', 0.05)
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.settle()
+    gravity = Robot.from_urdf(ARM).gravity([0.2, 0.3])
+    np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), gravity, rtol=1e-12)
+
+
+def test_a_wrench_in_an_unknown_frame_is_refused(arm):
+    arm.push('tol', force=(1.0, 0.0, 0.0))
+    arm.until(lambda: arm.refused('wrench') == 1)
+    assert "did you mean 'tool'" in arm.node._diagnostics._notices['wrench']

@@ -1,0 +1,170 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A node under test and a peer that talks to it over real DDS, both spun by the test itself."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+PATIENCE = 10.0
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Bench:
+    """The node with some parameters, and everything that a robot's drivers would be to it."""
+
+    def __init__(self, namespace: str = '/robot', **parameters) -> None:
+        overrides = [
+            Parameter(name.replace('__', '.'), value=value) for name, value in parameters.items()]
+        self.node = InverseDynamicsNode(namespace=namespace, parameter_overrides=overrides)
+        self.peer = Node('peer', namespace=namespace)
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.node)
+        self.executor.add_node(self.peer)
+        self.commands: list[list[float]] = []
+        self.efforts: list[JointState] = []
+        self.diagnostics: list = []
+        self.peer.create_subscription(
+            Float64MultiArray, 'inverse_dynamics/commands',
+            lambda message: self.commands.append(list(message.data)), 100)
+        self.peer.create_subscription(
+            JointState, 'inverse_dynamics/effort', self.efforts.append, 100)
+        self.peer.create_subscription(DiagnosticArray, '/diagnostics', self._keep, 100)
+        self.description = self.peer.create_publisher(String, 'robot_description', LATCHED)
+        self.states = self.peer.create_publisher(JointState, 'joint_states', 10)
+        self.trajectory = self.peer.create_publisher(JointTrajectory, 'joint_trajectory', 10)
+        self.wrench = self.peer.create_publisher(WrenchStamped, 'wrench', 10)
+        self.until(lambda: all(
+            self.peer.count_subscribers(p.topic_name) and p.get_subscription_count()
+            for p in (self.description, self.states, self.trajectory, self.wrench)))
+        self.until(lambda: self.node.count_subscribers('inverse_dynamics/effort'))
+
+    def close(self) -> None:
+        """Take both nodes down."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.peer.destroy_node()
+
+    def _keep(self, message: DiagnosticArray) -> None:
+        self.diagnostics.append(message.status[0])
+
+    # ---- time ---------------------------------------------------------------------------------
+
+    def until(self, condition: Callable[[], object], patience: float = PATIENCE) -> None:
+        """Let messages flow until a condition holds."""
+        deadline = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < deadline, 'the condition did not come true in time'
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def settle(self, seconds: float = 0.15) -> None:
+        """Let everything that is under way arrive."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.executor.spin_once(timeout_sec=0.02)
+
+    # ---- what drivers and users do --------------------------------------------------------------
+
+    def describe(self, urdf: str) -> None:
+        """Publish a description, and wait until the node has taken or refused it."""
+        refused = self.refused('robot_description')
+        self.description.publish(String(data=urdf))
+        self.until(lambda: self.node._description == urdf
+                   or self.refused('robot_description') > refused)
+
+    def refused(self, topic: str) -> int:
+        """Return how many messages the node has refused on a topic."""
+        return self.node._diagnostics._refused[topic]
+
+    def state(
+            self,
+            names: Sequence[str],
+            positions: Sequence[float],
+            velocities: Sequence[float] = (),
+            stamp: float = 0.0) -> None:
+        """Publish a joint state."""
+        message = JointState(name=list(names), position=array('d', positions))
+        message.velocity = array('d', velocities)
+        message.header.stamp.sec = int(stamp)
+        message.header.stamp.nanosec = round(1e9 * (stamp - int(stamp)))
+        self.states.publish(message)
+
+    def answer(self, *state, **more) -> list[float]:
+        """Publish a joint state and return the effort that answers it."""
+        count = len(self.efforts)
+        self.state(*state, **more)
+        self.until(lambda: len(self.efforts) > count)
+        return list(self.efforts[-1].effort)
+
+    def call(self, service_type, name: str, **fields):
+        """Call a service of the node and return the response."""
+        client = self.peer.create_client(service_type, f'inverse_dynamics/{name}')
+        self.until(client.service_is_ready)
+        future = client.call_async(service_type.Request(**fields))
+        self.until(future.done)
+        self.peer.destroy_client(client)
+        return future.result()
+
+    def set(self, name: str, value):
+        """Set a parameter and return the result."""
+        return self.node.set_parameters([Parameter(name, value=value)])[0]
+
+    def send_trajectory(self, names: Sequence[str], points, stamp: float = 0.0) -> None:
+        """Publish a trajectory; points are (time, positions[, velocities[, accelerations]])."""
+        message = JointTrajectory(joint_names=list(names))
+        message.header.stamp.sec = int(stamp)
+        message.header.stamp.nanosec = round(1e9 * (stamp - int(stamp)))
+        for at, *fields in points:
+            point = JointTrajectoryPoint()
+            point.time_from_start.sec = int(at)
+            point.time_from_start.nanosec = round(1e9 * (at - int(at)))
+            for name, values in zip(('positions', 'velocities', 'accelerations'), fields):
+                setattr(point, name, array('d', values))
+            message.points.append(point)
+        self.trajectory.publish(message)
+
+    def push(self, frame: str, moment=(0.0, 0.0, 0.0), force=(0.0, 0.0, 0.0)) -> None:
+        """Publish a wrench."""
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        torque = message.wrench.torque
+        torque.x, torque.y, torque.z = moment
+        push = message.wrench.force
+        push.x, push.y, push.z = force
+        self.wrench.publish(message)
+
+    def ros_time(self) -> float:
+        """Return the time that trajectory stamps count in."""
+        return 1e-9 * self.peer.get_clock().now().nanoseconds
+
+
+def started() -> bool:
+    """Tell whether rclpy runs."""
+    return rclpy.ok()

@@ -1,0 +1,153 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The rules that keep the package readable, checked: who may import whom, and where mechanics stands.
+
+A boundary that is not tested is lost.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+from repository import PACKAGE, ROOT
+
+# One way: a room imports from rooms below it.  Rooms on one floor do not know each other.
+FLOORS = [
+    ['errors'],
+    ['spatial'],
+    ['model'],
+    ['dynamics'],
+    ['kernels'],
+    ['robot'],
+    ['audit', 'feedforward'],
+    ['__init__'],
+    ['node', 'tools'],
+]
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+ROS = re.compile(r'(rclpy|rosidl_\w+|\w+_msgs|std_srvs|rcl_interfaces|builtin_interfaces'
+                 r'|ament_\w+|launch\w*|ros2_rnea_interfaces)(\.|$)')
+
+# What formulas of mechanics are made of.  Lengths and eigenvalues are no mechanics.
+MECHANICS = re.compile(r'(?:np|numpy|math)\.(?:cross|einsum|outer|kron'
+                       r'|sin|cos|tan|arcsin|asin|arccos|acos|arctan2?|atan2?'
+                       r'|linalg\.(?!norm$|eigvalsh$|LinAlgError$)\w+)')
+
+MODULES = sorted(PACKAGE.rglob('*.py'))
+
+
+def name_of(path: Path) -> str:
+    return '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module: `ros2_rnea.model.tree` is in `model`."""
+    return (module.split('.') + ['__init__'])[1]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full names of what a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}:{node.lineno}: relative import'
+            for alias in node.names:
+                # `from ros2_rnea import model` imports a room, `... import Robot` a public name
+                yield f'{node.module}.{alias.name}'
+
+
+def own_rooms(path: Path) -> Iterator[str]:
+    """Yield the rooms that a file imports from."""
+    for name in imports(path):
+        if name.split('.')[0] == 'ros2_rnea':
+            room = room_of(name)
+            yield room if room in FLOOR_OF else '__init__'
+
+
+def lends(lender: str, borrower: str) -> bool:
+    return lender == borrower or FLOOR_OF[lender] < FLOOR_OF[borrower]
+
+
+def for_each_module(modules: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize('path', modules, ids=name_of)
+
+
+WITHOUT_ROS = [path for path in MODULES if room_of(name_of(path)) not in ('node', 'tools')]
+
+
+@for_each_module(MODULES)
+def test_module_stands_in_a_known_room(path: Path):
+    assert room_of(name_of(path)) in FLOOR_OF
+
+
+@for_each_module(MODULES)
+def test_imports_go_one_way(path: Path):
+    room = room_of(name_of(path))
+    wrong = {other for other in own_rooms(path) if not lends(other, room)}
+    assert not wrong, f'{room} may not import from {wrong}'
+
+
+@for_each_module(WITHOUT_ROS)
+def test_ros_is_imported_only_in_node_and_tools(path: Path):
+    assert [name for name in imports(path) if ROS.match(name)] == []
+
+
+WITHOUT_ROS_PROGRAM = """
+import importlib, re, sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if re.match({pattern!r}, name):
+            raise ImportError(f'{{name}} is blocked')
+
+sys.meta_path.insert(0, Refuse())
+try:
+    import rclpy
+    sys.exit('rclpy is not blocked')
+except ImportError:
+    pass
+for name in {modules!r}:
+    importlib.import_module(name)
+"""
+
+
+def test_everything_else_imports_with_ros_blocked():
+    modules = [name_of(path).removesuffix('.__init__') for path in WITHOUT_ROS]
+    program = WITHOUT_ROS_PROGRAM.format(pattern=ROS.pattern, modules=modules)
+    result = subprocess.run([sys.executable, '-c', program], cwd=ROOT, capture_output=True,
+                            text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+@for_each_module([path for path in MODULES
+                  if room_of(name_of(path)) not in ('spatial', 'dynamics', 'kernels', 'tools')])
+def test_no_mechanics_outside_spatial_and_dynamics(path: Path):
+    found = [f'line {node.lineno}: {ast.unparse(node)}'
+             for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+             if isinstance(node, ast.Attribute) and MECHANICS.fullmatch(ast.unparse(node))]
+    from_math = [name for name in imports(path) if MECHANICS.fullmatch(name)]
+    assert not found + from_math, 'belongs into spatial.py or dynamics/'
+
+
+@for_each_module(MODULES)
+def test_file_is_small_enough_to_read(path: Path):
+    assert path.stat().st_size < 24_000, 'two rooms may have become one'

@@ -1,0 +1,25 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Docstrings of all Python files, as ROS packages check them."""
+
+import pytest
+from repository import python_folders
+
+main = pytest.importorskip('ament_pep257.main', reason='ament_pep257 is not installed')
+
+
+@pytest.mark.linter
+@pytest.mark.pep257
+def test_pep257():
+    assert main.main(argv=python_folders()) == 0, 'see what it printed'
