@@ -30,13 +30,12 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from rclpy.time import Time
+from ros2_rnea.tools.demo.motion import Motion
+from ros2_rnea.tools.executor import lean_executor
 from ros2_rnea_interfaces.srv import ComputeGravity
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-from ros2_rnea.tools.demo.motion import Motion
-from ros2_rnea.tools.executor import lean_executor
 
 DRIVER = 'simulated_driver'
 FEEDFORWARD_NODE = 'inverse_dynamics'

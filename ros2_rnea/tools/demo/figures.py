@@ -88,10 +88,12 @@ class Results:
 
     def added_error(self, phase: str) -> float:
         """
-        Return by how much a phase with a force at the tip is worse than the same without [degrees].
+        Return by how much a force at the tip makes full feedforward worse [degrees].
 
         The errors of the full feedforward without force are subtracted, time by time and joint
         by joint; the root of the summed mean squares is taken of what is left.
+
+        :param phase: key of the phase with the force.
         """
         return self.recordings[phase].minus(self.recordings['feedforward']).arm_rms
 

@@ -24,11 +24,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, qos_profile_system_default, QoSProfile
 from rclpy.time import Time
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
-
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.feedforward.trajectory import Trajectory, Waypoint
 from ros2_rnea.tools.simulated_driver.command import EffortCommand
@@ -36,6 +31,10 @@ from ros2_rnea.tools.simulated_driver.engine import Engine
 from ros2_rnea.tools.simulated_driver.latency import LatencyLog
 from ros2_rnea.tools.simulated_driver.pacer import Pacer
 from ros2_rnea.tools.simulated_driver.servo import JointServo
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 TICK = 1_000_000
 """Period of the PD loop [ns]."""

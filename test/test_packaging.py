@@ -1,0 +1,136 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is installed, by pip and by ROS, and that the lists of what it needs agree."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+import re
+import shutil
+import subprocess
+import sys
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+import pytest
+from repository import PACKAGE, requirements, ROOT
+
+INTERFACES = ROOT / 'ros2_rnea_interfaces'
+EXECUTABLES = ['demo', 'inverse_dynamics_node', 'simulated_driver']
+
+# Names of Python modules whose rosdep key is another one.
+KEYS = {'numpy': 'python3-numpy', 'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
+# Only the demo and the simulated driver need these; they come with the extra `demo`.
+DEMO_MODULES = {'matplotlib', 'mujoco', 'rich'}
+
+
+@pytest.fixture(scope='module')
+def wheel(tmp_path_factory) -> Path:
+    """Build the wheel from a copy of what it is made of, without the network."""
+    pytest.importorskip('pip', reason='pip is not installed')
+    folder = tmp_path_factory.mktemp('wheel')
+    for name in ['ros2_rnea', 'resource', 'launch', 'config']:
+        if (ROOT / name).exists():
+            shutil.copytree(ROOT / name, folder / 'source' / name)
+    for name in ['setup.py', 'setup.cfg', 'pyproject.toml', 'package.xml', 'LICENSE']:
+        shutil.copy(ROOT / name, folder / 'source')
+    command = [sys.executable, '-m', 'pip', 'wheel', '--no-deps', '--no-index',
+               '--no-build-isolation', '-w', str(folder), str(folder / 'source')]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "invalid command 'bdist_wheel'" in result.stderr + result.stdout:
+        pytest.skip('setuptools before 70.1 without the package wheel')
+    assert result.returncode == 0, result.stdout + result.stderr
+    [path] = folder.glob('*.whl')
+    return path
+
+
+def test_wheel_carries_everything(wheel: Path):
+    data = 'ros2_rnea-0.1.0.data/data'
+    expected = {str(path.relative_to(ROOT)) for pattern in ['*.py', '*.urdf', 'py.typed']
+                for path in PACKAGE.rglob(pattern)}
+    expected |= {f'{data}/share/ros2_rnea/{path.relative_to(ROOT)}'
+                 for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.yaml')]}
+    expected |= {f'{data}/lib/ros2_rnea/{name}' for name in EXECUTABLES}
+    expected |= {f'{data}/share/ros2_rnea/package.xml',
+                 f'{data}/share/ament_index/resource_index/packages/ros2_rnea'}
+    assert expected - set(ZipFile(wheel).namelist()) == set()
+
+
+def test_installed_wheel_has_what_ros2_run_looks_for(wheel: Path, tmp_path: Path):
+    subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--no-index',
+                    '--no-compile', '--ignore-installed', '--prefix', str(tmp_path), str(wheel)],
+                   check=True)
+    for name in EXECUTABLES:
+        assert os.access(tmp_path / 'lib' / 'ros2_rnea' / name, os.X_OK)
+    [packages] = tmp_path.glob('l*/python3*/site-packages')
+    result = subprocess.run([str(tmp_path / 'lib' / 'ros2_rnea' / 'demo'), '--help'],
+                            env={**os.environ, 'PYTHONPATH': str(packages)}, cwd=tmp_path,
+                            capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert 'usage' in result.stdout
+
+
+def package_xml(folder: Path) -> ElementTree.Element:
+    return ElementTree.parse(folder / 'package.xml').getroot()
+
+
+def test_versions_agree():
+    pattern = re.compile(r'''^\s*version ?= ?['"](.+?)['"]''', re.MULTILINE)
+    versions = [package_xml(folder).findtext('version') for folder in [ROOT, INTERFACES]]
+    for path in [ROOT / 'setup.py', INTERFACES / 'pyproject.toml']:
+        versions += pattern.findall(path.read_text(encoding='utf-8'))
+    assert len(versions) == 4
+    assert len(set(versions)) == 1, versions
+
+
+def imported_modules(paths: list[Path]) -> set[str]:
+    """Return the first part of the names of all modules that files import."""
+    nodes = [node for path in paths
+             for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or '' for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.split('.')[0] for name in names} - set(sys.stdlib_module_names)
+
+
+def test_package_xml_names_everything_that_is_imported():
+    imported = imported_modules([*PACKAGE.rglob('*.py'), *ROOT.glob('launch/*.py')])
+    needed = {KEYS.get(name, name) for name in imported - DEMO_MODULES - {'ros2_rnea'}}
+    # lxml comes with urdf_parser_py; control_msgs is used where it is installed.
+    needed -= {'lxml', 'control_msgs', 'ament_index_python'}
+    declared = {element.text for element in package_xml(ROOT).iter('exec_depend')}
+    assert needed - declared == set()
+
+
+def test_ros_wheels_bring_every_message_package():
+    names = {re.split(r'[\[=]', line)[0] for line in requirements('ros-wheels.txt')}
+    # These come as dependencies of rclpy.
+    names |= {'ros-rcl-interfaces', 'ros-builtin-interfaces'}
+    imported = imported_modules(list(PACKAGE.rglob('*.py')))
+    messages = {name for name in imported if re.search(r'_(msgs|srvs|interfaces)$', name)}
+    messages -= {'ros2_rnea_interfaces', 'control_msgs'}
+    assert {'ros-' + name.replace('_', '-') for name in messages} - names == set()
+
+
+def test_ros_wheels_are_pinned_exactly():
+    assert [line for line in requirements('ros-wheels.txt') if '==' not in line] == []
+
+
+def test_colcon_builds_the_interfaces_with_what_pip_builds_them_with():
+    text = (INTERFACES / 'pyproject.toml').read_text(encoding='utf-8')
+    listed = re.search(r'^requires = \[(.*?)^\]', text, re.DOTALL | re.MULTILINE)
+    assert listed is not None
+    needed = set(re.findall(r'"(.+?)"', listed.group(1))) - {'scikit-build-core>=0.10'}
+    assert needed - set(requirements('colcon.txt')) == set()

@@ -1,0 +1,187 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What `./run` says and does where it cannot, or need not, set anything up."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+import pytest
+from repository import ROOT
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a folder with what set-up reads, and an empty `bin` that comes first in PATH."""
+    folder = tmp_path / 'clone'
+    shutil.copytree(ROOT / 'requirements', folder / 'requirements')
+    shutil.copytree(ROOT / 'ros2_rnea_interfaces', folder / 'ros2_rnea_interfaces')
+    for name in ['run', 'setup.py']:
+        shutil.copy(ROOT / name, folder)
+    (folder / 'bin').mkdir()
+    return folder
+
+
+def put_command(clone: Path, name: str, script: str) -> Path:
+    path = clone / 'bin' / name
+    path.write_text(f'#!/bin/sh\n{script}\n', encoding='utf-8')
+    path.chmod(0o755)
+    return path
+
+
+def run(clone: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    path = f'{clone / "bin"}:{os.environ["PATH"]}'
+    return subprocess.run(['bash', str(clone / 'run'), *arguments], cwd='/',
+                          env={**os.environ, 'PATH': path, **variables}, timeout=60,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize('arguments', [(), ('help',), ('--help',), ('-h',)])
+def test_alone_it_says_what_there_is(clone: Path, arguments: tuple[str, ...]):
+    result = run(clone, *arguments)
+    assert result.returncode == 0
+    assert './run demo' in result.stdout
+    assert './run test' in result.stdout
+    assert not (clone / '.venv').exists()
+
+
+def test_unknown_command_is_refused_with_the_usage(clone: Path):
+    result = run(clone, 'dance')
+    assert result.returncode == 2
+    assert './run demo' in result.stderr
+
+
+@pytest.mark.parametrize('command, script, sentence', [
+    ('uname', 'echo Darwin', 'Linux on x86_64 only'),
+    ('uname', '[ "$1" = -m ] && echo aarch64 || echo Linux', 'Linux on x86_64 only'),
+    ('getconf', 'exit 1', 'glibc 2.28'),
+    ('getconf', 'echo glibc 2.17', 'glibc 2.28'),
+])
+def test_unsupported_machine_is_refused_in_one_sentence(
+        clone: Path, command: str, script: str, sentence: str):
+    put_command(clone, command, script)
+    result = run(clone, 'test')
+    assert result.returncode == 1
+    assert sentence in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not (clone / '.venv').exists()
+
+
+def test_python_that_is_too_old_is_refused_in_one_sentence(clone: Path):
+    old = put_command(clone, 'old-python', 'exit 1')  # it fails the question for its version
+    result = run(clone, 'test', PYTHON=str(old))
+    assert result.returncode == 1
+    assert '3.10 to 3.14' in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+# A Python of the distribution without venv.  Asked whether it has one, it looks for a file that the
+# fake apt-get leaves; asked to make an environment, it ends the set-up there.
+PYTHON_WITHOUT_VENV = """\
+case "$*" in
+  *ensurepip*) [ -e "$(dirname "$0")/installed" ] ;;
+  *'-m venv'*) echo 'the set-up went on'; exit 1 ;;
+  *base_prefix*cache_tag* | *cache_tag*) echo cpython /usr ;;
+  *base_prefix*) exit 0 ;;
+  *) exec {python} "$@" ;;
+esac"""
+
+
+@pytest.fixture
+def python_without_venv(clone: Path) -> str:
+    include = clone / 'bin' / 'Python.h'
+    include.touch()
+    script = PYTHON_WITHOUT_VENV.format(python=sys.executable)
+    return str(put_command(clone, 'distribution-python', script))
+
+
+def test_missing_system_packages_are_installed_with_yes(clone: Path, python_without_venv: str):
+    put_command(clone, 'apt-get', 'echo "$*" >>"$(dirname "$0")/apt"; touch "$(dirname "$0")/installed"')
+    put_command(clone, 'sudo', 'exec "$@"')
+    result = run(clone, 'test', '--yes', PYTHON=python_without_venv)
+    calls = (clone / 'bin' / 'apt').read_text(encoding='utf-8').splitlines()
+    assert calls[0] == 'update'
+    assert calls[1].startswith('install -y python3')
+    assert '-venv' in calls[1]
+    assert f'apt-get {calls[1]}' in result.stderr  # the very line is shown
+    assert 'failed at: virtual environment' in result.stderr
+
+
+def test_packages_that_apt_does_not_bring_end_the_set_up(clone: Path, python_without_venv: str):
+    put_command(clone, 'apt-get', 'exit 0')
+    put_command(clone, 'sudo', 'exec "$@"')
+    result = run(clone, 'test', '--yes', PYTHON=python_without_venv)
+    assert result.returncode == 1
+    assert 'still missing: python3' in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason='root is not asked')
+def test_without_a_yes_it_stops_with_the_line(clone: Path, python_without_venv: str):
+    put_command(clone, 'apt-get', 'touch "$(dirname "$0")/apt"')
+    result = run(clone, 'test', PYTHON=python_without_venv)
+    assert result.returncode == 1
+    assert 'sudo apt-get install -y python3' in result.stderr
+    assert not (clone / 'bin' / 'apt').exists()
+    assert not (clone / '.venv').exists()
+
+
+def test_foreign_virtual_environment_is_left_alone(clone: Path):
+    (clone / '.venv').mkdir()
+    (clone / '.venv' / 'precious').touch()
+    result = run(clone, 'test')
+    assert result.returncode == 1
+    assert 'was not made by ./run' in result.stderr
+    assert (clone / '.venv' / 'precious').exists()
+
+
+def test_offline_it_fails_in_one_clear_sentence_and_keeps_what_is_good(clone: Path):
+    nowhere = 'http://127.0.0.1:9/simple'
+    offline = {'PIP_CONFIG_FILE': '/dev/null', 'PIP_INDEX_URL': nowhere, 'PIP_RETRIES': '0',
+               'PIP_NO_CACHE_DIR': '1', 'PIP_EXTRA_INDEX_URL': '', 'PIP_FIND_LINKS': '',
+               'PYTHON': sys.executable}
+    result = run(clone, 'demo', **offline)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        'run: the network is needed for this step and cannot be reached '
+        '(details: .venv/setup.log).')
+    stamps = {path.name for path in (clone / '.venv' / '.stamps').iterdir()}
+    assert stamps == {'python', 'venv'}
+    again = run(clone, 'demo', **offline)
+    assert 'virtual environment' not in again.stderr
+
+
+def test_environment_of_a_killed_set_up_is_made_anew(clone: Path):
+    stamps = clone / '.venv' / '.stamps'
+    stamps.mkdir(parents=True)
+    for name in ['unfinished', 'demo', 'interfaces', 'venv']:
+        (stamps / name).touch()
+    (clone / '.venv' / 'half-installed').touch()
+    run(clone, 'demo', PYTHON=sys.executable, PIP_CONFIG_FILE='/dev/null', PIP_RETRIES='0',
+        PIP_INDEX_URL='http://127.0.0.1:9/simple')
+    assert not (clone / '.venv' / 'half-installed').exists()
+
+
+def test_sourced_ros_installation_is_left_aside(clone: Path):
+    recorder = 'env >"$(dirname "$0")/environment"; exit 1'
+    put_command(clone, 'python-recorder', recorder)
+    result = run(clone, 'demo', PYTHON=str(clone / 'bin' / 'python-recorder'),
+                 AMENT_PREFIX_PATH='/opt/ros/humble', ROS_DISTRO='humble',
+                 PYTHONPATH='/opt/ros/humble/lib', LD_LIBRARY_PATH='/opt/ros/humble/lib')
+    environment = (clone / 'bin' / 'environment').read_text(encoding='utf-8')
+    assert 'leaving the sourced ROS humble aside' in result.stderr
+    assert '/opt/ros' not in environment

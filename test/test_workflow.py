@@ -1,0 +1,78 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The CI workflow is valid, and what it runs is what people are told to run."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from repository import ROOT
+import yaml
+
+WORKFLOW = ROOT / '.github' / 'workflows' / 'ci.yml'
+BOTH = '--base-paths src src/ros2_rnea/ros2_rnea_interfaces'
+LINES = [
+    'rosdep install --from-paths src src/ros2_rnea/ros2_rnea_interfaces --ignore-src',
+    f'colcon build {BOTH}',
+    f'colcon test {BOTH}',
+]
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess:
+    path = shutil.which(program, path=f'{sys.prefix}/bin') or shutil.which(program)
+    if path is None:
+        pytest.skip(f'{program} is not installed')
+    return subprocess.run([path, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_workflow_fits_its_schema():
+    result = run('check-jsonschema', '--builtin-schema', 'vendor.github-workflows', str(WORKFLOW))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_workflow_is_safe():
+    result = run('zizmor', '--offline', '--no-progress', str(WORKFLOW))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def commands(job: str) -> str:
+    """Return all that a job's steps run."""
+    steps = yaml.safe_load(WORKFLOW.read_text(encoding='utf-8'))['jobs'][job]['steps']
+    return '\n'.join(step.get('run', '') for step in steps)
+
+
+@pytest.mark.parametrize('line', LINES)
+@pytest.mark.parametrize('place', ['README.md', 'CONTRIBUTING.md', 'workflow'])
+def test_colcon_lines_are_the_same_everywhere(line: str, place: str):
+    is_workflow = place == 'workflow'
+    text = commands('colcon') if is_workflow else (ROOT / place).read_text(encoding='utf-8')
+    assert line in text
+
+
+def test_plain_python_job_runs_the_project_s_own_entry():
+    assert commands('python').strip() == 'bash .ci/run'
+
+
+def test_colcon_over_the_wheels_uses_the_same_base_paths():
+    text = (ROOT / '.ci' / 'colcon').read_text(encoding='utf-8')
+    assert f'({BOTH})' in text
+    assert 'colcon build "${both[@]}"' in text
+    assert 'colcon test "${both[@]}"' in text
+
+
+def test_workspace_defaults_name_both_packages():
+    defaults = yaml.safe_load((ROOT / 'colcon_defaults.yaml').read_text(encoding='utf-8'))
+    for verb in ['build', 'test', 'list']:
+        assert defaults[verb]['base-paths'] == ['.', 'ros2_rnea_interfaces']
