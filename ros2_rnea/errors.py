@@ -13,6 +13,11 @@
 # limitations under the License.
 """The errors that this package raises on purpose, all of them kinds of RneaError."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class RneaError(ValueError):
     """
@@ -36,3 +41,9 @@ class TrajectoryError(RneaError):
 
 class MessageError(RneaError):
     """A message cannot be used; what it would have replaced stays in force."""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a hint at the known name that is most like an unknown one, or nothing."""
+    close = get_close_matches(name, names, n=1)
+    return f'; did you mean {close[0]!r}?' if close else ''

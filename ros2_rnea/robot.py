@@ -16,22 +16,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_rnea.dynamics import rnea
 from ros2_rnea.dynamics.friction import joint_friction
 from ros2_rnea.dynamics.wrenches import body_forces, Frame, Wrench
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import JointType, RobotDescription
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.spatial import Force, Number, Vector
 
 Array = np.ndarray
-ArrayLike = Any
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the root link's axes [m/s^2], unless another is given."""
@@ -127,7 +126,7 @@ class Robot:
 
     @property
     def effort_limits(self) -> Array:
-        """Return the largest magnitude of each effort, shape (nv,) [Nm or N]; infinite where not given."""
+        """Return the largest magnitude of each effort, shape (nv,) [Nm or N]; infinite if none."""
         return self._tree.effort_limits
 
     def inverse_dynamics(
@@ -312,6 +311,5 @@ def _check_quaternions(tree: Tree, q: list[Number]) -> None:
 
 
 def _unknown_link(name: object, tree: Tree) -> str:
-    close = get_close_matches(str(name), list(tree.links))
-    hint = f'did you mean {close[0]!r}?' if close else f'the links are {", ".join(tree.links)}'
-    return f'{tree.name!r} has no link {name!r}; {hint}'
+    hint = did_you_mean(str(name), tree.links) or f'; its links are {", ".join(tree.links)}'
+    return f'{tree.name!r} has no link {name!r}{hint}'

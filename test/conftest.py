@@ -14,8 +14,8 @@
 """
 Settings for all tests, made before any of them imports rclpy.
 
-ROS 2 of a test run stays on this machine and in a domain of its own, so that it never meets another
-run, or a robot in the same network.
+ROS 2 of a test run stays on this machine and in a domain of its own, so that it never meets
+another run, or a robot in the same network.
 """
 
 import os

@@ -88,7 +88,7 @@ def package_xml(folder: Path) -> ElementTree.Element:
 
 
 def test_versions_agree():
-    pattern = re.compile(r'''^\s*version ?= ?['"](.+?)['"]''', re.MULTILINE)
+    pattern = re.compile(r"""^\s*version ?= ?['"](.+?)['"]""", re.MULTILINE)
     versions = [package_xml(folder).findtext('version') for folder in [ROOT, INTERFACES]]
     for path in [ROOT / 'setup.py', INTERFACES / 'pyproject.toml']:
         versions += pattern.findall(path.read_text(encoding='utf-8'))

@@ -90,8 +90,8 @@ def test_python_that_is_too_old_is_refused_in_one_sentence(clone: Path):
     assert len(result.stderr.splitlines()) == 1
 
 
-# A Python of the distribution without venv.  Asked whether it has one, it looks for a file that the
-# fake apt-get leaves; asked to make an environment, it ends the set-up there.
+# A Python of the distribution without venv.  Asked whether it has one, it looks for a file that
+# the fake apt-get leaves; asked to make an environment, it ends the set-up there.
 PYTHON_WITHOUT_VENV = """\
 case "$*" in
   *ensurepip*) [ -e "$(dirname "$0")/installed" ] ;;
@@ -104,14 +104,12 @@ esac"""
 
 @pytest.fixture
 def python_without_venv(clone: Path) -> str:
-    include = clone / 'bin' / 'Python.h'
-    include.touch()
     script = PYTHON_WITHOUT_VENV.format(python=sys.executable)
     return str(put_command(clone, 'distribution-python', script))
 
 
 def test_missing_system_packages_are_installed_with_yes(clone: Path, python_without_venv: str):
-    put_command(clone, 'apt-get', 'echo "$*" >>"$(dirname "$0")/apt"; touch "$(dirname "$0")/installed"')
+    put_command(clone, 'apt-get', 'cd "$(dirname "$0")" && echo "$*" >>apt && touch installed')
     put_command(clone, 'sudo', 'exec "$@"')
     result = run(clone, 'test', '--yes', PYTHON=python_without_venv)
     calls = (clone / 'bin' / 'apt').read_text(encoding='utf-8').splitlines()
@@ -151,7 +149,7 @@ def test_foreign_virtual_environment_is_left_alone(clone: Path):
 
 def test_offline_it_fails_in_one_clear_sentence_and_keeps_what_is_good(clone: Path):
     nowhere = 'http://127.0.0.1:9/simple'
-    offline = {'PIP_CONFIG_FILE': '/dev/null', 'PIP_INDEX_URL': nowhere, 'PIP_RETRIES': '0',
+    offline = {'PIP_CONFIG_FILE': '/dev/null', 'PIP_INDEX_URL': nowhere, 'PIP_RETRIES': '1',
                'PIP_NO_CACHE_DIR': '1', 'PIP_EXTRA_INDEX_URL': '', 'PIP_FIND_LINKS': '',
                'PYTHON': sys.executable}
     result = run(clone, 'demo', **offline)

@@ -34,7 +34,8 @@ def run(program: str, *arguments: str) -> subprocess.CompletedProcess:
     path = shutil.which(program, path=f'{sys.prefix}/bin') or shutil.which(program)
     if path is None:
         pytest.skip(f'{program} is not installed')
-    return subprocess.run([path, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run([path, *arguments], cwd=ROOT, capture_output=True, text=True,
+                          check=False)
 
 
 def test_workflow_fits_its_schema():

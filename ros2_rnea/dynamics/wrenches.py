@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Mapping, Sequence
 
+from numpy.typing import ArrayLike
+
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Force, NO_TRANSFORM, Number
@@ -49,7 +51,7 @@ class Wrench:
     :ivar frame: a link's name, WORLD, or None for the frame of the link it acts on.
     """
 
-    value: Sequence[Number]
+    value: ArrayLike
     frame: str | Frame | None = None
 
 

@@ -16,11 +16,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.tree import Body
 from ros2_rnea.robot import Robot
 
@@ -58,9 +57,8 @@ def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
             raise ArgumentError(
                 f'{where} names {name!r}, a {kind} joint; only revolute, continuous and '
                 'prismatic joints can be commanded')
-        close = get_close_matches(name, known)
-        hint = f'did you mean {close[0]!r}?' if close else f'its joints are {", ".join(known)}'
-        raise ArgumentError(f'{where} names {name!r}, which {robot.name!r} does not have; {hint}')
+        hint = did_you_mean(name, known) or f'; its joints are {", ".join(known)}'
+        raise ArgumentError(f'{where} names {name!r}, which {robot.name!r} does not have{hint}')
 
 
 def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]) -> None:

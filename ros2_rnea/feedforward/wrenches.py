@@ -16,11 +16,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
-from ros2_rnea.errors import MessageError
+from ros2_rnea.errors import did_you_mean, MessageError
 
 
 class ExternalWrenches:
@@ -49,8 +48,7 @@ class ExternalWrenches:
         :raises MessageError: where no link has the frame's name or a value is not finite.
         """
         if frame not in self._links:
-            close = get_close_matches(frame, self._links)
-            hint = f'; did you mean {close[0]!r}?' if close else ''
+            hint = did_you_mean(frame, self._links)
             raise MessageError(f'the wrench frame {frame!r} is not a link of the robot{hint}')
         value = np.asarray(moment_force, dtype=float)
         if not np.isfinite(value).all():

@@ -22,10 +22,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from math import hypot, isfinite
 
-from ros2_rnea.errors import DescriptionError
+from ros2_rnea.errors import DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
     JointDescription,
     JointType,
@@ -164,7 +163,7 @@ def _joint_above_each_link(
             if link not in known:
                 raise DescriptionError(
                     f'joint {joint.name!r} names the {role} link {link!r}, '
-                    f'which does not exist{_did_you_mean(link, links)}')
+                    f'which does not exist{did_you_mean(link, links)}')
         other = carriers.setdefault(joint.child, joint)
         if other is not joint:
             raise DescriptionError(
@@ -184,7 +183,7 @@ def _check_mimics(joints: Sequence[JointDescription]) -> None:
         if leader not in by_name:
             raise DescriptionError(
                 f'joint {joint.name!r} mimics the joint {leader!r}, '
-                f'which does not exist{_did_you_mean(leader, by_name)}')
+                f'which does not exist{did_you_mean(leader, by_name)}')
         for one in (joint, by_name[leader]):
             if one.type.nv != 1:
                 raise DescriptionError(
@@ -226,11 +225,6 @@ def _find_loop(following: Mapping[str, str]) -> list[str]:
             return [*visited[visited.index(name):], name]
         finished.update(path)
     return []
-
-
-def _did_you_mean(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, names, n=1)
-    return f'; did you mean {close[0]!r}?' if close else ''
 
 
 def _arrows(names: Sequence[str]) -> str:

@@ -24,13 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import inf
 from types import MappingProxyType
 
 import numpy as np
 
-from ros2_rnea.errors import DescriptionError
+from ros2_rnea.errors import DescriptionError, did_you_mean
 from ros2_rnea.model.checks import check_description
 from ros2_rnea.model.description import (
     Inertial,
@@ -172,9 +171,8 @@ def _check_names(massless_links: Iterable[str], description: RobotDescription) -
     names = [link.name for link in description.links]
     for name in massless_links:
         if name not in names:
-            close = get_close_matches(name, names)
-            hint = f'; did you mean {close[0]!r}?' if close else ''
-            raise DescriptionError(f'massless_links names {name!r}, which is not a link{hint}')
+            raise DescriptionError(
+                f'massless_links names {name!r}, which is not a link{did_you_mean(name, names)}')
 
 
 def _root_link(description: RobotDescription) -> LinkDescription:

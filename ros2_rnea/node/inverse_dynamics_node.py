@@ -16,20 +16,20 @@
 from __future__ import annotations
 
 from array import array
-from difflib import get_close_matches
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.timer import Timer
 from ros2_rnea.audit import audit, Finding
-from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError
+from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
 from ros2_rnea.feedforward.whole_state import joint_body
 from ros2_rnea.model.urdf import parse_urdf
@@ -102,7 +102,7 @@ class InverseDynamicsNode(Node):
         self.create_subscription(
             JointTrajectory, 'joint_trajectory', self._on_trajectory, TRAJECTORIES)
         self.create_subscription(WrenchStamped, 'wrench', self._on_wrench, sensor_data(1))
-        self.create_timer(1.0, self._check_publishers)
+        self.create_timer(1.0, self._look_around)
         self._say_what_was_not_understood()
 
     # ---- time ---------------------------------------------------------------------------------
@@ -217,13 +217,17 @@ class InverseDynamicsNode(Node):
         elif not policy.states.is_fresh(now.steady):
             self._diagnostics.decided(policy.decide(now))
 
-    def _check_publishers(self) -> None:
+    def _look_around(self) -> None:
+        """Notice what is not worth a look in every cycle."""
         count = self.count_publishers(self._states_subscription.topic_name)
         depth = self.get_parameter('state_depth').value
         self._diagnostics.notice('state_depth', '' if count < 2 or depth > 1 else (
             f'{count} publishers share joint_states, and at depth 1 one may displace another: '
             f'set state_depth to {2 * count} or more'))
         if self._policy is not None:
+            old = self._policy.wrenches.stale(self._steady_time())
+            self._diagnostics.notice('old wrenches', '' if not old else (
+                f'{listed(old)} came longer ago than wrench_timeout and counts no more'))
             off = self._policy.mimic_deviations()
             self._diagnostics.notice('mimic joints', ', '.join(
                 f'{name} is {value:+.4f} off what it should follow'
@@ -241,6 +245,7 @@ class InverseDynamicsNode(Node):
                 new.get('robot_description') or self._description)
         except RneaError as error:
             return SetParametersResult(successful=False, reason=str(error))
+        self._on_sim_time = new.get('use_sim_time', self._on_sim_time)
         return SetParametersResult(successful=True)
 
     def _configure(self, values: dict[str, Any], description: str | None) -> None:
@@ -318,18 +323,20 @@ class InverseDynamicsNode(Node):
         for timer in (self._rate_timer, self._watchdog):
             if timer is not None:
                 self.destroy_timer(timer)
-        self._rate_timer = self.create_timer(1.0 / rate, self._on_rate) if rate else None
-        self._watchdog = self.create_timer(max(0.5 * state_timeout, 0.01), self._on_watchdog)
+        # None is the node's own clock, which is the simulation's
+        clock = None if self._on_sim_time else Clock(clock_type=ClockType.STEADY_TIME)
+        self._rate_timer = (
+            self.create_timer(1.0 / rate, self._on_rate, clock=clock) if rate else None)
+        self._watchdog = self.create_timer(
+            max(0.5 * state_timeout, 0.01), self._on_watchdog, clock=clock)
 
     def _say_what_was_not_understood(self) -> None:
         """Warn of parameters in a file or on the command line that the node does not have."""
-        known = list(parameters.BY_NAME)
         for name in getattr(self, '_parameter_overrides', {}):
             if self.has_parameter(name) or name.startswith(('qos_overrides', parameters.ASSUMED)):
                 continue
-            close = get_close_matches(name, known)
-            hint = f'; did you mean {close[0]!r}?' if close else ''
-            self.get_logger().warning(f'there is no parameter {name!r}{hint}')
+            self.get_logger().warning(
+                f'there is no parameter {name!r}{did_you_mean(name, parameters.BY_NAME)}')
 
 
 def main(args: list[str] | None = None) -> None:

@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from string import ascii_letters
+
 import numpy as np
 from robot_data import JointData, LinkData, MimicData, RobotData
 from rotations import rotation_from_rpy
@@ -72,8 +74,7 @@ def random_tree(seed, size=12, kinds=('revolute', 'continuous', 'prismatic', 'fi
     """
     rng = np.random.default_rng(seed)
     # Neither the order of the names nor that of the file is the order of the tree.
-    names = [f'{letter}{i}' for i, letter in enumerate(rng.permutation(list('abcdefghijklmnopqrst')
-                                                                       * 3)[:size + 1])]
+    names = [f'{letter}{i}' for i, letter in enumerate(rng.choice(list(ascii_letters), size + 1))]
     links = [random_link(rng, f'{name}_link') for name in names]
     joints = []
     for i in range(1, size + 1):

@@ -65,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, _leave)
     # No other robot of the network or of this machine takes part.
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    if os.environ.get('ROS_DISTRO') == 'humble':  # It does not know the variable above.
+        os.environ['ROS_LOCALHOST_ONLY'] = '1'
     os.environ['ROS_DOMAIN_ID'] = str(options.domain)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -74,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.NOT_RUN
     finally:
         rclpy.try_shutdown()
-    return _present(results, options, console)
+    return present(results, options.out, console)
 
 
 def _measure(out: Path, seconds: float, console: Console) -> Results:
@@ -102,17 +104,23 @@ def _advance(bar: Progress, task: TaskID, phases_over: int, share: float) -> Non
     bar.update(task, completed=phases_over + share)
 
 
-def _present(results: Results, options: argparse.Namespace, console: Console) -> int:
+def present(results: Results, out: Path, console: Console) -> int:
+    """
+    Judge the results, print them and write the files.
+
+    :param out: folder of the files.
+    :returns: exit code.
+    """
     slow = machine_too_slow(results)
     checks = [] if slow else judge(results)
     failed = [check.name for check in checks if not check.passed]
     verdict = 'machine too slow, not judged' if slow else 'failed' if failed else 'passed'
     show(results, checks, console)
-    write_summary(options.out / 'summary.json', summary(results, checks, verdict))
+    write_summary(out / 'summary.json', summary(results, checks, verdict))
     for suffix in ('png', 'svg'):
-        draw(results, options.out / f'tracking.{suffix}')
-    console.print(f'\n{options.out}/tracking.png shows it, {options.out}/summary.json has the '
-                  'figures.', soft_wrap=True)
+        draw(results, out / f'tracking.{suffix}')
+    console.print(f'\n{out}/tracking.png shows it, {out}/summary.json has the figures.',
+                  soft_wrap=True)
     if slow:
         console.print(f'machine too slow, not judged: {results.share_late():.1%} of the commands '
                       f'and {results.share_slow():.1%} of the simulated time were more than '

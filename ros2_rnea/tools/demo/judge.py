@@ -67,8 +67,8 @@ def judge(results: Results) -> list[Check]:
     alone, gravity, full, full_240 = (
         results.recordings[key] for key in ('pd', 'gravity', 'feedforward', 'feedforward_240'))
     return [
-        _at_most('full feedforward: RMS of the worst joint', max(full.rms), 0.05, 'deg'),
-        _at_most('the same at 240 Hz', max(full_240.rms), 0.05, 'deg'),
+        _at_most('full feedforward: RMS of the worst joint', np.max(full.rms), 0.05, 'deg'),
+        _at_most('the same at 240 Hz', np.max(full_240.rms), 0.05, 'deg'),
         _at_least('arm RMS: PD alone / full feedforward', _ratio(alone.arm_rms, full.arm_rms), 50),
         _at_least('arm RMS: PD + gravity / full feedforward',
                   _ratio(gravity.arm_rms, full.arm_rms), 8),
@@ -78,7 +78,8 @@ def judge(results: Results) -> list[Check]:
                   _ratio(results.added_error('tip_force'),
                          results.added_error('tip_force_wrench')),
                   20),
-        _at_most('gravity service against the engine', max(results.gravity_errors), 1e-6, 'Nm'),
+        _at_most('gravity service against the engine', np.max(results.gravity_errors), 1e-6,
+                 'Nm'),
     ]
 
 
@@ -91,10 +92,10 @@ def _at_least(name: str, value: float, limit: float) -> Check:
 
 
 def _ratio(worse: float, better: float) -> float:
-    return worse / better if better > 0.0 else float('inf')
+    return float('inf') if better == 0.0 else worse / better
 
 
 def _least_improvement(alone: np.ndarray, full: np.ndarray) -> float:
     """Return the smallest ratio among the joints that have something to improve."""
     ratios = [_ratio(a, b) for a, b in zip(alone, full) if not a <= _WORTH_IMPROVING]
-    return min(ratios, default=float('inf'))
+    return float(np.min(ratios, initial=np.inf))

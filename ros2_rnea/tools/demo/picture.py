@@ -33,12 +33,25 @@ from ros2_rnea.tools.demo.motion import MultiSine, START_POSE
 GREY, ORANGE, BLUE, SKY, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#56B4E9', '#D55E00'
 
 STYLE: dict[Any, Any] = {
-    'font.size': 9, 'axes.titlesize': 9.5, 'axes.titleweight': 'bold',
-    'axes.titlelocation': 'left', 'axes.spines.top': False, 'axes.spines.right': False,
-    'axes.edgecolor': '#888888', 'axes.linewidth': 0.7, 'axes.labelcolor': '#333333', 'text.color': '#222222',
-    'xtick.color': '#555555', 'ytick.color': '#555555', 'xtick.major.width': 0.7,
-    'ytick.major.width': 0.7, 'grid.color': '#E4E4E4', 'grid.linewidth': 0.7,
-    'axes.axisbelow': True, 'svg.hashsalt': 'ros2_rnea'}
+    'axes.axisbelow': True,
+    'axes.edgecolor': '#888888',
+    'axes.labelcolor': '#333333',
+    'axes.linewidth': 0.7,
+    'axes.spines.right': False,
+    'axes.spines.top': False,
+    'axes.titlelocation': 'left',
+    'axes.titlesize': 9.5,
+    'axes.titleweight': 'bold',
+    'font.size': 9,
+    'grid.color': '#E4E4E4',
+    'grid.linewidth': 0.7,
+    'svg.hashsalt': 'ros2_rnea',
+    'text.color': '#222222',
+    'xtick.color': '#555555',
+    'xtick.major.width': 0.7,
+    'ytick.color': '#555555',
+    'ytick.major.width': 0.7,
+}
 
 
 def draw(results: Results, path: Path) -> None:

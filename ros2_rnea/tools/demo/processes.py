@@ -84,6 +84,8 @@ class Children:
                 _signal_group(child.pid, number)
             for child in alive:
                 _wait(child, seconds)
+        for child in self._children.values():
+            _signal_group(child.pid, signal.SIGKILL)  # What a child started and left behind.
         self._children.clear()
 
     def _log(self, name: str) -> Path:

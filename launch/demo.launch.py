@@ -1,0 +1,52 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Start a simulated arm and the inverse dynamics node beside it, to play with.
+
+The arm hangs in gravity compensation: push it on tip_wrench, or send it a joint_trajectory after
+setting the node's parameter mode to feedforward.  The simulation needs MuJoCo (pip install mujoco).
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+JOINTS = [f'joint{i}' for i in range(1, 8)]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the simulated driver and the node."""
+    namespace = LaunchConfiguration('namespace')
+    driver = Node(
+        package='ros2_rnea',
+        executable='simulated_driver',
+        namespace=namespace,
+        output='screen')
+    node = Node(
+        package='ros2_rnea',
+        executable='inverse_dynamics_node',
+        name='inverse_dynamics',
+        namespace=namespace,
+        parameters=[{'joints': JOINTS, 'mode': LaunchConfiguration('mode')}],
+        remappings=[('~/commands', 'effort_controller/commands')],
+        output='screen')
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='namespace of both and their topics'),
+        DeclareLaunchArgument(
+            'mode', default_value='gravity_compensation',
+            description='gravity_compensation or feedforward'),
+        driver,
+        node])

@@ -1,0 +1,125 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The demo as a whole: it passes, says what failed, and leaves no process behind."""
+
+from io import StringIO
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from threading import Event
+from time import monotonic
+
+import pytest
+from rich.console import Console
+
+pytest.importorskip('rclpy')
+pytest.importorskip('ros2_rnea_interfaces')
+pytest.importorskip('mujoco')
+
+DEMO = [sys.executable, '-m', 'ros2_rnea.tools.demo']
+
+
+def children_of(pid):
+    """Return the processes that a process has started and that still run."""
+    children = []
+    for stat in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            state, parent = stat.read_text().rpartition(')')[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # It ended while we looked.
+        if int(parent) == pid and state != 'Z':
+            children.append(int(stat.parent.name))
+    return children
+
+
+def wait_until(condition, seconds):
+    """Wait until something holds, and return whether it does."""
+    end = monotonic() + seconds
+    while not condition():
+        if monotonic() > end:
+            return False
+        Event().wait(0.05)
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_the_demo_passes_in_under_two_minutes(tmp_path):
+    run = subprocess.run([*DEMO, '--out', tmp_path], capture_output=True, text=True, timeout=120)
+    if run.returncode == 3:
+        assert 'machine too slow, not judged' in run.stdout
+        pytest.skip('machine too slow, not judged')
+    assert run.returncode == 0, run.stdout + run.stderr
+    figures = json.loads((tmp_path / 'summary.json').read_text())
+    assert figures['verdict'] == 'passed'
+    assert all(check['passed'] for check in figures['checks'])
+    assert figures['phases']['pd']['timing']['commands_accepted'] == 0
+    assert figures['phases']['feedforward']['samples'] > 3000
+    assert (tmp_path / 'tracking.png').stat().st_size > 50_000
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_demo_and_its_processes(tmp_path, number):
+    with subprocess.Popen([*DEMO, '--out', tmp_path], stdout=subprocess.DEVNULL) as demo:
+        try:
+            assert wait_until(lambda: len(children_of(demo.pid)) == 2, 20.0)
+            children = children_of(demo.pid)
+            demo.send_signal(number)
+            assert demo.wait(20.0) == 128 + number
+        finally:
+            demo.kill()
+    assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
+
+
+@pytest.mark.ros
+def test_a_process_that_dies_ends_the_demo_which_names_it(tmp_path):
+    with subprocess.Popen([*DEMO, '--out', tmp_path], stdout=subprocess.PIPE, text=True) as demo:
+        try:
+            assert wait_until(lambda: (tmp_path / 'node.log').exists(), 20.0)
+            assert wait_until(lambda: len(children_of(demo.pid)) == 2, 20.0)
+            victim, other = sorted(children_of(demo.pid))
+            os.kill(victim, signal.SIGKILL)
+            output, _ = demo.communicate(timeout=20.0)
+        finally:
+            demo.kill()
+    assert demo.returncode == 2
+    assert 'the driver ended by itself with exit code -9' in ' '.join(output.split())
+    assert not Path(f'/proc/{other}').exists()
+
+
+@pytest.mark.parametrize(('changes', 'code', 'verdict', 'said'), [
+    ({}, 0, 'passed', 'passed'),
+    ({'gravity_errors': (1.0,)}, 1, 'failed', 'failed: gravity service against the engine'),
+    ({'timing': {'older_than_20_ms': 3000}, 'gravity_errors': (1.0,)},
+     3, 'machine too slow, not judged', 'machine too slow, not judged'),
+])
+def test_the_exit_code_says_what_came_of_it(make_results, tmp_path, changes, code, verdict, said):
+    from ros2_rnea.tools.demo.__main__ import present
+    output = StringIO()
+    assert present(make_results(**changes), tmp_path, Console(width=80, file=output)) == code
+    assert said in output.getvalue().splitlines()[-2 if code == 3 else -1]
+    assert json.loads((tmp_path / 'summary.json').read_text())['verdict'] == verdict
+
+
+@pytest.mark.parametrize(('argument', 'said'), [
+    (['--help'], 'exit codes:'), (['--seconds', '1'], 'not from 3 to 60 seconds')])
+def test_the_command_line_explains_itself(capsys, argument, said):
+    from ros2_rnea.tools.demo.__main__ import main
+    with pytest.raises(SystemExit):
+        main(argument)
+    assert said in ''.join(capsys.readouterr())

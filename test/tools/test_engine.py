@@ -1,0 +1,146 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The simulated arm moves as mechanics says, and agrees with ros2_rnea's own."""
+
+import numpy as np
+import pytest
+
+from ros2_rnea.errors import ArgumentError, DescriptionError
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.models import seven_dof_arm
+
+engine_module = pytest.importorskip('ros2_rnea.tools.simulated_driver.engine')
+
+POSE = (0.2, -0.4, 0.3, -2.0, 0.1, 1.7, 0.6)
+ARM = seven_dof_arm()
+
+PENDULUM = """
+<robot name="pendulum">
+  <link name="base"/>
+  <joint name="hinge" type="continuous">
+    <parent link="base"/> <child link="rod"/> <axis xyz="0 1 0"/> <dynamics damping="0.1"/>
+  </joint>
+  <link name="rod">
+    <inertial>
+      <origin xyz="0 0 0.5"/> <mass value="2"/>
+      <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>
+    </inertial>
+  </link>
+  <joint name="end" type="fixed">
+    <parent link="rod"/> <child link="tip"/>
+    <origin xyz="0 0 1" rpy="0 0 1.5707963267948966"/>
+  </joint>
+  <link name="tip"/>
+</robot>
+"""
+
+
+@pytest.fixture
+def engine():
+    """Return the demo's arm at rest in a pose."""
+    engine = engine_module.Engine(ARM)
+    engine.place(POSE)
+    return engine
+
+
+@pytest.fixture(scope='module')
+def robot():
+    """Return the demo's arm as ros2_rnea reads it."""
+    return Robot.from_urdf(ARM)
+
+
+def test_names_and_limits_are_those_of_the_description(engine, robot):
+    assert engine.joint_names == robot.joint_names
+    assert engine.effort_limits.tolist() == robot.effort_limits.tolist()
+
+
+def test_engine_and_robot_agree_on_gravity(engine, robot):
+    poses = engine.random_poses(20, seed=3)
+    for pose in poses:
+        holding = engine.holding_effort(pose)
+        assert robot.gravity(pose) == pytest.approx(holding, rel=1e-9, abs=1e-10)
+
+
+def test_engine_and_robot_agree_on_a_motion(engine, robot):
+    effort = np.array([3.0, -40.0, 4.0, 25.0, 0.5, 2.0, 0.3])
+    velocities = [engine.velocities]
+    for _ in range(40):
+        engine.advance(effort, steps=1)
+        velocities.append(engine.velocities)
+        if len(velocities) == 21:
+            middle = engine.positions
+    acceleration = (velocities[21] - velocities[19]) / (2.0 * engine.step)
+    assert np.max(np.abs(acceleration)) > 1.0
+    needed = robot.inverse_dynamics(middle, velocities[20], acceleration)
+    assert needed == pytest.approx(effort, abs=2e-3)
+
+
+def test_engine_and_robot_agree_on_a_push(engine, robot):
+    wrench = np.array([0.5, -1.0, 2.0, 12.0, 8.0, -20.0])
+    engine.push('tool', wrench)
+    balance = robot.inverse_dynamics(POSE, np.zeros(7), np.zeros(7), f_ext={'tool': wrench})
+    engine.advance(balance, steps=1)
+    assert engine.velocities == pytest.approx(np.zeros(7), abs=1e-9)
+
+
+@pytest.mark.parametrize(('wrench', 'torque'), [
+    ((0.0, 0.0, 0.0, 0.0, -3.0, 0.0), 3.0),   # the tip's -y is the rod's x, with the lever of 1 m
+    ((0.0, 0.0, 0.0, 3.0, 0.0, 0.0), 0.0),    # along the hinge
+    ((4.0, 0.0, 0.0, 0.0, 0.0, 0.0), 4.0),    # the tip's x is the rod's y, the hinge
+])
+def test_a_push_is_in_the_axes_of_its_link(wrench, torque):
+    pendulum = engine_module.Engine(PENDULUM)
+    pendulum.place([0.0])
+    pendulum.push('tip', wrench)
+    pendulum.advance([0.0], steps=1)
+    inertia = 0.01 + 2.0 * 0.5**2
+    assert pendulum.velocities[0] == pytest.approx(torque / inertia * pendulum.step, abs=1e-6)
+
+
+def test_a_push_lasts_until_the_next(engine):
+    held = engine.holding_effort(POSE)
+    engine.push('tool', (0.0, 0.0, 0.0, 0.0, 0.0, 20.0))
+    engine.push('tool', np.zeros(6))
+    engine.advance(held, steps=1)
+    assert engine.velocities == pytest.approx(np.zeros(7), abs=1e-12)
+
+
+def test_the_description_damps_the_joints():
+    pendulum = engine_module.Engine(PENDULUM)
+    pendulum.place([np.pi])
+    pendulum.advance([3.0], steps=1)
+    start = pendulum.velocities[0]
+    pendulum.place([np.pi])
+    undamped = engine_module.Engine(PENDULUM.replace('damping="0.1"', 'damping="0"'))
+    undamped.place([np.pi])
+    undamped.advance([3.0], steps=1)
+    assert 0.0 < start < undamped.velocities[0]
+
+
+def test_random_poses_are_within_the_limits_and_repeatable(engine):
+    poses = engine.random_poses(50, seed=1)
+    assert np.array_equal(poses, engine.random_poses(50, seed=1))
+    assert poses[:, 3].max() < -0.0698
+    assert poses[:, 5].min() > -0.0175
+    assert not np.array_equal(poses, engine.random_poses(50, seed=2))
+
+
+def test_a_push_on_an_unknown_link_is_refused_and_says_what_there_is(engine):
+    with pytest.raises(ArgumentError, match="no link 'gripper'; it has .*hand, tool"):
+        engine.push('gripper', np.zeros(6))
+
+
+def test_a_description_that_mujoco_refuses_is_an_error():
+    with pytest.raises(DescriptionError, match='MuJoCo refuses'):
+        engine_module.Engine('<robot name="x"><link name="a"/></robo>')

@@ -1,0 +1,60 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the demo computes from what it recorded."""
+
+import numpy as np
+import pytest
+
+from ros2_rnea.tools.demo.figures import Recording
+
+TIMES = np.linspace(0.0, 1.0, 1001)
+
+
+@pytest.fixture
+def recording():
+    """Return a recording of two joints, a sine of 0.4 degrees and a constant -0.3."""
+    errors = np.stack((0.4 * np.sin(2.0 * np.pi * TIMES), np.full(1001, -0.3)), axis=1)
+    return Recording(TIMES, errors, {})
+
+
+def test_rms_and_maximum_are_by_joint(recording):
+    assert recording.rms == pytest.approx([0.4 / np.sqrt(2.0), 0.3], rel=1e-3)
+    assert recording.maximum == pytest.approx([0.4, 0.3], rel=1e-5)
+
+
+def test_the_arm_is_the_root_of_the_joints_summed_squares(recording):
+    assert recording.arm_rms == pytest.approx(np.hypot(0.4 / np.sqrt(2.0), 0.3), rel=1e-3)
+    assert recording.arm_errors[250] == pytest.approx(0.5)
+
+
+def test_a_recording_minus_itself_at_other_times_is_nothing(recording):
+    later = Recording(TIMES[5::7] + 0.0003, np.stack(
+        (0.4 * np.sin(2.0 * np.pi * (TIMES[5::7] + 0.0003)), np.full(143, -0.3)), axis=1), {})
+    assert later.minus(recording).arm_rms < 1e-5
+
+
+def test_the_error_that_a_force_adds_is_beyond_full_feedforward(make_results):
+    results = make_results(feedforward=0.01, tip_force=0.11)
+    assert results.added_error('tip_force') == pytest.approx(0.1 * np.sqrt(7.0))
+
+
+def test_shares_of_the_late_count_over_all_phases(make_results):
+    results = make_results(timing={'older_than_20_ms': 7, 'states_answered': 100,
+                                   'engine_20_ms_late': 3, 'engine_ticks': 1000})
+    assert results.share_late() == pytest.approx(0.07)
+    assert results.share_slow() == pytest.approx(0.003)
+
+
+def test_without_any_command_no_share_of_them_is_late(make_results):
+    assert make_results(timing={'states_answered': 0}).share_late() == 0.0

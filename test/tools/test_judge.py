@@ -1,0 +1,82 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The thresholds of the demo: each passes at its limit and fails beyond it."""
+
+from math import nan
+
+import pytest
+
+from ros2_rnea.tools.demo.judge import judge, machine_too_slow
+
+WORST_JOINT = 'full feedforward: RMS of the worst joint'
+AT_240_HZ = 'the same at 240 Hz'
+OVER_PD = 'arm RMS: PD alone / full feedforward'
+OVER_GRAVITY = 'arm RMS: PD + gravity / full feedforward'
+LEAST_IMPROVED = 'least improved joint over PD alone'
+TIP_FORCE = 'error by a tip force: wrench unknown / known'
+GRAVITY_SERVICE = 'gravity service against the engine'
+
+
+def failed(results):
+    """Return the names of the checks that fail."""
+    return [check.name for check in judge(results) if not check.passed]
+
+
+def one_joint(value, others):
+    """Return errors by joint, one of them another than the others."""
+    return [others] * 3 + [value] + [others] * 3
+
+
+def test_good_results_pass_every_check(make_results):
+    assert failed(make_results()) == []
+
+
+@pytest.mark.parametrize(('passing', 'failing', 'name'), [
+    ({'feedforward': one_joint(0.0499, 0.001)},
+     {'feedforward': one_joint(0.0501, 0.001), 'pd': 9.0, 'gravity': 2.0}, WORST_JOINT),
+    ({'feedforward_240': one_joint(0.0499, 0.01)},
+     {'feedforward_240': one_joint(0.0501, 0.01)}, AT_240_HZ),
+    ({'pd': 0.501}, {'pd': 0.499}, OVER_PD),
+    ({'gravity': 0.0801}, {'gravity': 0.0799}, OVER_GRAVITY),
+    ({'pd': one_joint(0.101, 1.0)},
+     {'pd': one_joint(0.101, 1.0), 'feedforward': one_joint(0.0102, 0.01)}, LEAST_IMPROVED),
+    ({'tip_force': 0.111, 'tip_force_wrench': 0.015},
+     {'tip_force': 0.109, 'tip_force_wrench': 0.015}, TIP_FORCE),
+    ({'gravity_errors': (0.0, 0.99e-6)}, {'gravity_errors': (0.0, 1.01e-6)}, GRAVITY_SERVICE),
+])
+def test_each_threshold_fails_alone_beyond_its_limit(make_results, passing, failing, name):
+    assert failed(make_results(**passing)) == []
+    assert failed(make_results(**failing)) == [name]
+
+
+def test_a_joint_that_hardly_errs_needs_no_improvement(make_results):
+    assert failed(make_results(pd=one_joint(0.0999, 1.0), feedforward=one_joint(0.02, 0.01))) == []
+
+
+def test_what_is_not_a_number_never_passes(make_results):
+    everything = {key: nan for key in (
+        'pd', 'gravity', 'feedforward', 'feedforward_240', 'tip_force', 'tip_force_wrench')}
+    results = make_results(gravity_errors=(nan,), **everything)
+    assert len(failed(results)) == len(judge(results))
+
+
+@pytest.mark.parametrize(('timing', 'slow'), [
+    ({}, False),
+    ({'states_answered': 1000, 'older_than_20_ms': 10}, False),
+    ({'states_answered': 1000, 'older_than_20_ms': 11}, True),
+    ({'engine_ticks': 1000, 'engine_20_ms_late': 10}, False),
+    ({'engine_ticks': 1000, 'engine_20_ms_late': 11}, True),
+])
+def test_beyond_one_percent_too_late_it_is_the_machine(make_results, timing, slow):
+    assert machine_too_slow(make_results(timing=timing)) is slow

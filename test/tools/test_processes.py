@@ -1,0 +1,121 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Child processes are ended, whatever happens and however they resist."""
+
+import os
+import signal
+import sys
+from threading import Event
+from time import monotonic
+
+import pytest
+
+from ros2_rnea.tools.demo import processes
+from ros2_rnea.tools.demo.processes import ChildError, Children
+
+READY = "print('ready', flush=True)\n"
+SLEEPER = f'import time\n{READY}time.sleep(60)'
+STUBBORN = f"""
+import signal, time
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+{READY}
+while True:
+    time.sleep(60)
+"""
+PARENT = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, '-c', {STUBBORN!r}], stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+{READY}
+child.wait()
+"""
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Let children be ended with little patience."""
+    monkeypatch.setattr(processes, 'PATIENCE', tuple(
+        (number, 0.3 if number != signal.SIGKILL else 5.0) for number, _ in processes.PATIENCE))
+
+
+def start(children, folder, name, code, wait_until):
+    """Start Python code, wait until it says that it is ready, and return what it wrote before."""
+    children.start(name, [sys.executable, '-c', code])
+    log = folder / f'{name}.log'
+    assert wait_until(lambda: 'ready' in log.read_text())
+    return log.read_text()
+
+
+def is_alive(pid):
+    """Return whether a process runs; one that ended and was not waited for does not."""
+    try:
+        with open(f'/proc/{pid}/stat') as stat:
+            return stat.read().rpartition(')')[2].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+def wait_until():
+    """Return a function that waits, at most 10 s, until something holds."""
+    def wait(condition):
+        end = monotonic() + 10.0
+        while not condition():
+            if monotonic() > end:
+                return False
+            Event().wait(0.01)
+        return True
+    return wait
+
+
+@pytest.mark.parametrize('code', [SLEEPER, STUBBORN], ids=['sleeper', 'stubborn'])
+def test_children_are_ended_on_leaving(tmp_path, wait_until, impatient, code):
+    with Children(tmp_path) as children:
+        start(children, tmp_path, 'child', code, wait_until)
+        pid = children._children['child'].pid
+        assert is_alive(pid)
+    assert not is_alive(pid)
+
+
+def test_children_are_ended_on_an_error(tmp_path, wait_until, impatient):
+    with pytest.raises(RuntimeError, match='on purpose'), Children(tmp_path) as children:
+        start(children, tmp_path, 'child', SLEEPER, wait_until)
+        pid = children._children['child'].pid
+        raise RuntimeError('on purpose')
+    assert not is_alive(pid)
+
+
+def test_grandchildren_are_ended_too(tmp_path, wait_until, impatient):
+    with Children(tmp_path) as children:
+        grandchild = int(start(children, tmp_path, 'parent', PARENT, wait_until).split()[0])
+        assert is_alive(grandchild)
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_a_child_that_ended_is_named_with_its_last_words(tmp_path, wait_until):
+    with Children(tmp_path) as children:
+        children.start('driver', [sys.executable, '-c', "raise SystemExit('out of oil')"])
+        child = children._children['driver']
+        assert wait_until(lambda: child.poll() is not None)
+        with pytest.raises(ChildError, match=r'driver ended by itself with exit code 1(.|\n)*oil'):
+            children.check()
+
+
+def test_children_inherit_the_whole_environment(tmp_path, wait_until, monkeypatch):
+    monkeypatch.setenv('LD_LIBRARY_PATH', os.environ.get('LD_LIBRARY_PATH', '') + ':/nowhere')
+    with Children(tmp_path) as children:
+        code = f"import os; print(os.environ['LD_LIBRARY_PATH'], flush=True)\n{READY}"
+        assert ':/nowhere' in start(children, tmp_path, 'child', code, wait_until)
