@@ -16,6 +16,8 @@
 from __future__ import annotations
 
 from array import array
+import signal
+from threading import Event
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
@@ -23,10 +25,11 @@ from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 from rclpy.timer import Timer
 from ros2_rnea.audit import audit, Finding
 from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, RneaError
@@ -51,6 +54,10 @@ TRAJECTORIES = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
 OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] at reception was stamped by another clock: no latency follows."""
+
+
+SIGNAL_LATENCY = 0.1
+"""How long a signal may wait for the executor to look up [s]."""
 
 
 def sensor_data(depth: int) -> QoSProfile:
@@ -340,19 +347,25 @@ class InverseDynamicsNode(Node):
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the node until it is interrupted or the context is shut down."""
-    rclpy.init(args=args)
-    node = None
+    """
+    Run the node until SIGINT or SIGTERM.
+
+    rclpy's own handlers would invalidate the context in the middle of a callback, whose next
+    publication then raises; here the callback at hand ends first.
+    """
+    stopping = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = InverseDynamicsNode()
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        executor = SingleThreadedExecutor()
+        executor.add_node(InverseDynamicsNode())
+        while rclpy.ok() and not stopping.is_set():
+            executor.spin_once(timeout_sec=SIGNAL_LATENCY)
+        executor.shutdown()
     except RneaError as error:
         raise SystemExit(f'inverse_dynamics: {error}') from error
     finally:
-        if node is not None:
-            node.destroy_node()
         rclpy.try_shutdown()
 
 

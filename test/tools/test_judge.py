@@ -17,7 +17,7 @@ from math import nan
 
 import pytest
 
-from ros2_rnea.tools.demo.judge import judge, machine_too_slow
+from ros2_rnea.tools.demo.judge import Check, judge, machine_too_slow
 
 WORST_JOINT = 'full feedforward: RMS of the worst joint'
 AT_240_HZ = 'the same at 240 Hz'
@@ -65,10 +65,16 @@ def test_a_joint_that_hardly_errs_needs_no_improvement(make_results):
 
 
 def test_what_is_not_a_number_never_passes(make_results):
-    everything = {key: nan for key in (
-        'pd', 'gravity', 'feedforward', 'feedforward_240', 'tip_force', 'tip_force_wrench')}
-    results = make_results(gravity_errors=(nan,), **everything)
+    phases = ('pd', 'gravity', 'feedforward', 'feedforward_240', 'tip_force', 'tip_force_wrench')
+    results = make_results(gravity_errors=(nan,), **dict.fromkeys(phases, nan))
     assert len(failed(results)) == len(judge(results))
+
+
+@pytest.mark.parametrize(('value', 'at_least', 'passed'), [
+    (5.0, True, True), (4.9, True, False), (5.1, True, True), (nan, True, False),
+    (5.0, False, True), (4.9, False, True), (5.1, False, False), (nan, False, False)])
+def test_the_limit_itself_passes(value, at_least, passed):
+    assert Check('', value, 5.0, '', at_least).passed is passed
 
 
 @pytest.mark.parametrize(('timing', 'slow'), [

@@ -18,7 +18,7 @@ import pytest
 
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
-from ros2_rnea.tools.demo.experiment import LEAD, PHASES, tip_force, TIP_FORCE
+from ros2_rnea.tools.demo.experiment import LEAD, PHASES, TIP_FORCE, tip_force
 from ros2_rnea.tools.demo.motion import EASING, MultiSine, smooth_step, START_POSE
 from ros2_rnea.tools.models import seven_dof_arm
 

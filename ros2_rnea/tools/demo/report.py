@@ -42,6 +42,7 @@ def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
     """
     parts: list[RenderableType] = [
         _joint_table('RMS error in degrees, by joint', results, 'rms'),
+        '',
         _joint_table('Largest error in degrees, by joint', results, 'maximum'),
         Text('Measured minus desired position at the stamp of each joint state, from the\n'
              'first to the last moment of the motion (the lead-in before it left out).\n'

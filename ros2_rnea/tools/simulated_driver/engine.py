@@ -140,8 +140,6 @@ class Engine:
         return self._data.qfrc_bias.copy()
 
     def _apply_tip_wrench(self) -> None:
-        if not self._tip_wrench.any():
-            return
         body = self._data.body(self._tip_body)
         to_world = body.xmat.reshape(3, 3)
         moment, force = to_world @ self._tip_wrench[:3], to_world @ self._tip_wrench[3:]

@@ -1,0 +1,117 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node as a process of its own: how it ends, and how it lives without the interfaces."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from small_robots import ARM
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = pytest.mark.ros
+
+PATIENCE = 20.0
+AS_USERS_START_IT = ['-m', 'ros2_rnea.node.inverse_dynamics_node']
+WITHOUT_INTERFACES = ['-c', """
+import sys
+sys.modules['ros2_rnea_interfaces'] = None  # importing it fails, as where it is not installed
+from ros2_rnea.node.inverse_dynamics_node import main
+main()
+"""]
+
+
+@pytest.fixture
+def start():
+    """Return a function that starts a node process; it is gone after the test."""
+    processes = []
+
+    def start(program, *arguments) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [sys.executable, *program, '--ros-args', *arguments],
+            stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
+def wait_for_line(process: subprocess.Popen, words: str) -> str:
+    """Return the first line of a process's log that has these words."""
+    deadline = time.monotonic() + PATIENCE
+    for line in process.stderr:
+        if words in line:
+            return line
+        assert time.monotonic() < deadline
+    raise AssertionError(f'the process ended and never said {words!r}')
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly(start, number):
+    process = start(AS_USERS_START_IT)
+    wait_for_line(process, 'waiting for a usable robot_description')
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    assert 'Traceback' not in errors
+
+
+def test_a_bad_parameter_ends_it_with_the_reason_and_no_traceback(start):
+    process = start(AS_USERS_START_IT, '-p', 'mode:=fast')
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "mode is 'fast'; it needs feedforward or gravity_compensation" in errors
+    assert 'Traceback' not in errors
+
+
+def test_a_misspelt_parameter_is_said(start):
+    process = start(AS_USERS_START_IT, '-p', 'lokahead:=0.1')
+    wait_for_line(process, "no parameter 'lokahead'; did you mean 'lookahead'?")
+
+
+def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
+    process = start(
+        WITHOUT_INTERFACES, '-p', f'robot_description:={ARM!r}', '-p',
+        'joints:=[shoulder, elbow]', '-r', '__ns:=/bare')
+    wait_for_line(process, 'the package ros2_rnea_interfaces is not installed')
+    peer = Node('bare_peer', namespace='/bare')
+    executor = SingleThreadedExecutor()
+    executor.add_node(peer)
+    commands = []
+    peer.create_subscription(
+        Float64MultiArray, 'inverse_dynamics/commands', commands.append, 10)
+    states = peer.create_publisher(JointState, 'joint_states', 10)
+    deadline = time.monotonic() + PATIENCE
+    while not commands and time.monotonic() < deadline:
+        states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
+        executor.spin_once(timeout_sec=0.05)
+    services = [name for name, _ in peer.get_service_names_and_types()]
+    executor.shutdown()
+    peer.destroy_node()
+    assert rclpy.ok()
+    assert len(commands[0].data) == 2
+    assert '/bare/inverse_dynamics/enable' in services
+    assert '/bare/inverse_dynamics/compute_gravity' not in services
