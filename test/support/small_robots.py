@@ -55,3 +55,8 @@ ROVER = robot(
     link('ground'), link('chassis'), link('mast'),
     joint('drive', 'ground', 'chassis', kind='planar', axis='0 0 1'),
     joint('pan', 'chassis', 'mast'), name='rover')
+
+FREE_FLYER = robot(
+    link('hangar'), link('drone'), link('lens'),
+    joint('flight', 'hangar', 'drone', kind='floating'),
+    joint('camera', 'drone', 'lens'), name='free_flyer')

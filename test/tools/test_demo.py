@@ -117,7 +117,7 @@ def test_the_exit_code_says_what_came_of_it(make_results, tmp_path, changes, cod
 
 
 @pytest.mark.parametrize(('argument', 'said'), [
-    (['--help'], 'exit codes:'), (['--seconds', '1'], 'not from 3 to 60 seconds')])
+    (['--help'], 'exit codes:'), (['--seconds', '5.9'], 'not from 6 to 60 seconds')])
 def test_the_command_line_explains_itself(capsys, argument, said):
     from ros2_rnea.tools.demo.__main__ import main
     with pytest.raises(SystemExit):

@@ -31,11 +31,11 @@ def test_without_answers_there_is_no_latency():
 def test_latencies_are_from_stamp_to_arrival():
     log = LatencyLog()
     for number in range(101):
-        stamp = 2 * number * MS
+        stamp = 200 * number * MS
         log.published(stamp, deadline=stamp + 2 * MS)
         log.answered(stamp, stamp + number * MS)
-    report = log.report(now=1000 * MS)
-    assert report['states_answered'] == 101
+    report = log.report(now=stamp + LOST)
+    assert (report['states_answered'], report['states_lost']) == (101, 0)
     assert report['latency_median_ms'] == pytest.approx(50.0)
     assert report['latency_99_percent_ms'] == pytest.approx(99.0)
     assert report['latency_worst_ms'] == pytest.approx(100.0)
@@ -53,13 +53,31 @@ def test_limits_themselves_are_in_time(latency, missed, overdue):
     assert (report['deadline_misses'], report['older_than_20_ms']) == (missed, overdue)
 
 
-def test_a_state_is_lost_when_it_is_old_and_pending_before():
+@pytest.mark.parametrize(('arrival', 'overdue'), [(20 * MS, 0), (21 * MS, 1), (23 * MS, 2)])
+def test_an_answer_to_a_newer_state_serves_the_older_ones_unless_it_is_late(arrival, overdue):
+    log = LatencyLog()
+    for stamp in (0, 2 * MS, 4 * MS):
+        log.published(stamp, deadline=stamp + 2 * MS)
+    log.answered(4 * MS, arrival)
+    report = log.report(now=arrival)
+    assert (report['states_answered'], report['states_lost']) == (1, 2)
+    assert (report['older_than_20_ms'], report['deadline_misses']) == (overdue, 1)
+
+
+def test_a_state_that_nothing_answers_is_given_up():
     log = LatencyLog()
     log.published(0, deadline=2 * MS)
     log.published(2 * MS, deadline=4 * MS)
-    assert log.report(now=LOST + MS)['states_lost'] == 1
-    assert log.report(now=LOST + 2 * MS)['states_lost'] == 0
-    assert log.report(now=LOST + 2 * MS + 1)['states_lost'] == 1
+    for now, lost in ((LOST, 0), (LOST + 1, 1), (LOST + 2 * MS, 0), (LOST + 2 * MS + 1, 1)):
+        report = log.report(now)
+        assert (report['states_lost'], report['older_than_20_ms']) == (lost, lost)
+
+
+def test_states_that_nothing_answers_do_not_pile_up():
+    log = LatencyLog()
+    for number in range(1000):
+        log.published(2 * number * MS, deadline=2 * number * MS + 2 * MS)
+    assert len(log._open) <= LOST // (2 * MS) + 1
 
 
 def test_a_report_begins_anew():

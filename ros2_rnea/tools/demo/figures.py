@@ -98,14 +98,19 @@ class Results:
         return self.recordings[phase].minus(self.recordings['feedforward']).arm_rms
 
     def share_late(self) -> float:
-        """Return the share of the commands that were older than 20 ms when they arrived."""
-        return self._share('older_than_20_ms', 'states_answered')
+        """
+        Return the share of the joint states after which the arm waited over 20 ms for a command.
+
+        Phases in which the node sends nothing at all do not count.
+        """
+        return self._share('older_than_20_ms', 'states_published', where='states_answered')
 
     def share_slow(self) -> float:
         """Return the share of the simulated milliseconds that came more than 20 ms late."""
-        return self._share('engine_20_ms_late', 'engine_ticks')
+        return self._share('engine_20_ms_late', 'engine_ticks', where='engine_ticks')
 
-    def _share(self, part: str, whole: str) -> float:
-        timings = [recording.timing for recording in self.recordings.values()]
+    def _share(self, part: str, whole: str, where: str) -> float:
+        timings = [recording.timing for recording in self.recordings.values()
+                   if recording.timing[where]]
         parts, wholes = (sum(timing[name] or 0 for timing in timings) for name in (part, whole))
         return parts / wholes if wholes else 0.0

@@ -22,7 +22,7 @@ import numpy as np
 from ros2_rnea.tools.demo.figures import Results
 
 TOO_LATE = 0.01
-"""With more than this share of commands too old, the machine is judged and not the node."""
+"""With more than this share of commands over 20 ms old it is the machine that is at fault."""
 
 # A joint that hardly moves off its path by itself cannot show how much better it gets.
 _WORTH_IMPROVING = 0.1

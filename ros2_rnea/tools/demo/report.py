@@ -49,7 +49,8 @@ def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
              'arm: root of the summed squares of all joints.\n', style='dim'),
         _timing_table(results),
         Text('Latency: from the stamp of a joint state to the arrival of its effort.\n'
-             'missed: came after the next joint state.  lost: never came.\n', style='dim'),
+             'missed: came after the next joint state.  lost: a newer one came, or none.\n',
+             style='dim'),
     ]
     if checks:
         parts.append(_check_table(checks))
@@ -77,7 +78,7 @@ def summary(results: Results, checks: Sequence[Check], verdict: str) -> dict[str
         'tip_force_added_error_deg': {key: results.added_error(key)
                                       for key in ('tip_force', 'tip_force_wrench')},
         'gravity_service_errors_nm': list(results.gravity_errors),
-        'share_of_commands_older_than_20_ms': results.share_late(),
+        'share_of_states_without_command_for_20_ms': results.share_late(),
         'share_of_engine_ticks_20_ms_late': results.share_slow(),
         'checks': [{'name': check.name, 'value': check.value, 'unit': check.unit,
                     'at_least' if check.at_least else 'at_most': check.limit,
