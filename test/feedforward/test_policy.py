@@ -1,0 +1,648 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is sent, and when nothing is: the policy's rules with an explicit clock."""
+
+from __future__ import annotations
+
+from math import inf, nan, pi
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.robot import Robot
+from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
+
+ARM_ROBOT = Robot.from_urdf(ARM)
+GRIPPER_ROBOT = Robot.from_urdf(ARM_WITH_GRIPPER)
+JOINTS = ('elbow', 'shoulder')  # not the order of the description
+STILL = np.zeros(2)
+MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
+GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION)
+PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDING_END,
+           Status.OFF_END}
+
+
+def at(seconds):
+    """Return a moment; the two clocks differ, so that to take the wrong one shows."""
+    return Instant(steady=50.0 + seconds, ros=1000.0 + seconds)
+
+
+def policy_of(whose=ARM_ROBOT, joints=JOINTS, **settings):
+    return FeedforwardPolicy(whose, Settings(joints=joints, **settings))
+
+
+def measure(policy, positions=MEASURED, names=JOINTS, velocities=(), stamp=0.0, time=0.0):
+    return policy.take_joint_state(names, positions, velocities, stamp, at(time))
+
+
+def measured(*arguments, **settings):
+    """Return a policy that has just heard where its joints are."""
+    policy = policy_of(*arguments, **settings)
+    measure(policy)
+    return policy
+
+
+def decided(policy, status, time=0.0):
+    """Return a decision, which must be of this status."""
+    decision = policy.decide(at(time))
+    assert decision.status is status, decision
+    return decision
+
+
+def in_order(q=MEASURED, qd=STILL, qdd=STILL, **arguments):
+    """Return the arm's effort; vectors here and there are in the order of JOINTS."""
+    return ARM_ROBOT.inverse_dynamics(q[::-1], qd[::-1], qdd[::-1], **arguments)[::-1]
+
+
+def near(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+
+
+# ---- when nothing is sent ---------------------------------------------------------------------
+
+
+def test_before_any_joint_state_it_waits_for_every_controlled_joint():
+    assert decided(policy_of(), Status.WAITING).joints == JOINTS
+
+
+def test_while_a_controlled_joint_has_never_been_measured_it_waits_for_that_one():
+    policy = policy_of()
+    assert not measure(policy, [0.1], ['shoulder'])
+    assert decided(policy, Status.WAITING).joints == ('elbow',)
+    assert decided(policy, Status.WAITING, time=9.0).joints == ('elbow',)
+
+
+@pytest.mark.parametrize('time, status', [
+    (0.0, Status.NO_TRAJECTORY), (0.099, Status.NO_TRAJECTORY), (0.101, Status.STALE)])
+def test_a_state_counts_for_as_long_as_the_timeout(time, status):
+    decided(measured(), status, time)
+
+
+def test_the_timeout_is_a_setting():
+    decided(measured(state_timeout=5.0), Status.NO_TRAJECTORY, time=4.9)
+
+
+def test_one_stale_joint_is_enough_and_is_named():
+    policy = measured()
+    measure(policy, [0.3], ['shoulder'], time=0.08)
+    assert decided(policy, Status.STALE, time=0.12).joints == ('elbow',)
+
+
+def test_efforts_come_back_with_the_joint_states():
+    policy = measured()
+    decided(policy, Status.STALE, time=1.0)
+    measure(policy, time=1.0)
+    decided(policy, Status.NO_TRAJECTORY, time=1.0)
+
+
+@pytest.mark.parametrize('has_state', [True, False])
+def test_while_disabled_nothing_is_sent(has_state):
+    policy = measured(enabled=False) if has_state else policy_of(enabled=False)
+    decided(policy, Status.DISABLED)
+
+
+@pytest.mark.parametrize('policy, status', [
+    (policy_of(enabled=False), Status.DISABLED),
+    (policy_of(), Status.WAITING),
+    (measured(GRIPPER_ROBOT), Status.UNKNOWN_POSITION),
+    (measured(), Status.NO_TRAJECTORY),
+    (measured(mode=Mode.GRAVITY_COMPENSATION), Status.GRAVITY),
+])
+def test_a_decision_has_an_effort_or_it_says_that_nothing_is_sent(policy, status):
+    assert (decided(policy, status).effort is not None) == (status in SENDING)
+
+
+@pytest.mark.filterwarnings('ignore:overflow')
+def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
+    policy = measured()
+    moment = (0.0, 1.5e308, 0.0, 0.0, 0.0, 0.0)
+    policy.take_wrench('tool', moment, at(0.0))
+    assert len(decided(policy, Status.NO_TRAJECTORY).saturated) == 2
+    policy.take_wrench('lower', moment, at(0.0))
+    decision = decided(policy, Status.NOT_FINITE)
+    assert decision.joints == JOINTS
+    assert decision.effort is None
+
+
+# ---- joint states -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('names, due', [
+    (('shoulder', 'elbow'), True), (('elbow', 'grip'), True), (('grip',), False),
+    (('wheel',), False), ((), False)])
+def test_a_command_is_due_for_a_message_with_controlled_joints(names, due):
+    policy = measured(GRIPPER_ROBOT)
+    assert measure(policy, [0.01] * len(names), names) is due
+
+
+def test_a_command_is_due_once_every_controlled_joint_is_fresh():
+    policy = policy_of()
+    assert not measure(policy, [0.3], ['shoulder'])
+    assert measure(policy, [-0.8], ['elbow'], time=0.05)
+    assert not measure(policy, [-0.8], ['elbow'], time=0.2)
+    assert measure(policy, [0.3], ['shoulder'], time=0.25)
+
+
+@pytest.mark.parametrize('names, positions', [
+    (('elbow', 'shoulder'), (nan, 0.0)), (('elbow', 'shoulder'), (0.0,)),
+    (('elbow', 'elbow'), (0.0, 0.0))])
+def test_a_bad_message_is_refused_and_the_state_before_counts(names, positions):
+    policy = measured()
+    with pytest.raises(MessageError):
+        measure(policy, positions, names, time=0.05)
+    near(decided(policy, Status.NO_TRAJECTORY, time=0.05).effort, in_order())
+    decided(policy, Status.STALE, time=0.12)
+
+
+def test_a_message_out_of_order_is_refused_until_the_state_is_stale():
+    policy = policy_of()
+    measure(policy, stamp=100.0)
+    with pytest.raises(MessageError, match='older'):
+        measure(policy, stamp=99.9, time=0.05)
+    assert measure(policy, stamp=1.0, time=0.2)  # the driver was started again
+
+
+def test_stamps_need_not_be_of_any_clock_here():
+    for stamp in (0.0, 1e-9, 1e12):
+        assert measure(policy_of(), stamp=stamp)
+
+
+@pytest.mark.parametrize('now, status', [
+    (Instant(steady=at(0.05).steady, ros=0.0), Status.NO_TRAJECTORY),
+    (Instant(steady=at(1.0).steady, ros=at(0.0).ros), Status.STALE)])
+def test_ages_are_measured_by_the_steady_clock(now, status):
+    assert measured().decide(now).status is status
+
+
+@pytest.mark.xfail(strict=True, reason='see test_joint_states.py')
+def test_after_a_reset_of_simulated_time_states_are_taken_again():
+    policy = policy_of()
+    policy.take_joint_state(JOINTS, MEASURED, (), 100.0, Instant(100.0, 100.0))
+    assert policy.decide(Instant(0.01, 0.01)).status is Status.STALE
+    assert policy.take_joint_state(JOINTS, MEASURED, (), 0.01, Instant(0.01, 0.01))
+
+
+# ---- joints that are not controlled -----------------------------------------------------------
+
+
+def with_gripper(**settings):
+    return measured(GRIPPER_ROBOT, **settings)
+
+
+def gripper_gravity(grip):
+    return GRIPPER_ROBOT.gravity([MEASURED[1], MEASURED[0], grip])[[1, 0]]
+
+
+def test_another_joint_that_is_neither_measured_nor_assumed_stops_it_with_the_line_to_add():
+    decision = decided(with_gripper(), Status.UNKNOWN_POSITION)
+    assert decision.joints == ('grip',)
+    assert 'assumed_positions.grip' in decision.detail
+    assert decision.effort is None
+
+
+def test_another_joint_counts_where_it_is_assumed():
+    policy = with_gripper(assumed_positions={'grip': (0.5,)})
+    near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.5))
+
+
+@pytest.mark.parametrize('assumed', [{}, {'grip': (0.5,)}])
+def test_another_joint_counts_where_it_is_measured(assumed):
+    policy = with_gripper(assumed_positions=assumed)
+    measure(policy, [0.9], ['grip'])
+    near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.9))
+
+
+def test_a_measured_position_of_another_joint_counts_however_old_it_is():
+    policy = with_gripper()
+    measure(policy, [0.9], ['grip'])
+    measure(policy, time=60.0)
+    near(decided(policy, Status.NO_TRAJECTORY, time=60.0).effort, gripper_gravity(0.9))
+
+
+@pytest.mark.parametrize('position', [nan, inf])
+def test_another_joint_that_is_not_finite_counts_as_not_measured(position):
+    policy = with_gripper(assumed_positions={'grip': (0.5,)})
+    measure(policy, [*MEASURED, position], [*JOINTS, 'grip'])
+    near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.5))
+
+
+@pytest.mark.parametrize('whose, joint_name, position', [
+    (ROVER, 'drive', (1.0, 2.0, 0.5)),
+    (FREE_FLYER, 'flight', (1.0, 2.0, 3.0, 0.6, 0.0, 0.0, 0.8))])
+def test_a_joint_that_no_joint_state_can_hold_is_held_where_it_is_assumed(
+        whose, joint_name, position):
+    whose = Robot.from_urdf(whose)
+    (turning,) = set(whose.joint_names) - {joint_name}
+    lost = policy_of(whose, (turning,))
+    measure(lost, [0.7], [turning])
+    assert decided(lost, Status.UNKNOWN_POSITION).joints == (joint_name,)
+    held = policy_of(whose, (turning,), assumed_positions={joint_name: position})
+    measure(held, [0.7], [turning])
+    near(decided(held, Status.NO_TRAJECTORY).effort, whose.gravity([*position, 0.7])[-1:])
+
+
+@pytest.mark.xfail(strict=True, raises=ArgumentError, reason='found in the cycle, not before')
+def test_every_policy_that_is_made_can_decide():
+    """The quaternion of zeros is what somebody writes who wants the joint at zero."""
+    try:
+        policy = policy_of(
+            Robot.from_urdf(FREE_FLYER), ('camera',), assumed_positions={'flight': (0.0,) * 7})
+    except ArgumentError:
+        return
+    measure(policy, [0.7], ['camera'])
+    policy.decide(at(0.0))
+
+
+@pytest.mark.xfail(strict=True, reason='it advises to publish what a JointState cannot hold')
+def test_the_advice_can_be_followed():
+    cart = policy_of(Robot.from_urdf(ROVER), ('pan',))
+    measure(cart, [0.7], ['pan'])
+    assert 'publish' not in decided(cart, Status.UNKNOWN_POSITION).detail
+
+
+# ---- without a trajectory ---------------------------------------------------------------------
+
+
+def test_before_the_first_trajectory_it_is_gravity_at_the_measured_state():
+    policy = policy_of()
+    measure(policy, velocities=[5.0, 6.0])
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
+
+
+def test_in_gravity_compensation_it_is_gravity_at_the_measured_state_come_what_may():
+    policy = FeedforwardPolicy(ARM_ROBOT, GRAVITY_COMPENSATION)
+    measure(policy, velocities=[5.0, 6.0])
+    policy.take_trajectory(JOINTS, RAMP, 0.0, at(0.0))
+    for time in (0.0, 0.05):
+        near(decided(policy, Status.GRAVITY, time).effort, in_order())
+
+
+@pytest.mark.parametrize('mode', Mode)
+def test_gravity_is_a_setting(mode):
+    tilted = (3.0, 4.0, -5.0)
+    policy = measured(mode=mode, gravity=tilted)
+    near(policy.decide(at(0.0)).effort, in_order(gravity=tilted))
+
+
+@pytest.mark.parametrize('joints, expected', [
+    (('elbow', 'shoulder'), [1, 0]), (('shoulder', 'elbow'), [0, 1]), (('elbow',), [1])])
+def test_the_command_is_in_the_order_of_the_setting(joints, expected):
+    policy = policy_of(joints=joints, assumed_positions={'shoulder': (9.0,)})
+    measure(policy)
+    assert policy.controlled == joints
+    near(decided(policy, Status.NO_TRAJECTORY).effort,
+         ARM_ROBOT.gravity(MEASURED[::-1])[expected])
+
+
+def test_without_the_setting_all_joints_that_are_not_assumed_are_controlled():
+    assert policy_of(GRIPPER_ROBOT, ()).controlled == ('shoulder', 'elbow', 'grip')
+    assert policy_of(GRIPPER_ROBOT, (), assumed_positions={'elbow': (0.0,)}).controlled == (
+        'shoulder', 'grip')
+    assert policy_of(Robot.from_urdf(ROVER), ()).controlled == ('pan',)
+
+
+# ---- with a trajectory ------------------------------------------------------------------------
+
+# A quintic from rest to rest in 1 s, the shoulder twice as far; at 0.25 s it is here.
+REST = (0.0, 0.0)
+RAMP = (Waypoint(0.0, REST, REST, REST), Waypoint(1.0, (1.0, 2.0), REST, REST))
+END = np.array([1.0, 2.0])
+QUARTER = (0.103515625 * END, 1.0546875 * END, 5.625 * END)
+
+
+def following(whose=ARM_ROBOT, time=0.25, **settings):
+    """Return a policy that follows RAMP since 0 s and was last measured at a time."""
+    policy = measured(whose, **settings)
+    policy.take_trajectory(JOINTS, RAMP, 0.0, at(0.0))
+    measure(policy, time=time)
+    return policy
+
+
+def test_a_trajectory_is_followed_with_its_positions_velocities_and_accelerations():
+    near(decided(following(), Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
+
+
+def test_damping_is_part_of_it():
+    """Only the shoulder has any, which is 0.5 N m s/rad."""
+    frictionless = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0"'))
+    difference = (decided(following(), Status.FOLLOWING, 0.25).effort
+                  - decided(following(frictionless), Status.FOLLOWING, 0.25).effort)
+    near(difference, [0.0, 0.5 * QUARTER[1][1]])
+
+
+@pytest.mark.parametrize('stamp, time', [(0.0, 0.25), (1000.0, 0.25), (1002.0, 2.25),
+                                         (999.9, 0.15)])
+def test_time_is_counted_from_the_stamp_by_the_ros_clock_or_from_reception(stamp, time):
+    policy = measured()
+    policy.take_trajectory(JOINTS, RAMP, stamp, at(0.0))
+    measure(policy, time=time)
+    near(decided(policy, Status.FOLLOWING, time).effort, in_order(*QUARTER))
+
+
+def test_the_lookahead_reads_the_desired_motion_ahead_of_now():
+    policy = following(lookahead=0.2, time=0.05)
+    near(decided(policy, Status.FOLLOWING, 0.05).effort, in_order(*QUARTER))
+
+
+def test_names_in_another_order_are_sorted_out():
+    policy = measured()
+    swapped = [Waypoint(w.time, w.positions[::-1], REST, REST) for w in RAMP]
+    policy.take_trajectory(JOINTS[::-1], swapped, 0.0, at(0.0))
+    measure(policy, time=0.25)
+    near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
+
+
+def test_a_joint_that_the_trajectory_does_not_name_stays_where_it_was():
+    policy = measured()
+    point = [Waypoint(w.time, w.positions[:1], (0.0,), (0.0,)) for w in RAMP]
+    policy.take_trajectory(['elbow'], point, 0.0, at(0.0))
+    measure(policy, time=0.25, positions=[0.0, 0.0])
+    elbow = np.array([1.0, 0.0])
+    q, qd, qdd = (column * elbow for column in QUARTER)
+    near(decided(policy, Status.FOLLOWING, 0.25).effort,
+         in_order(q + MEASURED * [0.0, 1.0], qd, qdd))
+
+
+def test_other_joints_move_as_measured_meanwhile_and_while_that_is_fresh():
+    policy = following(GRIPPER_ROBOT)
+    measure(policy, [0.4], ['grip'], [2.0], time=0.2)
+    for time, rate in ((0.25, 2.0), (0.35, 0.0)):
+        measure(policy, time=time)
+        u = time
+        desired = [p * END[::-1] for p in (
+            10 * u**3 - 15 * u**4 + 6 * u**5, 30 * u**2 - 60 * u**3 + 30 * u**4,
+            60 * u - 180 * u**2 + 120 * u**3)]
+        tau = GRIPPER_ROBOT.inverse_dynamics(*(
+            [*both, last] for both, last in zip(desired, (0.4, rate, 0.0))))
+        near(decided(policy, Status.FOLLOWING, time).effort, tau[[1, 0]])
+
+
+def test_at_the_end_it_is_gravity_there_without_the_measured_velocities():
+    policy = following(GRIPPER_ROBOT)
+    measure(policy, [*(END + 0.09), 0.4], [*JOINTS, 'grip'], [1.0, 2.0, 3.0], time=1.5)
+    near(decided(policy, Status.HOLDING_END, 1.5).effort,
+         GRIPPER_ROBOT.gravity([*END[::-1], 0.4])[[1, 0]])
+
+
+def test_off_the_end_it_is_gravity_at_the_measured_state_and_said():
+    policy = following()
+    away = END + [0.0, 0.11]
+    measure(policy, away, time=1.5)
+    decision = decided(policy, Status.OFF_END, 1.5)
+    near(decision.effort, in_order(away))
+    assert 'shoulder by +0.110' in decision.detail
+    assert 'elbow' not in decision.detail
+
+
+@pytest.mark.parametrize('tolerance, status', [
+    (0.2, Status.HOLDING_END), (0.05, Status.OFF_END)])
+def test_the_hold_tolerance_is_a_setting(tolerance, status):
+    policy = following(hold_tolerance=tolerance)
+    measure(policy, END + [-0.1, 0.0], time=1.5)
+    decided(policy, status, 1.5)
+
+
+@pytest.mark.parametrize('kind, status', [
+    ('continuous', Status.HOLDING_END), ('revolute', Status.OFF_END)])
+def test_a_continuous_joint_is_at_the_end_after_whole_turns(kind, status):
+    wheel = Robot.from_urdf(robot(link('a'), link('b'), joint('turn', 'a', 'b', kind)))
+    policy = policy_of(wheel, ('turn',))
+    measure(policy, [0.0], ['turn'])
+    policy.take_trajectory(['turn'], [Waypoint(0.01, [1.0])], 0.0, at(0.0))
+    measure(policy, [1.0 + 4 * pi], ['turn'], time=0.05)
+    decided(policy, status, 0.05)
+
+
+def test_the_lead_in_starts_where_the_robot_is():
+    policy = policy_of()
+    measure(policy, velocities=[3.0, 4.0])
+    policy.take_trajectory(JOINTS, [Waypoint(1.0, REST)], 0.0, at(0.0))
+    near(decided(policy, Status.FOLLOWING).effort, in_order(MEASURED, -MEASURED))
+
+
+@pytest.mark.parametrize('policy, time', [(policy_of(), 0.0), (measured(), 0.2)])
+def test_no_trajectory_is_accepted_without_a_fresh_state(policy, time):
+    with pytest.raises(TrajectoryError, match='starts from the measured state'):
+        policy.take_trajectory(JOINTS, RAMP, 0.0, at(time))
+    measure(policy, time=time)
+    decided(policy, Status.NO_TRAJECTORY, time)
+
+
+@pytest.mark.parametrize('names, waypoints, stamp, message', [
+    (('elbow', 'wheel'), RAMP, 0.0, "'wheel'"),
+    (JOINTS, (), 0.0, 'no points'),
+    ((), RAMP, 0.0, 'no joints'),
+    (JOINTS, [Waypoint(1.0, (0.0, nan))], 0.0, 'nan'),
+    (JOINTS, RAMP, 990.0, 'ended 9.000 s ago'),
+])
+def test_a_bad_trajectory_is_refused_and_the_one_before_goes_on(names, waypoints, stamp, message):
+    policy = following(time=0.0)
+    with pytest.raises(TrajectoryError, match=message):
+        policy.take_trajectory(names, waypoints, stamp, at(0.0))
+    measure(policy, time=0.25)
+    near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
+
+
+def test_a_joint_that_is_not_controlled_cannot_be_sent_along_a_trajectory():
+    policy = with_gripper(assumed_positions={'grip': (0.0,)})
+    with pytest.raises(TrajectoryError, match="'grip'"):
+        policy.take_trajectory(['grip'], [Waypoint(1.0, [0.1])], 0.0, at(0.0))
+
+
+# ---- wrenches ---------------------------------------------------------------------------------
+
+
+def pushed(frames=('tool',), **settings):
+    policy = measured(**settings)
+    for frame in frames:
+        policy.take_wrench(frame, PUSH, at(0.0))
+    return policy
+
+
+@pytest.mark.parametrize('settings, sign', [
+    ({}, 1.0),
+    ({'wrench_exerted_by_robot': True}, -1.0),
+    ({'mode': Mode.GRAVITY_COMPENSATION}, 0.0),
+    ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True}, 1.0),
+    ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True,
+      'wrench_exerted_by_robot': True}, -1.0),
+])
+def test_a_wrench_is_balanced_unless_a_hand_guides_the_arm(settings, sign):
+    near(pushed(**settings).decide(at(0.0)).effort,
+         in_order(f_ext={'tool': sign * np.array(PUSH)}))
+
+
+def test_wrenches_in_several_frames_add():
+    near(pushed(['tool', 'upper', 'lower']).decide(at(0.0)).effort,
+         in_order(f_ext=dict.fromkeys(['tool', 'upper', 'lower'], PUSH)))
+
+
+def test_a_wrench_counts_while_a_trajectory_is_followed():
+    policy = following()
+    policy.take_wrench('tool', PUSH, at(0.25))
+    near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER, f_ext={'tool': PUSH}))
+
+
+@pytest.mark.parametrize('timeout, counts', [(0.05, False), (0.07, True)])
+def test_a_wrench_counts_for_as_long_as_its_timeout(timeout, counts):
+    policy = pushed(wrench_timeout=timeout)
+    near(decided(policy, Status.NO_TRAJECTORY, 0.06).effort,
+         in_order(f_ext={'tool': PUSH} if counts else {}))
+
+
+@pytest.mark.parametrize('frame, values', [('moon', PUSH), ('tool', (nan,) * 6)])
+def test_a_bad_wrench_is_refused(frame, values):
+    policy = measured()
+    with pytest.raises(MessageError):
+        policy.take_wrench(frame, values, at(0.0))
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
+
+
+# ---- limits -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('factor', [1.0, 0.5])
+@pytest.mark.parametrize('mode', Mode)
+def test_every_effort_is_cut_to_the_limit_times_the_factor_and_named(mode, factor):
+    """The limits of the description are 40 N m at the elbow and 100 N m at the shoulder."""
+    policy = measured(
+        mode=mode, gravity=(0.0, 0.0, -9.81e4), effort_limit_factor=factor)
+    decision = policy.decide(at(0.0))
+    near(np.abs(decision.effort), [40.0 * factor, 100.0 * factor])
+    near(np.sign(decision.effort), np.sign(in_order()))
+    assert decision.saturated == JOINTS
+
+
+def test_only_what_exceeds_its_limit_is_cut():
+    decision = measured(effort_limit_factor=0.04).decide(at(0.0))
+    free = in_order()
+    assert abs(free[0]) > 1.6 and abs(free[1]) < 4.0
+    near(decision.effort, [np.sign(free[0]) * 1.6, free[1]])
+    assert decision.saturated == ('elbow',)
+
+
+def test_a_joint_without_a_limit_is_not_cut():
+    free = Robot.from_urdf(ARM.replace('effort="100.0"', ''))
+    decision = measured(free, gravity=(0.0, 0.0, -9.81e4)).decide(at(0.0))
+    assert abs(decision.effort[1]) > 1e4
+    assert decision.saturated == ('elbow',)
+
+
+@pytest.mark.filterwarnings('ignore:invalid value')
+@pytest.mark.xfail(strict=True, reason='0 times no limit is not a number, and the effort neither')
+def test_no_factor_makes_an_effort_that_is_not_finite():
+    policy = measured(Robot.from_urdf(ARM.replace('effort="100.0"', '')), effort_limit_factor=0.0)
+    effort = policy.decide(at(0.0)).effort
+    assert effort is None or np.isfinite(effort).all()
+
+
+# ---- settings ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('whose, settings, message', [
+    (ARM_ROBOT, Settings(joints=('elbo',)), "joints names 'elbo'.*'elbow'"),
+    (ARM_ROBOT, Settings(joints=('elbow', 'elbow')), 'twice'),
+    (GRIPPER_ROBOT, Settings(joints=('thumb_joint',)), "mimics 'grip'"),
+    (GRIPPER_ROBOT, Settings(assumed_positions={'grip': (1.0, 2.0)}), 'assumed_positions.grip'),
+])
+def test_settings_that_do_not_fit_the_robot_are_refused(whose, settings, message):
+    with pytest.raises(ArgumentError, match=message):
+        FeedforwardPolicy(whose, settings)
+
+
+def succeeded_by(older, whose=ARM_ROBOT, joints=JOINTS, **settings):
+    policy = policy_of(whose, joints, **settings)
+    policy.take_over(older)
+    return policy
+
+
+def test_a_successor_goes_on_with_states_trajectory_and_wrenches():
+    older = following()
+    older.take_wrench('tool', PUSH, at(0.25))
+    policy = succeeded_by(older, gravity=(0.0, 0.0, -1.6))
+    near(decided(policy, Status.FOLLOWING, 0.25).effort,
+         in_order(*QUARTER, f_ext={'tool': PUSH}, gravity=(0.0, 0.0, -1.6)))
+
+
+def test_a_trajectory_survives_a_time_of_gravity_compensation():
+    between = succeeded_by(following(), mode=Mode.GRAVITY_COMPENSATION)
+    decided(between, Status.GRAVITY, 0.25)
+    near(decided(succeeded_by(between), Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
+
+
+def test_a_successor_s_own_settings_count():
+    older = following()
+    measure(older, END + [0.3, 0.0], time=1.5)
+    decided(older, Status.OFF_END, 1.5)
+    decided(succeeded_by(older, hold_tolerance=0.5), Status.HOLDING_END, 1.5)
+    decided(succeeded_by(older, state_timeout=9.0), Status.OFF_END, 5.0)
+    decided(succeeded_by(older, enabled=False), Status.DISABLED, 1.5)
+
+
+@pytest.mark.parametrize('joints', [('shoulder', 'elbow'), ('elbow',)])
+def test_other_controlled_joints_have_no_trajectory_but_their_state(joints):
+    decided(succeeded_by(following(), joints=joints), Status.NO_TRAJECTORY, 0.25)
+
+
+def test_a_new_robot_takes_what_is_known_of_joints_and_links_of_the_same_name():
+    older = following()
+    older.take_wrench('tool', PUSH, at(0.25))
+    policy = succeeded_by(older, GRIPPER_ROBOT, assumed_positions={'grip': (0.2,)})
+    tau = GRIPPER_ROBOT.inverse_dynamics(*(
+        [*vector[::-1], last] for vector, last in zip(QUARTER, (0.2, 0.0, 0.0))))
+    near(decided(policy, Status.FOLLOWING, 0.25).effort, tau[[1, 0]])
+
+
+def test_a_successor_of_one_that_knew_nothing_knows_nothing():
+    assert decided(succeeded_by(policy_of()), Status.WAITING).joints == JOINTS
+
+
+# ---- mimic joints -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('thumb, deviations', [
+    (0.06, {}), (0.079, {}), (0.041, {}), (0.09, {'thumb_joint': 0.03}),
+    (0.02, {'thumb_joint': -0.04}), (nan, {})])
+def test_a_measured_mimic_joint_is_compared_with_what_it_should_follow(thumb, deviations):
+    """It follows −grip + 0.1, and is expected within 0.02."""
+    policy = with_gripper()
+    measure(policy, [0.04, thumb], ['grip', 'thumb_joint'])
+    assert policy.mimic_deviations() == pytest.approx(deviations)
+
+
+def test_the_mimic_tolerance_is_a_setting():
+    policy = with_gripper(mimic_tolerance=0.001)
+    measure(policy, [0.04, 0.062], ['grip', 'thumb_joint'])
+    assert policy.mimic_deviations() == pytest.approx({'thumb_joint': 0.002})
+
+
+def test_a_mimic_joint_is_not_required_and_off_by_much_it_is_still_no_reason_to_stop():
+    policy = with_gripper()
+    measure(policy, [0.04], ['grip'])
+    assert policy.mimic_deviations() == {}
+    decided(policy, Status.NO_TRAJECTORY)
+    measure(policy, [5.0], ['thumb_joint'])
+    assert policy.mimic_deviations()
+    near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.04))
+
+
+@pytest.mark.xfail(strict=True, reason='its leader is taken to be at 0')
+def test_a_mimic_joint_whose_leader_nobody_knows_is_compared_with_nothing():
+    policy = with_gripper()
+    measure(policy, [0.05], ['thumb_joint'])
+    assert policy.mimic_deviations() == {}
