@@ -15,7 +15,7 @@
 Start a simulated arm and the inverse dynamics node beside it, to play with.
 
 The arm hangs in gravity compensation: push it on tip_wrench, or send it a joint_trajectory after
-setting the node's parameter mode to feedforward.  The simulation needs MuJoCo (pip install mujoco).
+setting the node's parameter mode to feedforward.  The simulation needs MuJoCo (from PyPI).
 """
 
 from launch import LaunchDescription

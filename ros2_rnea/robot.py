@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ros2_rnea.dynamics import rnea
 from ros2_rnea.dynamics.friction import joint_friction
-from ros2_rnea.dynamics.wrenches import body_forces, Frame, Wrench
+from ros2_rnea.dynamics.wrenches import body_forces, Frame, WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import JointType, RobotDescription
 from ros2_rnea.model.tree import build_tree, Tree
@@ -205,18 +205,20 @@ class _Call:
 
     def __init__(self, tree: Tree, gravity: ArrayLike | None, **vectors: ArrayLike) -> None:
         self._tree = tree
-        self.rows = _batch_rows(vectors)
+        arrays = {name: _floats(name, value) for name, value in vectors.items()}
+        self.rows = len(arrays['q']) if arrays['q'].ndim == 2 else None
         self.zeros: list[Number] = [0.0] * tree.nv
-        self.qd = self.qdd = self.zeros
-        for name, value in vectors.items():
-            setattr(self, name, self._split(name, value, tree.nq if name == 'q' else tree.nv))
+        self.q = self._split('q', arrays, tree.nq)
+        self.qd = self._split('qd', arrays, tree.nv)
+        self.qdd = self._split('qdd', arrays, tree.nv)
         _check_quaternions(tree, self.q)
         self.gravity = Vector(*_gravity(gravity))
 
-    q: list[Number]
-
-    def _split(self, name: str, value: ArrayLike, size: int) -> list[Number]:
-        array = _floats(name, value)
+    def _split(self, name: str, arrays: Mapping[str, Array], size: int) -> list[Number]:
+        """Return one vector's numbers, in floats or columns; zeros where it is not given."""
+        if name not in arrays:
+            return self.zeros
+        array = arrays[name]
         shape = (size,) if self.rows is None else (self.rows, size)
         if array.shape != shape:
             joints = ', '.join(self._tree.joints)
@@ -233,8 +235,8 @@ class _Call:
             gravity: Vector,
             wrenches: dict[str, tuple[Force, str | Frame]] | None = None) -> list[Number]:
         """Return the effort of the rigid bodies alone."""
-        f_ext = body_forces(self._tree, q, wrenches) if wrenches else None
-        with np.errstate(invalid='ignore'):  # what is not finite comes out as NaN
+        with np.errstate(invalid='ignore', over='ignore'):  # the result tells
+            f_ext = body_forces(self._tree, q, wrenches) if wrenches else None
             return rnea.inverse_dynamics(self._tree, q, qd, qdd, gravity, f_ext)
 
     def wrenches(
@@ -245,9 +247,9 @@ class _Call:
         for link, given in (f_ext or {}).items():
             wrench = given if isinstance(given, Wrench) else Wrench(given)
             frame = link if wrench.frame is None else wrench.frame
-            for name in (link, frame):
-                if not isinstance(name, Frame) and name not in self._tree.links:
-                    raise ArgumentError(_unknown_link(name, self._tree))
+            _check_link(link, self._tree)
+            if frame is not WORLD:
+                _check_link(frame, self._tree)
             array = _floats(f'the wrench on {link!r}', wrench.value)
             if array.shape not in ((6,), (self.rows, 6)):
                 raise ArgumentError(
@@ -272,12 +274,6 @@ class _Call:
         return out
 
 
-def _batch_rows(vectors: Mapping[str, ArrayLike]) -> int | None:
-    """Return the number of states of a batch, or None for a single state."""
-    array = np.asarray(next(iter(vectors.values())))
-    return len(array) if array.ndim == 2 else None
-
-
 def _floats(name: str, value: ArrayLike) -> Array:
     try:
         return np.asarray(value, dtype=np.float64)
@@ -297,19 +293,28 @@ def _sum(left: list[Number], right: list[Number]) -> list[Number]:
     return [a + b for a, b in zip(left, right)]
 
 
+def check_quaternion(joint: str, quaternion: ArrayLike) -> None:
+    """
+    Check that quaternions (x, y, z, w) have length 1; where one is not a number, nothing is.
+
+    :param quaternion: shape (4,), or (4, N) for a batch.
+    :raises ArgumentError: naming the joint and the length that is furthest from 1.
+    """
+    excess = np.abs(np.linalg.norm(quaternion, axis=0) - 1.0)
+    if np.any(excess > QUATERNION_TOLERANCE):
+        length = np.ravel(np.linalg.norm(quaternion, axis=0))[np.nanargmax(excess)]
+        raise ArgumentError(
+            f'the quaternion (x, y, z, w) of joint {joint!r} has length {length:.6g}; '
+            'it needs length 1')
+
+
 def _check_quaternions(tree: Tree, q: list[Number]) -> None:
     for body in tree.bodies:
-        if body.type is not JointType.FLOATING:
-            continue
-        quaternion = np.asarray(q[body.q_slice][3:])
-        length = np.sqrt(np.sum(quaternion**2, axis=0))
-        if np.any(np.abs(length - 1.0) > QUATERNION_TOLERANCE):
-            worst = np.ravel(length)[np.argmax(np.abs(length - 1.0))]
-            raise ArgumentError(
-                f'the quaternion (x, y, z, w) of joint {body.joint!r} has length {worst:.6g}; '
-                'it needs length 1')
+        if body.type is JointType.FLOATING:
+            check_quaternion(body.joint, q[body.q_slice][3:])
 
 
-def _unknown_link(name: object, tree: Tree) -> str:
-    hint = did_you_mean(str(name), tree.links) or f'; its links are {", ".join(tree.links)}'
-    return f'{tree.name!r} has no link {name!r}{hint}'
+def _check_link(name: object, tree: Tree) -> None:
+    if not isinstance(name, str) or name not in tree.links:
+        hint = did_you_mean(str(name), tree.links) or f'; its links are {", ".join(tree.links)}'
+        raise ArgumentError(f'{tree.name!r} has no link {name!r}{hint}')

@@ -14,8 +14,9 @@
 """
 Spatial (6-D) algebra in the order [angular; linear], over numbers of any kind.
 
-A *number* here is anything with ``+ - *``: a float, a NumPy column that holds one value for each
-row of a batch, or a node of an expression graph.  The code below never asks which.
+A *number* here is anything with ``+ - *``, unary minus, division of a float by it, and a sine and
+cosine (``math`` for floats, otherwise NumPy's, which calls the object's own ``sin()``): a float, a
+NumPy column with one value for each row of a batch, or a node of an expression graph.
 
 Every type is a small value with no hidden state.  Notation and formulas are Featherstone's,
 *Rigid Body Dynamics Algorithms* (2008), chapter 2 and appendix A; the inertia of a rigid body is

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from ros2_rnea.dynamics.joints import joint_rate
 from ros2_rnea.model.tree import Tree

@@ -22,9 +22,9 @@ the body's frame, so that the acceleration has no further term (RBDA section 4.4
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
 from math import atan2, hypot, pi
-from typing import Protocol, Sequence
+from typing import Protocol
 
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body, Tree
@@ -121,9 +121,8 @@ MODELS: dict[JointType, type] = {
 }
 
 
-@lru_cache(maxsize=64)
 def joint_models(tree: Tree) -> tuple[JointModel, ...]:
-    """Return the model of each body's joint, in the order of the bodies (made once a tree)."""
+    """Return the model of each body's joint, in the order of the bodies."""
     return tuple(MODELS[body.type](body.axis) for body in tree.bodies)
 
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ros2_rnea.dynamics.joints import joint_models, joint_position, joint_rate
 from ros2_rnea.model.tree import Tree

@@ -80,6 +80,10 @@ class DesiredMotion:
         self._at_rest.setflags(write=False)
         self._trajectory: Trajectory | None = None
 
+    def adopt(self, older: DesiredMotion) -> None:
+        """Go on with the trajectory of an earlier object for the same joints."""
+        self._trajectory = older._trajectory
+
     def clear(self) -> None:
         """Forget the trajectory."""
         self._trajectory = None

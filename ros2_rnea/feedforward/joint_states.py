@@ -40,8 +40,9 @@ class JointStates:
     Position and velocity of each known joint, each the newest that any message brought.
 
     Joints that nobody asked about are passed over.  Of the others, the *controlled* ones decide
-    whether a state is fresh.  Times are those of one steady clock [s]; message stamps [s] are
-    compared with each other only, and a stamp of zero says nothing.
+    whether a state is fresh.  Times are those of one steady clock [s]; should it jump back all
+    the same, as simulated time does, nothing is fresh.  Message stamps [s] are compared with
+    each other only, and a stamp of zero says nothing.
 
     :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
         the first measurement.
@@ -94,7 +95,8 @@ class JointStates:
         self.positions[target] = q
         self.velocities[target] = qd
         self._received[target] = now
-        self._stamps[target] = stamp
+        if stamp:
+            self._stamps[target] = stamp
         return plan.controlled
 
     def adopt(self, older: JointStates) -> None:
@@ -107,10 +109,6 @@ class JointStates:
                 self._received[here] = older._received[there]
                 self._stamps[here] = older._stamps[there]
 
-    def age(self, now: float) -> float:
-        """Return the age of the oldest controlled joint's value [s]; infinite if it has none."""
-        return now - float(self._received[:self._count].min(initial=inf))
-
     def unmeasured(self) -> tuple[str, ...]:
         """Return the controlled joints that no message has brought yet."""
         return tuple(
@@ -120,15 +118,21 @@ class JointStates:
         """Return the controlled joints whose value is older than the timeout."""
         return tuple(
             name for name, when in zip(self.names[:self._count], self._received)
-            if now - when > self.timeout)
+            if not 0.0 <= now - when <= self.timeout)
 
     def is_fresh(self, now: float) -> bool:
-        """Tell whether every controlled joint has a value within the timeout."""
-        return self.age(now) <= self.timeout
+        """Tell whether there are controlled joints, each with a value within the timeout."""
+        received = self._received[:self._count]
+        return self._count > 0 and bool(
+            received.max() <= now and now - received.min() <= self.timeout)
 
     def fresh_velocities(self, now: float) -> np.ndarray:
         """Return the velocities, with zero for joints whose value is older than the timeout."""
-        return np.where(now - self._received <= self.timeout, self.velocities, 0.0)
+        return np.where(self._are_fresh(now), self.velocities, 0.0)
+
+    def _are_fresh(self, now: float) -> np.ndarray:
+        age = now - self._received
+        return (age >= 0.0) & (age <= self.timeout)
 
     def _make_plan(self, names: tuple[str, ...]) -> _Plan:
         twice = [name for name, count in Counter(names).items() if count > 1]
@@ -154,7 +158,7 @@ class JointStates:
     def _check_order(self, target: np.ndarray, stamp: float, now: float) -> None:
         if stamp == 0.0:
             return
-        late = (stamp < self._stamps[target]) & (now - self._received[target] <= self.timeout)
+        late = (stamp < self._stamps[target]) & self._are_fresh(now)[target]
         if late.any():
             joint = target[np.argmax(late)]
             raise MessageError(

@@ -37,13 +37,14 @@ from ros2_rnea.feedforward.whole_state import (
 )
 from ros2_rnea.feedforward.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
+from ros2_rnea.model.tree import BASE
 from ros2_rnea.robot import Robot
 
 
 class Instant(NamedTuple):
     """One moment on the two clocks that count [s]."""
 
-    steady: float  # never jumps: ages and timeouts
+    steady: float  # ages and timeouts; it jumps only where time is simulated
     ros: float     # that of trajectory stamps
 
 
@@ -62,7 +63,7 @@ class Status(Enum):
     OFF_END = TargetKind.OFF_END.value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decision:
     """
     What to send now.
@@ -104,13 +105,14 @@ class FeedforwardPolicy:
         self.motion = DesiredMotion(
             self.controlled,
             [joint_body(robot, n).type is JointType.CONTINUOUS for n in self.controlled],
-            settings.hold_tolerance)
+            settings.hold_tolerance,
+            settings.allow_nonzero_velocity_at_trajectory_end)
         self.wrenches = ExternalWrenches(
-            robot.link_names, settings.wrench_timeout, settings.wrench_exerted_by_robot)
+            moving_links(robot), settings.wrench_timeout, settings.wrench_exerted_by_robot)
         self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
-        self._measured = len(self.controlled) + len(others)
-        self._rows = self._whole.v_index[:len(self.controlled)]
-        self._limits = robot.effort_limits[self._rows] * settings.effort_limit_factor
+        self._single_count = len(self.controlled) + len(others)
+        self._controlled_v = self._whole.v_index[:len(self.controlled)]
+        self._limits = allowed_efforts(robot, settings)[self._controlled_v]
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
         self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
 
@@ -118,8 +120,7 @@ class FeedforwardPolicy:
         """Go on from where an earlier policy was: joint states, and the motion and wrenches."""
         self.states.adopt(older.states)
         if older.controlled == self.controlled:
-            older.motion.hold_tolerance = self.settings.hold_tolerance
-            self.motion = older.motion
+            self.motion.adopt(older.motion)
         self.wrenches.adopt(older.wrenches)
 
     def take_joint_state(
@@ -170,19 +171,22 @@ class FeedforwardPolicy:
             return Decision(Status.DISABLED)
         if not self.states.is_fresh(now.steady):
             return self._without_state(now)
-        measured = self.states.positions[:self._measured]
+        measured = self.states.positions[:self._single_count]
         unknown = self._whole.unknown(measured)
         if unknown:
-            return Decision(Status.UNKNOWN_POSITION, unknown, _how_to_assume(unknown[0]))
+            return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
         return self._effort(measured, now)
 
     def mimic_deviations(self) -> dict[str, float]:
         """Return by how much measured mimic joints are off what they should follow [rad or m]."""
         deviations = {}
         bodies = self.robot.tree.bodies
-        positions = self._whole.positions(self.states.positions[:self._measured])
+        singles = self.states.positions[:self._single_count]
+        if self._whole.unknown(singles):
+            return {}  # the leader may be among them
+        positions = self._whole.positions(singles)
         for name, measured in zip(
-                self.robot.tree.mimics, self.states.positions[self._measured:]):
+                self.robot.tree.mimics, self.states.positions[self._single_count:]):
             body = bodies[self.robot.tree.mimics[name]]
             expected = body.multiplier * positions[body.q_index] + body.offset
             if abs(measured - expected) > self.settings.mimic_tolerance:
@@ -207,22 +211,36 @@ class FeedforwardPolicy:
             if target.kind is TargetKind.FOLLOWING:
                 velocities = self.states.fresh_velocities(now.steady)[:len(measured)]
                 qd = self._whole.velocities(velocities)
-                qd[self._rows] = target.velocities
+                qd[self._controlled_v] = target.velocities
                 qdd = qdd.copy()
-                qdd[self._rows] = target.accelerations
+                qdd[self._controlled_v] = target.accelerations
             elif target.kind is TargetKind.OFF_END:
                 detail = self.motion.explain(target)
         f_ext = self.wrenches.active(now.steady) if self._count_wrenches else None
-        tau = self.robot.inverse_dynamics(q, qd, qdd, f_ext, self.settings.gravity)[self._rows]
-        if not np.isfinite(tau).all():
-            return Decision(Status.NOT_FINITE, self._names(~np.isfinite(tau)))
-        effort, cut = clamp(tau, self._limits)
+        tau = self.robot.inverse_dynamics(q, qd, qdd, f_ext, self.settings.gravity)
+        needed = tau[self._controlled_v]
+        effort, cut = clamp(needed, self._limits)
+        finite = np.isfinite(needed) & np.isfinite(effort)  # no clamp makes sense of infinity
+        if not finite.all():
+            return Decision(Status.NOT_FINITE, self._names(~finite))
         return Decision(status, (), detail, effort, self._names(cut) if cut.any() else ())
+
+    def _how_to_tell(self, joint: str) -> str:
+        assume = f'set the parameter assumed_positions.{joint} to where it stands'
+        if joint_body(self.robot, joint).type.nv > 1:
+            return assume
+        return f'publish {joint!r} in joint_states, or {assume}'
 
     def _names(self, which: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, here in zip(self.controlled, which) if here)
 
 
-def _how_to_assume(joint: str) -> str:
-    return (f'publish {joint!r} in joint_states, or set the parameter '
-            f'assumed_positions.{joint} to where it stands')
+def moving_links(robot: Robot) -> list[str]:
+    """Return the links that joints move; the others stand on the ground."""
+    return [name for name, frame in robot.tree.links.items() if frame.body != BASE]
+
+
+def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:
+    """Return the largest effort that may be sent, shape (nv,); infinite without a limit."""
+    limits = robot.effort_limits
+    return np.where(np.isinf(limits), limits, limits * settings.effort_limit_factor)

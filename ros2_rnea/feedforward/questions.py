@@ -87,9 +87,10 @@ def make_question(
     whole = WholeState(policy.robot, answered.names, policy.settings.assumed_positions)
     unknown = whole.unknown(measured)
     if unknown:
+        name_it = 'name it in the request, or ' if unknown[0] in place else ''
         raise ArgumentError(
             f'the position of joint {unknown[0]!r} is not given, not measured and not assumed: '
-            f'name it in the request, or set assumed_positions.{unknown[0]}')
+            f'{name_it}set assumed_positions.{unknown[0]}')
     return Question(
         whole.positions(measured), whole.velocities(rates[0]), whole.velocities(rates[1]))
 

@@ -20,8 +20,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body
-from ros2_rnea.robot import Robot
+from ros2_rnea.robot import check_quaternion, Robot
 
 
 def joint_body(robot: Robot, joint: str) -> Body:
@@ -58,12 +59,13 @@ def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
                 f'{where} names {name!r}, a {kind} joint; only revolute, continuous and '
                 'prismatic joints can be commanded')
         hint = did_you_mean(name, known) or f'; its joints are {", ".join(known)}'
-        raise ArgumentError(f'{where} names {name!r}, which {robot.name!r} does not have{hint}')
+        raise ArgumentError(
+            f'{where} names {name!r}, which is no moving joint of {robot.name!r}{hint}')
 
 
 def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]) -> None:
     """
-    Check that each assumed position has the size of its joint; other robots' joints may stand.
+    Check that each assumed position is one of its joint; other robots' joints may stand.
 
     :raises ArgumentError: naming the joint, what was given and what would do.
     """
@@ -75,6 +77,8 @@ def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]
             raise ArgumentError(
                 f'assumed_positions.{name} is {list(values)}; the {kind.label} joint {name!r} '
                 f'needs {kind.nq} finite number{"s" if kind.nq > 1 else ""}')
+        if kind is JointType.FLOATING:
+            check_quaternion(name, values[3:])
 
 
 class WholeState:

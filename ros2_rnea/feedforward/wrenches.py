@@ -26,7 +26,7 @@ class ExternalWrenches:
     """
     Wrenches by the link in whose frame they are given; several links' wrenches add up.
 
-    :param links: the names of all links.
+    :param links: the names of all links that joints move.
     :param timeout: a wrench counts for this long after it came [s].
     :param exerted_by_robot: whether messages tell what the robot does to the environment.
     """
@@ -45,14 +45,18 @@ class ExternalWrenches:
         """
         Take over a wrench [moment; force] about the origin of a link's frame, in its axes.
 
-        :raises MessageError: where no link has the frame's name or a value is not finite.
+        :raises MessageError: where no moving link has the frame's name, or the value is not six
+            finite numbers.
         """
         if frame not in self._links:
             hint = did_you_mean(frame, self._links)
-            raise MessageError(f'the wrench frame {frame!r} is not a link of the robot{hint}')
+            raise MessageError(
+                f'the wrench frame {frame!r} is not a link that joints move, so that the wrench '
+                f'would change no effort{hint}')
         value = np.asarray(moment_force, dtype=float)
-        if not np.isfinite(value).all():
-            raise MessageError(f'the wrench in frame {frame!r} is {value.tolist()}: not finite')
+        if value.shape != (6,) or not np.isfinite(value).all():
+            raise MessageError(
+                f'the wrench in frame {frame!r} is {value.tolist()}; it needs 6 finite numbers')
         self._newest[frame] = (now, value)
 
     def adopt(self, older: ExternalWrenches) -> None:
@@ -64,10 +68,10 @@ class ExternalWrenches:
         return {
             frame: self.sign * value
             for frame, (received, value) in self._newest.items()
-            if now - received <= self.timeout}
+            if 0.0 <= now - received <= self.timeout}
 
     def stale(self, now: float) -> tuple[str, ...]:
         """Return the frames whose newest wrench no longer counts."""
         return tuple(
             frame for frame, (received, _) in self._newest.items()
-            if now - received > self.timeout)
+            if not 0.0 <= now - received <= self.timeout)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from types import MappingProxyType
 
 import numpy as np
@@ -141,13 +141,14 @@ def build_tree(
     :raises DescriptionError: where the description leaves the dynamics undefined.
     """
     check_description(description)
-    _check_names(massless_links, description)
+    massless = frozenset(massless_links)
+    _check_names(massless, description)
     root = _root_link(description)
     joints = _depth_first(description, root.name)
     if floating_base:
         joints.insert(0, _floating_joint(description, root.name))
     frames, groups = _lump(description, joints, root, floating_base)
-    _check_groups_have_inertia(groups, joints, frozenset(massless_links))
+    _check_groups_have_inertia(groups, joints, massless)
     return _assemble(description.name, root.name, joints, frames, groups)
 
 
@@ -167,9 +168,9 @@ def link_inertia(inertial: Inertial) -> Inertia:
 # ---- the steps of build_tree ----------------------------------------------------------------
 
 
-def _check_names(massless_links: Iterable[str], description: RobotDescription) -> None:
+def _check_names(massless: frozenset[str], description: RobotDescription) -> None:
     names = [link.name for link in description.links]
-    for name in massless_links:
+    for name in sorted(massless):
         if name not in names:
             raise DescriptionError(
                 f'massless_links names {name!r}, which is not a link{did_you_mean(name, names)}')
@@ -259,10 +260,12 @@ def _assemble(
             nq += joint.type.nq
             nv += joint.type.nv
     mimics = {joint.name: joint.mimic for joint in moving if joint.mimic is not None}
+    leaders = _resolve_mimics(first_q, mimics)
     bodies = []
     for index, joint in enumerate(moving):
-        leader = _resolve_mimic(joint.name, mimics)
-        parent = frames.get(joint.parent, LinkFrame(BASE, NO_TRANSFORM))
+        leader = leaders[joint.name]
+        above_root = joint.name == FLOATING_BASE
+        parent = LinkFrame(BASE, NO_TRANSFORM) if above_root else frames[joint.parent]
         bodies.append(Body(
             joint=joint.name,
             link=joint.child,
@@ -296,16 +299,28 @@ def _assemble(
         effort_limits=effort_limits)
 
 
-def _resolve_mimic(joint: str, mimics: Mapping[str, Mimic]) -> Mimic:
-    """Return the independent joint behind a joint, with the multiplier and offset to reach it."""
-    leader = Mimic(joint)
-    while leader.joint in mimics:
-        step = mimics[leader.joint]
-        leader = Mimic(
-            step.joint,
-            leader.multiplier * step.multiplier,
-            leader.multiplier * step.offset + leader.offset)
-    return leader
+def _resolve_mimics(
+        independent: Iterable[str], mimics: Mapping[str, Mimic]) -> dict[str, Mimic]:
+    """Return the independent joint behind each joint, with the factor and offset to reach it."""
+    resolved = {joint: Mimic(joint) for joint in independent}
+    for joint in mimics:
+        chain = []
+        while joint not in resolved:
+            chain.append(joint)
+            joint = mimics[joint].joint
+        for follower in reversed(chain):
+            step = mimics[follower]
+            leader = resolved[step.joint]
+            resolved[follower] = Mimic(
+                leader.joint,
+                step.multiplier * leader.multiplier,
+                step.multiplier * leader.offset + step.offset)
+    for joint, leader in resolved.items():
+        if not (isfinite(leader.multiplier) and isfinite(leader.offset)):
+            raise DescriptionError(
+                f'the mimics from joint {joint!r} to {leader.joint!r} multiply to '
+                f'{leader.multiplier} with offset {leader.offset}; both must be finite')
+    return resolved
 
 
 def _unit(axis: tuple[float, float, float]) -> Vector:

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
-from rclpy.clock import Clock, ClockType
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -110,6 +111,9 @@ class InverseDynamicsNode(Node):
             JointTrajectory, 'joint_trajectory', self._on_trajectory, TRAJECTORIES)
         self.create_subscription(WrenchStamped, 'wrench', self._on_wrench, sensor_data(1))
         self.create_timer(1.0, self._look_around)
+        self._jumps = self.get_clock().create_jump_callback(
+            JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
+            post_callback=self._on_time_jump)
         self._say_what_was_not_understood()
 
     # ---- time ---------------------------------------------------------------------------------
@@ -123,6 +127,12 @@ class InverseDynamicsNode(Node):
 
     def _now(self) -> Instant:
         return Instant(self._steady_time(), self._ros_time())
+
+    def _on_time_jump(self, _: object) -> None:
+        """Forget the trajectory, whose times mean nothing after time has jumped back."""
+        self.get_logger().warning('time has jumped back: the trajectory is forgotten')
+        if self._policy is not None:
+            self._policy.motion.clear()
 
     # ---- messages -----------------------------------------------------------------------------
 
@@ -195,7 +205,11 @@ class InverseDynamicsNode(Node):
     def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> None:
         """Decide and publish."""
         started = perf_counter()
-        decision = policy.decide(now)
+        try:
+            decision = policy.decide(now)
+        except RneaError as error:
+            self._diagnostics.refused('cycle', error)
+            return
         if decision.effort is not None:
             effort = array('d', decision.effort)
             if policy.settings.joints:
@@ -308,6 +322,7 @@ class InverseDynamicsNode(Node):
         self._diagnostics.findings = findings
         self._diagnostics.notice('robot', '')
         logger.info(f'{robot!r}; controlled: {listed(policy.controlled)}')
+        self._warn_of_unknown_assumptions(robot)
         if findings:
             logger.warning(
                 f'{len(findings)} findings about the model, all in /diagnostics; first: '
@@ -322,6 +337,15 @@ class InverseDynamicsNode(Node):
             logger.warning(
                 f'joint states cannot hold {listed(held)}: the position in assumed_positions '
                 'counts, at rest')
+
+    def _warn_of_unknown_assumptions(self, robot: Robot) -> None:
+        """Warn of assumed positions, in a file or on the command line, of joints there are not."""
+        for name in getattr(self, '_parameter_overrides', {}):
+            joint = name[len(parameters.ASSUMED):]
+            if name.startswith(parameters.ASSUMED) and joint not in robot.joint_names:
+                self.get_logger().warning(
+                    f'assumed_positions.{joint} is of no independent moving joint of '
+                    f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
 
     def _restart_timers(self, rate: float, state_timeout: float) -> None:
         if (rate, state_timeout) == self._timing:

@@ -153,6 +153,10 @@ SPECIFICATIONS = (
         'that of the end; beyond it, gravity at the measured state.',
         0.0, 1e3),
     Specification(
+        'allow_nonzero_velocity_at_trajectory_end',
+        _DEFAULT.allow_nonzero_velocity_at_trajectory_end,
+        'Whether a trajectory may end in motion, as single points that are streamed do.'),
+    Specification(
         'wrench_timeout', _DEFAULT.wrench_timeout,
         'How long a wrench counts after its reception [s].',
         1e-3, 1e3),
@@ -235,6 +239,8 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
         state_timeout=own['state_timeout'],
         lookahead=own['lookahead'],
         hold_tolerance=own['hold_tolerance'],
+        allow_nonzero_velocity_at_trajectory_end=own[
+            'allow_nonzero_velocity_at_trajectory_end'],
         wrench_timeout=own['wrench_timeout'],
         wrench_exerted_by_robot=own['wrench_exerted_by'] == 'robot',
         wrench_in_gravity_compensation=own['wrench_in_gravity_compensation'],

@@ -23,7 +23,7 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
 from ros2_rnea.feedforward.questions import answered_joints, AnsweredJoints, make_question
 from ros2_rnea.node.conversions import moment_force
 from sensor_msgs.msg import JointState
@@ -99,8 +99,8 @@ class Services:
         for name, values in terms._asdict().items():
             setattr(filled, name, values[joints.v_index].tolist())
         filled.feedback = [0.0] * len(joints.names)
-        limits = policy.robot.effort_limits * policy.settings.effort_limit_factor
-        filled.saturated = (np.abs(terms.total) > limits)[joints.v_index].tolist()
+        beyond = np.abs(terms.total) > allowed_efforts(policy.robot, policy.settings)
+        filled.saturated = beyond[joints.v_index].tolist()
 
 
 def _gravity(request: Any, policy: FeedforwardPolicy) -> Sequence[float]:
@@ -117,6 +117,11 @@ def _wrenches(messages: Iterable[WrenchStamped]) -> dict[str, np.ndarray]:
 
 def _fill_effort(
         message: JointState, joints: AnsweredJoints, q: np.ndarray, tau: np.ndarray) -> None:
+    effort = tau[joints.v_index]
+    for name, value in zip(joints.names, effort):
+        if not np.isfinite(value):
+            raise ArgumentError(f'the effort of joint {name!r} comes out as {value}: a velocity, '
+                                'acceleration or wrench is not finite or far too large')
     message.name = list(joints.names)
     message.position = q[joints.q_index].tolist()
-    message.effort = tau[joints.v_index].tolist()
+    message.effort = effort.tolist()

@@ -49,7 +49,6 @@ def test_before_any_message_nothing_is_known(states):
     assert np.isnan(states.positions).all()
     assert not states.velocities.any()
     assert not states.is_fresh(NOW)
-    assert states.age(NOW) == inf
     assert states.unmeasured() == states.stale(NOW) == ('shoulder', 'elbow')
 
 
@@ -129,7 +128,7 @@ def test_a_bad_message_is_refused_and_nothing_of_it_is_taken(
         measured.update(names, positions, velocities, STAMP + 1.0, NOW + TIMEOUT / 2)
     assert measured.positions.tolist() == [0.1, 0.2, 0.3]
     assert measured.velocities.tolist() == [1.0, 2.0, 3.0]
-    assert measured.age(NOW + TIMEOUT / 2) == pytest.approx(TIMEOUT / 2)
+    assert measured.is_fresh(NOW + 0.99 * TIMEOUT) and not measured.is_fresh(NOW + 1.01 * TIMEOUT)
 
 
 def test_a_message_that_was_refused_for_its_names_is_refused_again(measured):
@@ -190,7 +189,6 @@ def test_stamps_are_compared_with_each_other_only(states):
     assert states.positions[2] == 0.3
 
 
-@pytest.mark.xfail(strict=True, reason='a stamp of 0 overwrites the stamp it says nothing about')
 def test_a_stamp_of_zero_does_not_forget_the_stamp_before(measured):
     measured.update(['elbow'], [0.9], [], 0.0, NOW)
     with pytest.raises(MessageError, match='older'):
@@ -203,13 +201,12 @@ def test_a_stamp_of_zero_does_not_forget_the_stamp_before(measured):
 @pytest.mark.parametrize('age, fresh', [(0.0, True), (0.099, True), (0.101, False), (1e6, False)])
 def test_a_state_is_fresh_for_as_long_as_the_timeout(measured, age, fresh):
     assert measured.is_fresh(NOW + age) is fresh
-    assert measured.age(NOW + age) == pytest.approx(age)
     assert measured.stale(NOW + age) == (() if fresh else ('shoulder', 'elbow'))
 
 
 def test_the_oldest_controlled_joint_decides(measured):
     measured.update(['shoulder', 'grip'], [0.1, 0.3], [], STAMP, NOW + 0.08)
-    assert measured.age(NOW + 0.09) == pytest.approx(0.09)
+    assert measured.is_fresh(NOW + 0.09)
     assert measured.stale(NOW + 0.12) == ('elbow',)
 
 
@@ -240,7 +237,6 @@ def test_the_timeout_is_that_of_the_object():
     assert not patient.is_fresh(NOW + 5.1)
 
 
-@pytest.mark.xfail(strict=True, reason='a reception in the future counts as fresh for ever')
 def test_after_the_clock_has_gone_back_nothing_is_fresh(measured):
     """As after a reset of the simulation, whose clock measures ages under use_sim_time."""
     assert not measured.is_fresh(1.0)
@@ -248,13 +244,11 @@ def test_after_the_clock_has_gone_back_nothing_is_fresh(measured):
     assert not measured.fresh_velocities(1.0).any()
 
 
-@pytest.mark.xfail(strict=True, raises=MessageError, reason='it is out of order, for NOW seconds')
 def test_after_the_clock_has_gone_back_a_new_state_is_taken(measured):
     measured.update(['shoulder', 'elbow'], [0.8, 0.9], [], 1.0, 1.0)
     assert measured.positions[:2].tolist() == [0.8, 0.9]
 
 
-@pytest.mark.xfail(strict=True, reason='the least of nothing is taken for an infinite time')
 def test_without_controlled_joints_there_is_nothing_to_be_fresh():
     assert not JointStates([], ['grip'], TIMEOUT).is_fresh(NOW)
 
@@ -268,7 +262,7 @@ def test_what_is_known_of_the_same_joints_is_adopted(measured):
     assert other.positions[:2].tolist() == [0.3, 0.2]
     assert np.isnan(other.positions[2])
     assert other.velocities.tolist() == [3.0, 2.0, 0.0]
-    assert other.age(NOW + 0.05) == pytest.approx(0.05)
+    assert other.is_fresh(NOW + 0.99 * TIMEOUT) and not other.is_fresh(NOW + 1.01 * TIMEOUT)
     with pytest.raises(MessageError, match='older'):
         other.update(['elbow'], [0.0], [], STAMP - 1.0, NOW)
 

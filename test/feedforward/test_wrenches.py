@@ -68,7 +68,6 @@ def test_each_frame_has_its_own_age(wrenches):
     assert wrenches.stale(NOW + 0.15) == ('wrist',)
 
 
-@pytest.mark.xfail(strict=True, reason='a reception in the future counts as fresh for ever')
 def test_after_the_clock_has_gone_back_no_wrench_counts(wrenches):
     wrenches.update('tool', PUSH, NOW)
     assert active(wrenches, 1.0) == {}
@@ -81,11 +80,11 @@ def test_what_the_robot_exerts_acts_on_it_the_other_way():
 
 
 @pytest.mark.parametrize('frame, values, message', [
-    ('tol', PUSH, "the wrench frame 'tol' is not a link of the robot.*'tool'"),
+    ('tol', PUSH, "the wrench frame 'tol' is not a link that joints move.*'tool'"),
     ('', PUSH, "the wrench frame '' is not a link"),
     ('world', PUSH, "'world' is not a link"),
-    ('tool', (*PUSH[:5], nan), "in frame 'tool' is .*nan.*not finite"),
-    ('tool', (inf, *PUSH[1:]), 'inf.*not finite'),
+    ('tool', (*PUSH[:5], nan), "in frame 'tool' is .*nan.*6 finite numbers"),
+    ('tool', (inf, *PUSH[1:]), 'inf.*6 finite numbers'),
 ])
 def test_a_bad_wrench_is_refused_and_the_one_before_stays(wrenches, frame, values, message):
     wrenches.update('tool', PULL, NOW)

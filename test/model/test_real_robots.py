@@ -90,7 +90,7 @@ def numbers_of_joint(joint):
             mimic.get('joint'), number(mimic, 'multiplier', 1.0), number(mimic, 'offset')))
 
 
-@pytest.mark.parametrize('path', SOUND, ids=name_of)
+@pytest.mark.parametrize('path', SOUND, ids=map(name_of, SOUND))
 def test_every_number_of_a_real_robot_is_that_of_its_text(path, capfd):
     text = path.read_text(encoding='utf-8')
     raw = ElementTree.fromstring(text.encode('utf-8'))
@@ -113,7 +113,7 @@ def test_every_number_of_a_real_robot_is_that_of_its_text(path, capfd):
     assert capfd.readouterr() == ('', '')
 
 
-@pytest.mark.parametrize('path', FAULTY, ids=name_of)
+@pytest.mark.parametrize('path', FAULTY, ids=map(name_of, FAULTY))
 def test_a_faulty_real_robot_is_refused_for_its_fault(path):
     with pytest.raises(DescriptionError) as error:
         parse_urdf(path.read_text(encoding='utf-8'))

@@ -88,7 +88,7 @@ def test_an_unmeasured_gripper_needs_an_assumed_position(bench):
     assert not arm.efforts
     assert 'assumed_positions.grip' in arm.node._diagnostics._decision.detail
 
-    assert arm.set('assumed_positions.grip', 0.04).successful
+    assert arm.set_parameter('assumed_positions.grip', 0.04).successful
     effort = arm.answer(['shoulder', 'elbow'], [0.1, 0.2])
     expected = Robot.from_urdf(ARM_WITH_GRIPPER).gravity([0.1, 0.2, 0.04])[:2]
     np.testing.assert_allclose(effort, expected, rtol=1e-12)

@@ -72,7 +72,7 @@ def test_an_impossible_inertia_is_a_finding_and_with_strict_model_an_error(bench
     arm.until(lambda: any(
         value.key == 'model finding 1' and 'upper' in value.value
         for status in arm.diagnostics for value in status.values))
-    result = arm.set('strict_model', True)
+    result = arm.set_parameter('strict_model', True)
     assert not result.successful and "link 'upper'" in result.reason
     arm.answer(JOINTS, [0.1, 0.2])
 
@@ -95,7 +95,7 @@ def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):
     arm = bench(joints=JOINTS)
     arm.describe(ARM_WITH_GRIPPER)
     before = arm.node.get_parameter(name).value
-    result = arm.set(name, value)
+    result = arm.set_parameter(name, value)
     assert not result.successful
     assert said in result.reason
     assert arm.node.get_parameter(name).value == before
@@ -103,7 +103,7 @@ def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):
 
 def test_whole_numbers_do_for_floats(bench):
     arm = bench(joints=JOINTS, rate=50, gravity=[0, 0, -10])
-    assert arm.set('lookahead', 0).successful
+    assert arm.set_parameter('lookahead', 0).successful
 
 
 def test_a_bad_parameter_at_the_start_is_said(bench):

@@ -97,17 +97,17 @@ def test_a_bad_trajectory_is_refused_and_the_running_one_stays(arm, names, point
 def test_the_mode_can_be_changed_and_the_trajectory_goes_on(arm):
     arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3])])
     arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')
-    assert arm.set('mode', 'gravity_compensation').successful
+    assert arm.set_parameter('mode', 'gravity_compensation').successful
     arm.answer(JOINTS, [0.0, 0.0])
     assert status(arm) == 'GRAVITY'
-    assert arm.set('mode', 'feedforward').successful
+    assert arm.set_parameter('mode', 'feedforward').successful
     arm.answer(JOINTS, [0.0, 0.0])
     assert status(arm) == 'FOLLOWING'
 
 
 def test_a_wrench_counts_in_its_frame_and_several_add(arm):
     force, moment = (3.0, 0.0, 1.0), (0.0, 0.5, 0.0)
-    assert arm.set('wrench_timeout', 60.0).successful
+    assert arm.set_parameter('wrench_timeout', 60.0).successful
     arm.push('tool', moment, force)
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
     arm.push('upper', force=force)
@@ -121,28 +121,28 @@ def test_a_wrench_counts_in_its_frame_and_several_add(arm):
 
 
 def test_a_wrench_may_be_what_the_robot_exerts(arm):
-    arm.set('wrench_timeout', 60.0)
+    arm.set_parameter('wrench_timeout', 60.0)
     plain = np.array(arm.answer(JOINTS, [0.2, 0.3]))
     arm.push('tool', force=(3.0, 0.0, 1.0))
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
     pushed = arm.answer(JOINTS, [0.2, 0.3]) - plain
-    arm.set('wrench_exerted_by', 'robot')
+    arm.set_parameter('wrench_exerted_by', 'robot')
     np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]) - plain, -pushed, rtol=1e-9)
 
 
 def test_a_wrench_is_off_in_gravity_compensation_unless_asked_for(arm):
-    arm.set('wrench_timeout', 60.0)
-    arm.set('mode', 'gravity_compensation')
+    arm.set_parameter('wrench_timeout', 60.0)
+    arm.set_parameter('mode', 'gravity_compensation')
     arm.push('tool', force=(3.0, 0.0, 1.0))
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
     gravity = Robot.from_urdf(ARM).gravity([0.2, 0.3])
     np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), gravity, rtol=1e-12)
-    arm.set('wrench_in_gravity_compensation', True)
+    arm.set_parameter('wrench_in_gravity_compensation', True)
     assert np.abs(arm.answer(JOINTS, [0.2, 0.3]) - gravity).max() > 0.1
 
 
 def test_an_old_wrench_no_longer_counts(arm):
-    arm.set('wrench_timeout', 0.05)
+    arm.set_parameter('wrench_timeout', 0.05)
     arm.push('tool', force=(3.0, 0.0, 1.0))
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
     arm.settle()
@@ -150,7 +150,20 @@ def test_an_old_wrench_no_longer_counts(arm):
     np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), gravity, rtol=1e-12)
 
 
-def test_a_wrench_in_an_unknown_frame_is_refused(arm):
-    arm.push('tol', force=(1.0, 0.0, 0.0))
+@pytest.mark.parametrize('frame, force, said', [
+    ('tol', 1.0, "did you mean 'tool'"),
+    ('base', 1.0, 'would change no effort'),
+    ('tool', float('nan'), 'needs 6 finite numbers'),
+])
+def test_a_wrench_that_cannot_count_is_refused(arm, frame, force, said):
+    arm.push(frame, force=(force, 0.0, 0.0))
     arm.until(lambda: arm.refused('wrench') == 1)
-    assert "did you mean 'tool'" in arm.node._diagnostics._notices['wrench']
+    assert said in arm.node._diagnostics._notices['wrench']
+
+
+def test_a_point_that_ends_in_motion_is_followed_where_that_is_allowed(arm):
+    arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3], [0.1, 0.1])])
+    arm.until(lambda: arm.refused('joint_trajectory') == 1)
+    assert arm.set_parameter('allow_nonzero_velocity_at_trajectory_end', True).successful
+    arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3], [0.1, 0.1])])
+    arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')

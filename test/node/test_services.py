@@ -113,6 +113,17 @@ def test_a_wrench_in_an_unknown_frame_is_answered_with_the_reason(arm):
     assert not reply.success and "did you mean 'tool'" in reply.message
 
 
+@pytest.mark.parametrize('force, velocity', [(float('inf'), 0.0), (0.0, 1e200)])
+def test_an_effort_that_is_not_finite_is_not_answered_as_success(arm, force, velocity):
+    wrench = WrenchStamped()
+    wrench.header.frame_id = 'tool'
+    wrench.wrench.force.x = force
+    reply = arm.call(
+        interfaces.ComputeInverseDynamics, 'compute_inverse_dynamics',
+        names=JOINTS, positions=[0.1, 0.2], velocities=[velocity, 0.0], wrenches=[wrench])
+    assert not reply.success and 'far too large' in reply.message
+
+
 def test_services_work_without_joints_and_name_the_gripper_too(bench):
     arm = bench()
     arm.describe(ARM_WITH_GRIPPER)

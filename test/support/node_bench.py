@@ -132,7 +132,7 @@ class Bench:
         self.peer.destroy_client(client)
         return future.result()
 
-    def set(self, name: str, value):
+    def set_parameter(self, name: str, value):
         """Set a parameter and return the result."""
         return self.node.set_parameters([Parameter(name, value=value)])[0]
 

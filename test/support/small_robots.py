@@ -43,11 +43,11 @@ ARM = robot(
     joint('flange', 'lower', 'tool', kind='fixed'), name='arm')
 
 ARM_WITH_GRIPPER = robot(
-    '<link name="base"/>', link('upper'), link('lower'), link('finger', 0.1), link('thumb', 0.1),
+    '<link name="base"/>', link('upper'), link('lower'), link('finger', 0.2), link('thumb', 0.1),
     joint('shoulder', 'base', 'upper'),
     joint('elbow', 'upper', 'lower'),
-    joint('grip', 'lower', 'finger', kind='prismatic'),
-    joint('thumb_joint', 'lower', 'thumb', kind='prismatic',
+    joint('grip', 'lower', 'finger', kind='prismatic', axis='1 0 0'),
+    joint('thumb_joint', 'lower', 'thumb', kind='prismatic', axis='1 0 0',
           extra='<mimic joint="grip" multiplier="-1" offset="0.1"/>'),
     name='arm_with_gripper')
 
