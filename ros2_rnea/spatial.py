@@ -191,8 +191,14 @@ class Motion:
     def __repr__(self) -> str:
         return f'Motion({self.angular}, {self.linear})'
 
+    def __iter__(self) -> Iterator[Number]:
+        return iter((*self.angular, *self.linear))
+
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.angular + other.angular, self.linear + other.linear)
+
+    def __sub__(self, other: Motion) -> Motion:
+        return Motion(self.angular - other.angular, self.linear - other.linear)
 
     def __mul__(self, scale: Number) -> Motion:
         return Motion(self.angular * scale, self.linear * scale)
@@ -225,6 +231,12 @@ class Force:
 
     def __repr__(self) -> str:
         return f'Force({self.moment}, {self.force})'
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter((*self.moment, *self.force))
+
+    def __mul__(self, scale: Number) -> Force:
+        return Force(self.moment * scale, self.force * scale)
 
     def __add__(self, other: Force) -> Force:
         return Force(self.moment + other.moment, self.force + other.force)
@@ -269,6 +281,54 @@ class Inertia:
         return Force(
             self.I_origin @ v.angular + self.h.cross(v.linear),
             v.linear * self.m - self.h.cross(v.angular))
+
+
+class MotionToForce:
+    """
+    A 6x6 matrix from motions to forces, in 3x3 blocks: [moment; force] = [[A, B], [C, D]] v.
+
+    Articulated-body inertias are of this kind, and so is what the Coriolis matrix is made of.
+    """
+
+    __slots__ = ('A', 'B', 'C', 'D')
+
+    def __init__(self, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> None:
+        self.A = A
+        self.B = B
+        self.C = C
+        self.D = D
+
+    @classmethod
+    def from_inertia(cls, inertia: Inertia) -> MotionToForce:
+        """Return a rigid body's inertia as a full matrix (RBDA eq. 2.63)."""
+        hx = skew(inertia.h)
+        return cls(inertia.I_origin, hx, hx.T, IDENTITY * inertia.m)
+
+    @classmethod
+    def outer(cls, f: Force, g: Force) -> MotionToForce:
+        """Return f gᵀ, which maps v to f times the power of g along v."""
+        return cls(outer(f.moment, g.moment), outer(f.moment, g.force),
+                   outer(f.force, g.moment), outer(f.force, g.force))
+
+    def __add__(self, other: MotionToForce) -> MotionToForce:
+        return MotionToForce(
+            self.A + other.A, self.B + other.B, self.C + other.C, self.D + other.D)
+
+    def __sub__(self, other: MotionToForce) -> MotionToForce:
+        return MotionToForce(
+            self.A - other.A, self.B - other.B, self.C - other.C, self.D - other.D)
+
+    def __mul__(self, scale: Number) -> MotionToForce:
+        return MotionToForce(self.A * scale, self.B * scale, self.C * scale, self.D * scale)
+
+    def __matmul__(self, v: Motion) -> Force:
+        return Force(
+            self.A @ v.angular + self.B @ v.linear, self.C @ v.angular + self.D @ v.linear)
+
+    @property
+    def T(self) -> MotionToForce:  # noqa: N802
+        """Return the transpose."""
+        return MotionToForce(self.A.T, self.C.T, self.B.T, self.D.T)
 
 
 class Transform:
@@ -322,7 +382,12 @@ class Transform:
     @overload
     def to_parent(self, other: Inertia) -> Inertia: ...
 
-    def to_parent(self, other: Motion | Force | Inertia) -> Motion | Force | Inertia:
+    @overload
+    def to_parent(self, other: MotionToForce) -> MotionToForce: ...
+
+    def to_parent(
+            self, other: Motion | Force | Inertia | MotionToForce,
+            ) -> Motion | Force | Inertia | MotionToForce:
         """Return in A what is given in B: X⁻¹ v for a motion, Xᵀ f for a force, Xᵀ I X."""
         E, r = self.E, self.r
         if isinstance(other, Motion):
@@ -331,6 +396,11 @@ class Transform:
         if isinstance(other, Force):
             force = E.transpose_times(other.force)
             return Force(E.transpose_times(other.moment) + r.cross(force), force)
+        if isinstance(other, MotionToForce):
+            A, B, C, D = (E.T @ block @ E for block in (other.A, other.B, other.C, other.D))
+            rx = skew(r)
+            C_moved = C - D @ rx
+            return MotionToForce(A - B @ rx + rx @ C_moved, B + rx @ D, C_moved, D)
         turned_h = E.transpose_times(other.h)
         h = turned_h + r * other.m
         turned_I = E.T @ other.I_origin @ E

@@ -34,7 +34,8 @@ from ros2_rnea.model.description import (
 )
 
 _TYPES_WITH_AXIS = (
-    JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC, JointType.PLANAR)
+    JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC, JointType.HELICAL,
+    JointType.CYLINDRICAL, JointType.PLANAR)
 # Within these, the square of an axis' length neither vanishes nor overflows.
 _SHORTEST_AXIS, _LONGEST_AXIS = 1e-100, 1e100
 _TYPES_WITH_BOUNDS = (JointType.REVOLUTE, JointType.PRISMATIC)
@@ -88,11 +89,15 @@ def _check_joint(joint: JointDescription) -> None:
     _check_finite(where, 'axis', joint.axis)
     _check_finite(where, 'damping', [joint.damping])
     _check_finite(where, 'friction', [joint.friction])
+    _check_finite(where, 'pitch', [joint.pitch])
+    _check_finite(where, 'gear ratio', [joint.gear_ratio])
+    _check_finite(where, 'rotor inertia', [joint.rotor_inertia])
     if joint.mimic is not None:
         _check_finite(where, 'mimic multiplier', [joint.mimic.multiplier])
         _check_finite(where, 'mimic offset', [joint.mimic.offset])
     _check_not_negative(where, 'damping', joint.damping)
     _check_not_negative(where, 'friction', joint.friction)
+    _check_not_negative(where, 'rotor inertia', joint.rotor_inertia)
     _check_limits(joint)
     _check_axis(joint)
 

@@ -38,7 +38,10 @@ class JointType(Enum):
     REVOLUTE = ('revolute', 1, 1)
     CONTINUOUS = ('continuous', 1, 1)
     PRISMATIC = ('prismatic', 1, 1)
+    HELICAL = ('helical', 1, 1)
+    CYLINDRICAL = ('cylindrical', 2, 2)
     PLANAR = ('planar', 3, 3)
+    SPHERICAL = ('spherical', 4, 3)
     FLOATING = ('floating', 7, 6)
 
     def __init__(self, label: str, nq: int, nv: int) -> None:
@@ -103,7 +106,8 @@ class JointDescription:
 
     ``origin`` places the joint frame in the parent link's frame; ``axis`` is in the joint frame
     and need not be of unit length.  ``damping`` [Nm s/rad or N s/m] and ``friction`` [Nm or N]
-    are those of URDF's ``<dynamics>``.
+    are those of URDF's ``<dynamics>``.  URDF knows nothing of the rest: ``pitch`` [m/rad] of a
+    helical joint, ``rotor_inertia`` [kg m^2] of a motor and its ``gear_ratio``.
     """
 
     name: str
@@ -116,6 +120,9 @@ class JointDescription:
     damping: float = 0.0
     friction: float = 0.0
     mimic: Mimic | None = None
+    pitch: float = 0.0
+    rotor_inertia: float = 0.0
+    gear_ratio: float = 1.0
 
 
 @dataclass(frozen=True)

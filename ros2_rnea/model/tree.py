@@ -68,6 +68,8 @@ class Body:
     :ivar axis: unit vector in the joint's frame.
     :ivar inertia: of all links that are lumped in this body, in its frame.
     :ivar q_index: the first of its joint's position coordinates, likewise v_index.
+    :ivar pitch: advance of a helical joint for a turn of one radian [m/rad].
+    :ivar armature: inertia of the motor's rotor as the joint feels it, through the gear.
     :ivar multiplier: joint position = multiplier * q[q_index] + offset; 1 and 0 but for mimics.
     """
 
@@ -81,6 +83,8 @@ class Body:
     limits: JointLimits
     damping: float
     friction: float
+    pitch: float
+    armature: float
     q_index: int
     v_index: int
     multiplier: float
@@ -131,13 +135,16 @@ class Tree:
 def build_tree(
         description: RobotDescription,
         floating_base: bool = False,
-        massless_links: Iterable[str] = ()) -> Tree:
+        massless_links: Iterable[str] = (),
+        lump_fixed_joints: bool = True) -> Tree:
     """
     Build the tree of rigid bodies that a description defines.
 
     :param description: as read or written; it is checked first.
     :param floating_base: put a floating joint between the world and the root link.
     :param massless_links: links that may move without an ``<inertial>`` in their rigid group.
+    :param lump_fixed_joints: make one body of the links that fixed joints hold together;
+        otherwise each link is a body, and what a fixed joint transmits can be asked for.
     :raises DescriptionError: where the description leaves the dynamics undefined.
     """
     check_description(description)
@@ -147,8 +154,12 @@ def build_tree(
     joints = _depth_first(description, root.name)
     if floating_base:
         joints.insert(0, _floating_joint(description, root.name))
-    frames, groups = _lump(description, joints, root, floating_base)
-    _check_groups_have_inertia(groups, joints, massless)
+    moving = [joint for joint in joints if joint.type is not JointType.FIXED]
+    frames, groups = _place_links(description, joints, moving, root)
+    _check_groups_have_inertia(groups, moving, massless)
+    if lump_fixed_joints:
+        return _assemble(description.name, root.name, moving, frames, groups)
+    frames, groups = _place_links(description, joints, joints, root)
     return _assemble(description.name, root.name, joints, frames, groups)
 
 
@@ -202,38 +213,38 @@ def _floating_joint(description: RobotDescription, root: str) -> JointDescriptio
     return JointDescription(FLOATING_BASE, JointType.FLOATING, parent='', child=root)
 
 
-def _lump(
+def _place_links(
         description: RobotDescription,
         joints: list[JointDescription],
+        carrying: list[JointDescription],
         root: LinkDescription,
-        floating_base: bool,
         ) -> tuple[dict[str, LinkFrame], dict[int, list[LinkDescription]]]:
-    """Return where each link is, and the links of each body (the base's under −1)."""
+    """
+    Return where each link is, and the links of each body (the base's under −1).
+
+    :param joints: all joints, parent before child.
+    :param carrying: those of them that carry a body; the others hold links together.
+    """
     links = {link.name: link for link in description.links}
-    frames: dict[str, LinkFrame] = {}
-    groups: dict[int, list[LinkDescription]] = {BASE: []}
-    if not floating_base:
-        frames[root.name] = LinkFrame(BASE, NO_TRANSFORM)
-        groups[BASE].append(root)
-    count = 0
+    bodies = {joint.name: index for index, joint in enumerate(carrying)}
+    frames = {root.name: LinkFrame(BASE, NO_TRANSFORM)}
     for joint in joints:
-        if joint.type is JointType.FIXED:
-            parent = frames[joint.parent]
-            frame = LinkFrame(parent.body, placement(joint.origin) @ parent.X_body_to_link)
+        if joint.name in bodies:
+            frames[joint.child] = LinkFrame(bodies[joint.name], NO_TRANSFORM)
         else:
-            frame = LinkFrame(count, NO_TRANSFORM)
-            groups[count] = []
-            count += 1
-        frames[joint.child] = frame
-        groups[frame.body].append(links[joint.child])
+            parent = frames[joint.parent]
+            frames[joint.child] = LinkFrame(
+                parent.body, placement(joint.origin) @ parent.X_body_to_link)
+    groups: dict[int, list[LinkDescription]] = {body: [] for body in (BASE, *bodies.values())}
+    for name, frame in frames.items():
+        groups[frame.body].append(links[name])
     return frames, groups
 
 
 def _check_groups_have_inertia(
         groups: dict[int, list[LinkDescription]],
-        joints: list[JointDescription],
+        moving: list[JointDescription],
         massless: frozenset[str]) -> None:
-    moving = [joint for joint in joints if joint.type is not JointType.FIXED]
     for body, joint in enumerate(moving):
         links = groups[body]
         if any(link.inertial is not None or link.name in massless for link in links):
@@ -247,22 +258,22 @@ def _check_groups_have_inertia(
 def _assemble(
         name: str,
         root: str,
-        joints: list[JointDescription],
+        carrying: list[JointDescription],
         frames: dict[str, LinkFrame],
         groups: dict[int, list[LinkDescription]]) -> Tree:
-    moving = [joint for joint in joints if joint.type is not JointType.FIXED]
+    """Return the tree of the bodies that these joints carry, one each and in this order."""
     first_q: dict[str, int] = {}
     first_v: dict[str, int] = {}
     nq = nv = 0
-    for joint in moving:
-        if joint.mimic is None:
+    for joint in carrying:
+        if not _follows(joint):
             first_q[joint.name], first_v[joint.name] = nq, nv
             nq += joint.type.nq
             nv += joint.type.nv
-    mimics = {joint.name: joint.mimic for joint in moving if joint.mimic is not None}
+    mimics = {joint.name: joint.mimic for joint in carrying if joint.mimic and _follows(joint)}
     leaders = _resolve_mimics(first_q, mimics)
     bodies = []
-    for index, joint in enumerate(moving):
+    for index, joint in enumerate(carrying):
         leader = leaders[joint.name]
         above_root = joint.name == FLOATING_BASE
         parent = LinkFrame(BASE, NO_TRANSFORM) if above_root else frames[joint.parent]
@@ -277,13 +288,15 @@ def _assemble(
             limits=joint.limits,
             damping=joint.damping,
             friction=joint.friction,
+            pitch=joint.pitch,
+            armature=joint.rotor_inertia * joint.gear_ratio**2,
             q_index=first_q[leader.joint],
             v_index=first_v[leader.joint],
             multiplier=leader.multiplier,
             offset=leader.offset))
     indices = {body.joint: index for index, body in enumerate(bodies)}
     effort_limits = np.full(nv, inf)
-    for joint in moving:
+    for joint in carrying:
         if joint.name in first_v and joint.type.nv == 1:
             effort_limits[first_v[joint.name]] = joint.limits.effort
     effort_limits.flags.writeable = False
@@ -292,11 +305,17 @@ def _assemble(
         root=root,
         bodies=tuple(bodies),
         links=MappingProxyType(frames),
-        joints=MappingProxyType({j: i for j, i in indices.items() if j in first_q}),
+        joints=MappingProxyType({
+            j: i for j, i in indices.items() if j in first_q and bodies[i].type.nv}),
         mimics=MappingProxyType({j: i for j, i in indices.items() if j in mimics}),
         nq=nq,
         nv=nv,
         effort_limits=effort_limits)
+
+
+def _follows(joint: JointDescription) -> bool:
+    """Tell whether a joint mimics another; a fixed joint can follow nothing."""
+    return joint.mimic is not None and joint.type is not JointType.FIXED
 
 
 def _resolve_mimics(

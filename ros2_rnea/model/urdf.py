@@ -115,7 +115,9 @@ class Element:
 # Linear in the length of the text, however it fails: no digit can be matched in two ways.
 _NUMBER = re.compile(r'[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?')
 _MAX_NAME = 200
-_JOINT_TYPES = {joint_type.label: joint_type for joint_type in JointType}
+_JOINT_TYPES = {joint_type.label: joint_type for joint_type in (
+    JointType.FIXED, JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC,
+    JointType.PLANAR, JointType.FLOATING)}
 
 
 def _is_number(text: str) -> bool:

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from math import pi
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from ros2_rnea.spatial import Vector
 from rotations import rotation_about
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
+WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
 MOVING = [kind for kind in JointType if kind is not JointType.FIXED]
 FOR_EACH_TYPE = pytest.mark.parametrize('kind', MOVING, ids=lambda kind: kind.label)
 SEEDS = pytest.mark.parametrize('seed', range(5))
@@ -41,7 +43,7 @@ def unit(values):
 
 
 def model(kind, axis):
-    return MODELS[kind](Vector(*axis))
+    return MODELS[kind](SimpleNamespace(axis=Vector(*axis), pitch=0.3))
 
 
 def numbers(vector):
@@ -69,18 +71,18 @@ def position_rate(kind, joint_model, q, v):
     if kind is JointType.PLANAR:
         c, s = np.cos(q[2]), np.sin(q[2])
         return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])
-    if kind is JointType.FLOATING:
+    if kind in WITH_QUATERNION:
         R, _ = placement(joint_model, q)
-        vector, w, turn = q[3:6], q[6], v[:3]
+        vector, w, turn = q[-4:-1], q[-1], v[:3]
         quaternion_rate = 0.5 * np.append(w * turn + np.cross(vector, turn), -vector @ turn)
-        return np.concatenate([R @ v[3:], quaternion_rate])
+        return np.concatenate([R @ v[3:] if len(v) > 3 else [], quaternion_rate])
     return v
 
 
 def random_position(kind, rng):
     q = rng.uniform(-3.0, 3.0, kind.nq)
-    if kind is JointType.FLOATING:
-        q[3:] = unit(q[3:])
+    if kind in WITH_QUATERNION:
+        q[-4:] = unit(q[-4:])
     return q
 
 
@@ -113,8 +115,8 @@ def test_so_it_is_for_odd_axes(kind, axis):
     assert_S_is_the_derivative(kind, unit(axis), np.random.default_rng(0))
 
 
-def test_every_moving_type_has_a_model():
-    assert set(MODELS) == set(MOVING)
+def test_every_type_has_a_model():
+    assert set(MODELS) == set(JointType)
 
 
 @FOR_EACH_TYPE
@@ -129,10 +131,8 @@ def test_the_model_has_the_sizes_of_its_type(kind):
 
 
 @FOR_EACH_TYPE
-def test_at_position_zero_the_body_s_frame_is_the_joint_s(kind):
-    origin = np.zeros(kind.nq)
-    if kind is JointType.FLOATING:
-        origin[6] = 1.0
+def test_at_the_neutral_position_the_body_s_frame_is_the_joint_s(kind):
+    origin = np.array(model(kind, (0.0, 0.0, 1.0)).neutral())
     R, p = placement(model(kind, unit((1, 2, 3))), origin)
     np.testing.assert_allclose(R, np.eye(3), atol=1e-15)
     assert not p.any()
@@ -211,3 +211,48 @@ def test_each_tree_has_models_of_its_own():
     upright, lying = tree_of(ARM), tree_of(ARM.replace('0 1 0', '0 0 1'))
     assert joint_models(upright)[0].S[0].angular.y == 1.0
     assert joint_models(lying)[0].S[0].angular.z == 1.0
+
+
+def same_place(kind, joint_model, one, other):
+    for mine, theirs in zip(placement(joint_model, one), placement(joint_model, other)):
+        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=1e-13)
+
+
+@SEEDS
+@FOR_EACH_TYPE
+def test_difference_is_what_integrate_needs(kind, seed):
+    rng = np.random.default_rng(seed)
+    joint_model = model(kind, random_axis(rng))
+    start, end = random_position(kind, rng), random_position(kind, rng)
+    way = joint_model.difference(start.tolist(), end.tolist())
+    assert len(way) == kind.nv
+    same_place(kind, joint_model, joint_model.integrate(start.tolist(), way), end)
+
+
+@pytest.mark.parametrize('size', [0.0, 1e-9, 1e-4, 0.99e-3, 1.01e-3, 0.1, 2.5])
+@FOR_EACH_TYPE
+def test_integrate_and_difference_agree_for_turns_of_any_size(kind, size):
+    rng = np.random.default_rng(1)
+    joint_model = model(kind, random_axis(rng))
+    start, v = random_position(kind, rng).tolist(), size * unit(rng.normal(size=kind.nv))
+    way = joint_model.difference(start, joint_model.integrate(start, v.tolist()))
+    np.testing.assert_allclose(way, v, rtol=0.0, atol=1e-13)
+
+
+@FOR_EACH_TYPE
+def test_to_integrate_is_to_move_with_a_constant_velocity(kind):
+    """Many small steps along the position's rate, taken by the classical Runge-Kutta method."""
+    rng = np.random.default_rng(2)
+    joint_model = model(kind, random_axis(rng))
+    q, v, steps = random_position(kind, rng), rng.uniform(-1.0, 1.0, kind.nv), 200
+    moved = q.copy()
+    for _ in range(steps):
+        k1 = position_rate(kind, joint_model, moved, v) / steps
+        k2 = position_rate(kind, joint_model, moved + 0.5 * k1, v) / steps
+        k3 = position_rate(kind, joint_model, moved + 0.5 * k2, v) / steps
+        k4 = position_rate(kind, joint_model, moved + k3, v) / steps
+        moved = moved + (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0
+    for mine, theirs in zip(
+            placement(joint_model, joint_model.integrate(q.tolist(), v.tolist())),
+            placement(joint_model, moved)):
+        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=1e-10)
