@@ -26,7 +26,8 @@ arrays, ``feedforward`` decides what to send when messages are late, short or mi
 
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
-from ros2_rnea.robot import EffortTerms, Robot
+from ros2_rnea.results import EffortTerms
+from ros2_rnea.robot import Robot
 
 __all__ = [
     'ArgumentError',

@@ -14,9 +14,9 @@
 """
 Spatial (6-D) algebra in the order [angular; linear], over numbers of any kind.
 
-A *number* here is anything with ``+ - *``, unary minus, division of a float by it, and a sine and
-cosine (``math`` for floats, otherwise NumPy's, which calls the object's own ``sin()``): a float, a
-NumPy column with one value for each row of a batch, or a node of an expression graph.
+A *number* here is anything with ``+ - * /``, unary minus, and a sine, cosine and square root (from
+``math`` for floats, otherwise NumPy's, which calls the object's own ``sin()``): a float, a NumPy
+column with one value for each row of a batch, or a node of an expression graph.
 
 Every type is a small value with no hidden state.  Notation and formulas are Featherstone's,
 *Rigid Body Dynamics Algorithms* (2008), chapter 2 and appendix A; the inertia of a rigid body is
@@ -48,6 +48,20 @@ def cos(angle: Number) -> Number:
     if isinstance(angle, float):
         return math.cos(angle) if math.isfinite(angle) else math.nan
     return np.cos(angle)
+
+
+def sqrt(number: Number) -> Number:
+    """Return the square root of any kind of number; NaN where it is negative."""
+    if isinstance(number, float):
+        return math.sqrt(number) if number >= 0.0 else math.nan
+    return np.sqrt(number)
+
+
+def quotient(number: Number, divisor: Number) -> Number:
+    """Return number / divisor; NaN where a float is divided by zero."""
+    if isinstance(divisor, float) and divisor == 0.0:
+        return math.nan
+    return number / divisor
 
 
 class Vector:

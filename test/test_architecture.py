@@ -36,6 +36,7 @@ FLOORS = [
     ['model'],
     ['dynamics'],
     ['kernels'],
+    ['arguments', 'results'],
     ['robot'],
     ['audit', 'feedforward'],
     ['__init__'],

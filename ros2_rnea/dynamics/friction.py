@@ -19,12 +19,18 @@ from collections.abc import Sequence
 
 from ros2_rnea.dynamics.joints import joint_rate
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.spatial import Number
+from ros2_rnea.spatial import Number, sqrt
+
+SLOW = 0.01
+"""The speed [rad/s or m/s] around which Coulomb friction goes over from one sign to the other."""
 
 
 def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     """
-    Return the effort that overcomes viscous damping, as URDF's ``<dynamics damping>`` gives it.
+    Return the effort that overcomes viscous and Coulomb friction, as ``<dynamics>`` gives them.
+
+    The sign of Coulomb friction is smooth, v / sqrt(v² + SLOW²): nothing at rest, 0.7 of it at
+    SLOW, and no jump that a measured velocity's noise could make chatter.
 
     :param qd: joint velocities, nv numbers.
     :return: nv numbers [Nm or N]; a mimicking joint's friction counts at the joint it follows.
@@ -32,5 +38,9 @@ def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     tau: list[Number] = [0.0] * tree.nv
     for body in tree.bodies:
         for k, rate in enumerate(joint_rate(body, qd), start=body.v_index):
-            tau[k] = tau[k] + rate * (body.damping * body.multiplier)
+            resistance = rate * body.damping
+            if body.friction:
+                sign = rate / sqrt(rate * rate + SLOW * SLOW)
+                resistance = resistance + sign * body.friction
+            tau[k] = tau[k] + resistance * body.multiplier
     return tau

@@ -11,15 +11,73 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Forward kinematics: where the bodies and links are."""
+"""Forward kinematics: where the bodies and links are and how they move."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from ros2_rnea.dynamics.joints import joint_models, joint_position
-from ros2_rnea.model.tree import Tree
-from ros2_rnea.spatial import NO_TRANSFORM, Number, Transform
+from ros2_rnea.dynamics.joints import joint_models, joint_position, joint_rate, JointModel
+from ros2_rnea.model.tree import BASE, Tree
+from ros2_rnea.spatial import Motion, NO_MOTION, NO_TRANSFORM, Number, Transform
+
+
+class BodyMotions(NamedTuple):
+    """
+    How every body moves, each in its own frame; the base is the last of ``v`` and ``a``.
+
+    :ivar X: X_parent_to_body.
+    :ivar v: spatial velocity.
+    :ivar a: spatial acceleration, relative to that of the base.
+    """
+
+    joints: tuple[JointModel, ...]
+    X: list[Transform]
+    v: list[Motion]
+    a: list[Motion]
+
+
+def body_motions(
+        tree: Tree,
+        q: Sequence[Number],
+        qd: Sequence[Number],
+        qdd: Sequence[Number],
+        a_base: Motion = NO_MOTION) -> BodyMotions:
+    """
+    Return the motion of each body, base to tips (RBDA table 5.1, first pass).
+
+    :param q: joint positions, nq numbers [rad or m].
+    :param qd: joint velocities, nv numbers.
+    :param qdd: joint accelerations, nv numbers.
+    :param a_base: acceleration of the base in its own axes.
+    """
+    joints = joint_models(tree)
+    n = len(tree.bodies)
+    X = parent_transforms(tree, joints, q)
+    v = [NO_MOTION] * (n + 1)
+    a = [NO_MOTION] * n + [a_base]
+    for i, body in enumerate(tree.bodies):
+        S, parent = joints[i].S, body.parent
+        v_joint = combine(S, joint_rate(body, qd))
+        v[i] = X[i] @ v[parent] + v_joint
+        a[i] = X[i] @ a[parent] + combine(S, joint_rate(body, qdd)) + v[i].cross(v_joint)
+    return BodyMotions(joints, X, v, a)
+
+
+def parent_transforms(
+        tree: Tree, joints: Sequence[JointModel], q: Sequence[Number]) -> list[Transform]:
+    """Return X_parent_to_body for each body."""
+    return [joints[i].transform(joint_position(body, q)) @ body.X_tree
+            for i, body in enumerate(tree.bodies)]
+
+
+def combine(S: Sequence[Motion], rates: Sequence[Number]) -> Motion:
+    """Return S q̇."""
+    total = NO_MOTION
+    for column, rate in zip(S, rates):
+        total = column * rate if total is NO_MOTION else total + column * rate
+    return total
 
 
 def body_transforms(tree: Tree, q: Sequence[Number]) -> list[Transform]:
@@ -28,11 +86,10 @@ def body_transforms(tree: Tree, q: Sequence[Number]) -> list[Transform]:
 
     :param q: joint positions, nq numbers [rad or m].
     """
-    joints = joint_models(tree)
+    X_up = parent_transforms(tree, joint_models(tree), q)
     X = [NO_TRANSFORM] * (len(tree.bodies) + 1)
     for i, body in enumerate(tree.bodies):
-        X_parent_to_body = joints[i].transform(joint_position(body, q)) @ body.X_tree
-        X[i] = X_parent_to_body @ X[body.parent]
+        X[i] = X_up[i] @ X[body.parent]
     return X
 
 
@@ -40,3 +97,10 @@ def link_transform(tree: Tree, X_base_to_body: Sequence[Transform], link: str) -
     """Return X_base_to_link from the transforms that :func:`body_transforms` gives."""
     frame = tree.links[link]
     return frame.X_body_to_link @ X_base_to_body[frame.body]
+
+
+def path_to_base(tree: Tree, body: int) -> Iterator[int]:
+    """Yield a body and all that carry it, tip to base, the base left out."""
+    while body != BASE:
+        yield body
+        body = tree.bodies[body].parent

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ros2_rnea.dynamics.joints import joint_models, joint_position, joint_rate
+from ros2_rnea.dynamics.kinematics import body_motions, BodyMotions
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.spatial import Force, Motion, NO_FORCE, NO_MOTION, Number, Vector, ZERO
+from ros2_rnea.spatial import Force, Motion, NO_FORCE, Number, Vector, ZERO
 
 
 def inverse_dynamics(
@@ -32,9 +32,6 @@ def inverse_dynamics(
     """
     Return the effort that a motion of the rigid bodies needs: M(q) q̈ + C(q, q̇) q̇ + g(q) − Jᵀ f.
 
-    Gravity enters as an upward acceleration of the base, so the accelerations inside are not
-    the physical ones (RBDA, page 94).  An inner index of −1 is the base: the last of each list.
-
     :param q: joint positions, nq numbers [rad or m].
     :param qd: joint velocities, nv numbers.
     :param qdd: joint accelerations, nv numbers.
@@ -42,38 +39,37 @@ def inverse_dynamics(
     :param f_ext: wrench that the environment applies to a body, by its index, in its frame.
     :return: nv numbers [Nm or N]; a mimicking joint's effort counts at the joint it follows.
     """
-    f_ext = f_ext or {}
-    joints = joint_models(tree)
-    n = len(tree.bodies)
-    X = [joints[i].transform(joint_position(body, q)) @ body.X_tree
-         for i, body in enumerate(tree.bodies)]
-    v = [NO_MOTION] * (n + 1)
-    a = [NO_MOTION] * n + [Motion(ZERO, -gravity)]
-    f = [NO_FORCE] * (n + 1)
-
-    # Pass 1, base to tips: the motion of each body, and the force which that motion takes.
-    for i, body in enumerate(tree.bodies):
-        S, inertia, parent = joints[i].S, body.inertia, body.parent
-        v_joint = _combine(S, joint_rate(body, qd))
-        v[i] = X[i] @ v[parent] + v_joint
-        a[i] = X[i] @ a[parent] + _combine(S, joint_rate(body, qdd)) + v[i].cross(v_joint)
-        f[i] = inertia @ a[i] + v[i].cross_dual(inertia @ v[i])
-        if i in f_ext:
-            f[i] = f[i] - f_ext[i]
-
-    # Pass 2, tips to base: the force that each joint transmits, and its share along the joint.
+    motions, f = transmitted_forces(tree, q, qd, qdd, gravity, f_ext)
     tau: list[Number] = [0.0] * tree.nv
-    for i in reversed(range(n)):
-        body = tree.bodies[i]
-        for k, column in enumerate(joints[i].S, start=body.v_index):
+    for i, body in enumerate(tree.bodies):
+        for k, column in enumerate(motions.joints[i].S, start=body.v_index):
             tau[k] = tau[k] + column.dot(f[i]) * body.multiplier
-        f[body.parent] = f[body.parent] + X[i].to_parent(f[i])
     return tau
 
 
-def _combine(S: Sequence[Motion], rates: Sequence[Number]) -> Motion:
-    """Return S q̇."""
-    total = S[0] * rates[0]
-    for column, rate in zip(S[1:], rates[1:]):
-        total = total + column * rate
-    return total
+def transmitted_forces(
+        tree: Tree,
+        q: Sequence[Number],
+        qd: Sequence[Number],
+        qdd: Sequence[Number],
+        gravity: Vector,
+        f_ext: Mapping[int, Force] | None = None) -> tuple[BodyMotions, list[Force]]:
+    """
+    Return the motions and the force that each joint passes on to its body, in the body's frame.
+
+    Gravity enters as an upward acceleration of the base.  The accelerations therefore are not the
+    physical ones, but the forces are (RBDA, page 94).  The last force is what the base feels.
+    Arguments are those of :func:`inverse_dynamics`.
+    """
+    motions = body_motions(tree, q, qd, qdd, a_base=Motion(ZERO, -gravity))
+    X, v, a = motions.X, motions.v, motions.a
+    f_ext = f_ext or {}
+    f = [NO_FORCE] * (len(tree.bodies) + 1)
+    for i, body in enumerate(tree.bodies):
+        f[i] = body.inertia @ a[i] + v[i].cross_dual(body.inertia @ v[i])
+        if i in f_ext:
+            f[i] = f[i] - f_ext[i]
+    for i in reversed(range(len(tree.bodies))):
+        parent = tree.bodies[i].parent
+        f[parent] = f[parent] + X[i].to_parent(f[i])
+    return motions, f

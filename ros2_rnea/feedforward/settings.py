@@ -21,8 +21,8 @@ from enum import Enum
 from math import inf, isfinite
 from types import MappingProxyType
 
+from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.robot import STANDARD_GRAVITY
 
 
 class Mode(Enum):

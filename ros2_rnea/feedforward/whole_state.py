@@ -19,10 +19,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ros2_rnea.arguments import check_quaternion
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body
-from ros2_rnea.robot import check_quaternion, Robot
+from ros2_rnea.robot import Robot
 
 
 def joint_body(robot: Robot, joint: str) -> Body:

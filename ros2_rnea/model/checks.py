@@ -54,7 +54,7 @@ def check_description(description: RobotDescription) -> None:
     _check_unique('link', (link.name for link in description.links))
     _check_unique('joint', (joint.name for joint in description.joints))
     for link in description.links:
-        _check_link(link)
+        check_link(link)
     for joint in description.joints:
         _check_joint(joint)
     _check_tree(description)
@@ -72,7 +72,7 @@ def _check_unique(kind: str, names: Iterable[str]) -> None:
 # ---- Numbers --------------------------------------------------------------------------------
 
 
-def _check_link(link: LinkDescription) -> None:
+def check_link(link: LinkDescription) -> None:
     inertial = link.inertial
     if inertial is None:
         return

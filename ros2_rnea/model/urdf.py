@@ -21,7 +21,8 @@ dynamics needs, checked, with every default written out: the part of URDF in the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf, isfinite
@@ -65,6 +66,17 @@ def parse_urdf(text: str) -> RobotDescription:
     description = _describe(_parse_with_ros(needed))
     check_description(description)
     return description
+
+
+def unread(text: str) -> Iterator[tuple[str, str, bool, list[str]]]:
+    """
+    Find what stands in a URDF where dynamics reads, but is not read.
+
+    :param text: a URDF that :func:`parse_urdf` accepts.
+    :return: where it stands; its name; whether it is an element (else an attribute); and the
+        names that would have been read there but are absent, of which one may be meant.
+    """
+    return _unread(read_xml(text), URDF, where=URDF.tag)
 
 
 # ---- What is read of URDF, http://wiki.ros.org/urdf/XML -------------------------------------
@@ -207,6 +219,27 @@ def _checked_copy(
             place = _place(child, child_rule, number, where)
             copy.append(_checked_copy(child, child_rule, place))
     return copy
+
+
+def _unread(
+        element: ElementTree.Element, rule: Element, where: str,
+        ) -> Iterator[tuple[str, str, bool, list[str]]]:
+    attributes = [name for name in rule.attributes if name not in element.attrib]
+    for name in element.attrib:
+        if name not in rule.attributes and ':' not in name:
+            yield where, name, False, attributes
+    known = {child_rule.tag: child_rule for child_rule in rule.children}
+    present = {child.tag for child in element}
+    absent = [tag for tag in known if tag not in present]
+    numbers: Counter[str] = Counter()
+    for child in element:
+        numbers[child.tag] += 1
+        if child.tag in known:
+            child_rule = known[child.tag]
+            place = _place(child, child_rule, numbers[child.tag], where)
+            yield from _unread(child, child_rule, place)
+        else:
+            yield where, child.tag, True, absent
 
 
 def _checked_attributes(

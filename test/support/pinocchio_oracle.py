@@ -15,8 +15,8 @@
 Oracle: Pinocchio, behind our conventions.
 
 Pinocchio orders children by name, puts [linear; angular], gives a continuous joint (cos, sin) and
-a planar one (x, y, cos, sin), leaves mimic out unless told, and leaves viscous damping out of
-``rnea``.  The map goes by joint names and reads the URDF with nothing but ElementTree.
+a planar one (x, y, cos, sin), leaves mimic out unless told, and leaves friction out of ``rnea``.
+The map goes by joint names and reads the URDF with nothing but ElementTree.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PinocchioOracle:
             waiting += [joint.find('child').get('link') for joint in reversed(joints)
                         if joint.find('parent').get('link') == link]
         self._kinds = {FLOATING_BASE: 'floating'} if floating_base else {}
-        self._mimic, self._damping = {}, {}
+        self._mimic, self._damping, self._coulomb = {}, {}, {}
         for joint in ordered:
             name, kind = joint.get('name'), joint.get('type')
             if kind == 'fixed':
@@ -68,6 +68,7 @@ class PinocchioOracle:
                                      float(mimic.get('offset', '0')))
             if (dynamics := joint.find('dynamics')) is not None:
                 self._damping[name] = float(dynamics.get('damping', '0'))
+                self._coulomb[name] = float(dynamics.get('friction', '0'))
         self.columns, nq, nv = [], 0, 0
         for name, kind in self._kinds.items():
             if name not in self._mimic:
@@ -81,6 +82,7 @@ class PinocchioOracle:
         """Build qd_pin = G v; find for each of Pinocchio's joints the column that moves it."""
         self._G = np.zeros((self.model.nv, self.nv))
         self._damping_pin = np.zeros(self.model.nv)
+        self._coulomb_pin = np.zeros(self.model.nv)
         self._sources = []
         columns = {column.name: column for column in self.columns}
         for name, kind in self._kinds.items():
@@ -91,6 +93,7 @@ class PinocchioOracle:
             own = np.arange(column.v.start, column.v.stop)
             self._G[rows, own[SWAP] if kind == 'floating' else own] = multiplier
             self._damping_pin[rows] = self._damping.get(name, 0.0)
+            self._coulomb_pin[rows] = self._coulomb.get(name, 0.0)
             self._sources.append((joint.idx_q, kind, joint.nq, column.q, multiplier, offset))
 
     def positions(self, q):
@@ -110,7 +113,7 @@ class PinocchioOracle:
         return random_states(seed, self.columns, count)
 
     def inverse_dynamics(self, q, qd, qdd, f_ext=None, gravity=(0.0, 0.0, -9.81)):
-        """Return tau, damping included, of one state or of a row of states."""
+        """Return tau, friction included, of one state or of a row of states."""
         if np.ndim(q) == 2:
             return np.array([self.inverse_dynamics(*state, f_ext, gravity)
                              for state in zip(q, qd, qdd)])
@@ -120,7 +123,9 @@ class PinocchioOracle:
             tau = pinocchio.rnea(self.model, self._data, *motion, self._joint_forces(f_ext))
         else:
             tau = pinocchio.rnea(self.model, self._data, *motion)
-        return self._G.T @ (tau + self._damping_pin * motion[1])
+        speed = motion[1]
+        friction = self._damping_pin * speed + self._coulomb_pin * speed / np.hypot(speed, 0.01)
+        return self._G.T @ (tau + friction)
 
     def _joint_forces(self, f_ext):
         """Move wrenches on links to the frames of the joints that carry them."""

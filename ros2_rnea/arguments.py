@@ -1,0 +1,188 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The arguments of the library's calls: checked, split into numbers and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+from ros2_rnea.dynamics.wrenches import body_forces, Frame, WORLD, Wrench
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.description import JointType
+from ros2_rnea.model.tree import Tree
+from ros2_rnea.spatial import Force, Number, Vector
+
+Array = np.ndarray
+
+Wrenches = Mapping[str, Union[ArrayLike, Wrench]]
+"""Wrenches on the robot by the name of the link they act on."""
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""Acceleration of free fall in the root link's axes [m/s^2], unless another is given."""
+
+QUATERNION_TOLERANCE = 1e-3
+
+WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
+
+
+class Call:
+    """
+    One call's arguments as numbers: floats, or the columns of a batch.
+
+    :param tree: of the robot that is called.
+    :param gravity: acceleration of free fall; None for the standard one.
+    :param vectors: ``q`` and, where they count, ``qd``, ``qdd`` and ``tau``.
+    :ivar rows: the number of states in a batch; None for a single state.
+    :raises ArgumentError: where a size or value does not fit the robot.
+    """
+
+    def __init__(self, tree: Tree, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> None:
+        self._tree = tree
+        arrays = {name: _floats(name, value) for name, value in vectors.items()}
+        first = next(iter(arrays.values()))
+        self.rows = len(first) if first.ndim == 2 else None
+        self.zeros: list[Number] = [0.0] * tree.nv
+        self.q = self._split('q', arrays, tree.nq)
+        self.qd = self._split('qd', arrays, tree.nv)
+        self.qdd = self._split('qdd', arrays, tree.nv)
+        self.tau = self._split('tau', arrays, tree.nv)
+        if 'q' in arrays:
+            _check_quaternions(tree, self.q)
+        self.gravity = Vector(*_gravity(gravity))
+
+    def body_forces(
+            self, f_ext: Wrenches | None) -> dict[int, Force]:
+        """Return the wrenches as the sum on each body, in its frame."""
+        return body_forces(self._tree, self.q, self._wrenches(f_ext)) if f_ext else {}
+
+    def result(self, numbers: Sequence[Any], out: Array | None = None) -> Array:
+        """
+        Return numbers, or lists of lists of them, as an array with a batch's rows in front.
+
+        :param out: written and returned where given.
+        :raises ArgumentError: where ``out`` does not fit.
+        """
+        inner = _shape(numbers)
+        shape = inner if self.rows is None else (self.rows, *inner)
+        if out is None:
+            out = np.empty(shape)
+        else:
+            _check_out(out, shape)
+        for place in np.ndindex(*inner):
+            value: Any = numbers
+            for index in place:
+                value = value[index]
+            out[(..., *place)] = value
+        return out
+
+    def scalar(self, number: Number) -> Any:
+        """Return one number as a float, or as an array with one for each row."""
+        return float(number) if self.rows is None else np.broadcast_to(number, self.rows).copy()
+
+    def _split(self, name: str, arrays: Mapping[str, Array], size: int) -> list[Number]:
+        """Return one vector's numbers, in floats or columns; zeros where it is not given."""
+        if name not in arrays:
+            return [0.0] * size
+        array = arrays[name]
+        shape = (size,) if self.rows is None else (self.rows, size)
+        if array.shape != shape:
+            joints = ', '.join(self._tree.joints)
+            raise ArgumentError(
+                f'{name} has shape {array.shape}; {self._tree.name!r} needs {shape} '
+                f'for its joints {joints}')
+        return list(array.T) if array.ndim == 2 else array.tolist()
+
+    def _wrenches(
+            self, f_ext: Wrenches) -> dict[str, tuple[Force, str | Frame]]:
+        """Return the wrenches with their names checked and their values split into numbers."""
+        checked: dict[str, tuple[Force, str | Frame]] = {}
+        for link, given in f_ext.items():
+            wrench = given if isinstance(given, Wrench) else Wrench(given)
+            frame = link if wrench.frame is None else wrench.frame
+            check_link(self._tree, link)
+            if frame is not WORLD:
+                check_link(self._tree, frame)
+            array = _floats(f'the wrench on {link!r}', wrench.value)
+            if array.shape not in ((6,), (self.rows, 6)):
+                raise ArgumentError(
+                    f'the wrench on {link!r} has shape {array.shape}; '
+                    'it needs 6 numbers [moment; force], or a row of 6 for each state')
+            numbers = list(array.T) if array.ndim == 2 else array.tolist()
+            checked[link] = (Force(Vector(*numbers[:3]), Vector(*numbers[3:])), frame)
+        return checked
+
+
+def check_link(tree: Tree, name: object) -> None:
+    """
+    Check that a name is a link's.
+
+    :raises ArgumentError: with the link that may have been meant.
+    """
+    if not isinstance(name, str) or name not in tree.links:
+        hint = did_you_mean(str(name), tree.links) or f'; its links are {", ".join(tree.links)}'
+        raise ArgumentError(f'{tree.name!r} has no link {name!r}{hint}')
+
+
+def check_quaternion(joint: str, quaternion: ArrayLike) -> None:
+    """
+    Check that quaternions (x, y, z, w) have length 1; where one is not a number, nothing is.
+
+    :param quaternion: shape (4,), or (4, N) for a batch.
+    :raises ArgumentError: naming the joint and the length that is furthest from 1.
+    """
+    excess = np.abs(np.linalg.norm(quaternion, axis=0) - 1.0)
+    if np.any(excess > QUATERNION_TOLERANCE):
+        length = np.ravel(np.linalg.norm(quaternion, axis=0))[np.nanargmax(excess)]
+        raise ArgumentError(
+            f'the quaternion (x, y, z, w) of joint {joint!r} has length {length:.6g}; '
+            'it needs length 1')
+
+
+def _check_quaternions(tree: Tree, q: list[Number]) -> None:
+    for body in tree.bodies:
+        if body.type in WITH_QUATERNION:
+            check_quaternion(body.joint, q[body.q_slice][-4:])
+
+
+def _floats(name: str, value: ArrayLike) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} is not an array of numbers: {error}') from error
+
+
+def _gravity(value: ArrayLike | None) -> list[float]:
+    array = _floats('gravity', STANDARD_GRAVITY if value is None else value)
+    if array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise ArgumentError(
+            f'gravity is {value!r}; it needs 3 finite numbers [m/s^2], such as (0, 0, -9.81)')
+    return array.tolist()
+
+
+def _shape(numbers: Any) -> tuple[int, ...]:
+    """Return the shape of lists of lists; what is no list is a number, a batch's column too."""
+    if not isinstance(numbers, list):
+        return ()
+    return (len(numbers), *(_shape(numbers[0]) if numbers else ()))
+
+
+def _check_out(out: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float64:
+        described = f'{getattr(out, "dtype", type(out).__name__)} {getattr(out, "shape", "")}'
+        raise ArgumentError(f'out is {described}; it needs to be a float64 array {shape}')
+    if not out.flags.writeable:
+        raise ArgumentError('out is read-only; it needs to be writeable')

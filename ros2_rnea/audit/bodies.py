@@ -1,0 +1,73 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is odd about the rigid bodies that joints carry: nothing in them, or nothing above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ros2_rnea.audit.findings import Finding, Kind
+from ros2_rnea.model.description import RobotDescription
+from ros2_rnea.model.tree import BASE, Tree
+
+
+def body_findings(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
+    """
+    Yield what is found about the bodies, the base first.
+
+    :param tree: of the description, in which any link may be massless.
+    """
+    yield from _root(description, tree)
+    inertials = {link.name: link.inertial for link in description.links}
+    described = {tree.links[name].body for name, inertial in inertials.items() if inertial}
+    moved = _mass_above(tree)
+    for index, body in enumerate(tree.bodies):
+        subject = f'joint {body.joint!r}'
+        if index not in described:
+            links = ', '.join(
+                repr(name) for name, frame in tree.links.items() if frame.body == index)
+            yield Finding(
+                Kind.NO_INERTIAL, subject,
+                f'no <inertial> on what it moves (link {links}): its effort would be a guess; '
+                'give the link an <inertial>, or name it in massless_links')
+        elif moved[index] == 0.0 and body.joint in tree.joints:
+            yield Finding(
+                Kind.NOTHING_MOVED, subject,
+                'all that it moves is massless: its effort is always 0, and its acceleration '
+                'undefined')
+        elif body.inertia.m == 0.0 and moved[index] > 0.0:
+            yield Finding(
+                Kind.MASSLESS_BODY, subject,
+                f'link {body.link!r}, which it carries, is massless; what it moves hangs on '
+                'further joints')
+
+
+def _root(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
+    for link in description.links:
+        if link.name == tree.root and link.inertial is not None and link.inertial.mass > 0.0:
+            yield Finding(
+                Kind.ROOT_INERTIA, f'link {link.name!r}',
+                f'the root link weighs {link.inertial.mass:.4g} kg: on a fixed base that loads no '
+                'joint; KDL leaves it out even on a floating one, unless a link without inertia is '
+                'put above it')
+
+
+def _mass_above(tree: Tree) -> list[float]:
+    """Return the mass that each body's joint moves, with all the bodies that hang on it."""
+    moved = [body.inertia.m for body in tree.bodies]
+    for index in reversed(range(len(moved))):
+        parent = tree.bodies[index].parent
+        if parent != BASE:
+            moved[parent] += moved[index]
+    return moved

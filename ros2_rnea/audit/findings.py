@@ -1,0 +1,104 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a finding is, and every kind of finding that there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class Severity(IntEnum):
+    """How bad a finding is; the worst is the largest."""
+
+    NOTE = 1
+    SUSPICIOUS = 2
+    IMPOSSIBLE = 3
+    ERROR = 4
+
+    @property
+    def meaning(self) -> str:
+        """Return what it says about the model."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Severity.NOTE: 'good to know; nothing needs to change',
+    Severity.SUSPICIOUS: 'it can be computed, but is probably not what was meant',
+    Severity.IMPOSSIBLE: 'no rigid body can be so',
+    Severity.ERROR: 'it leaves the dynamics undefined',
+}
+
+
+class Kind(Enum):
+    """The kinds of finding: how bad it is, and what it is about, for a reader of many."""
+
+    NO_INERTIAL = (Severity.ERROR, 'a moving part without <inertial>')
+
+    INERTIA_NEGATIVE = (Severity.IMPOSSIBLE, 'inertia not positive')
+    INERTIA_TRIANGLE = (Severity.IMPOSSIBLE, 'inertia breaks the triangle inequality')
+    INERTIA_WITHOUT_MASS = (Severity.IMPOSSIBLE, 'inertia without mass')
+
+    WRONG_POINT = (Severity.SUSPICIOUS, 'inertia probably about the link origin')
+    TOO_LIGHT = (Severity.SUSPICIOUS, 'too little mass for the inertia')
+    TOO_DENSE = (Severity.SUSPICIOUS, 'too much mass for the inertia')
+    UNITS = (Severity.SUSPICIOUS, 'other units than kg, m and rad')
+    AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly askew')
+    NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all')
+    NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit')
+    ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0')
+    NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing')
+    LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper')
+    OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit')
+    MISSPELT = (Severity.SUSPICIOUS, 'a name that is probably misspelt')
+
+    POINT_MASS = (Severity.NOTE, 'mass without inertia')
+    MASSLESS_BODY = (Severity.NOTE, 'a massless part between two joints')
+    ROOT_INERTIA = (Severity.NOTE, 'mass on the root link')
+    NO_GRAVITY = (Severity.NOTE, 'a joint that never feels gravity')
+    ZERO_VELOCITY_LIMIT = (Severity.NOTE, 'velocity limit 0')
+    MIMIC = (Severity.NOTE, 'joints that follow another')
+    UNREAD = (Severity.NOTE, 'attributes that are not read')
+
+    def __init__(self, severity: Severity, title: str) -> None:
+        self.severity = severity
+        self.title = title
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    One thing to look at.
+
+    :ivar kind: which kind of finding, which has its severity.
+    :ivar subject: the link or joint it is about.
+    :ivar text: what is found, with its values, and what to do.
+    """
+
+    kind: Kind
+    subject: str
+    text: str
+
+    @property
+    def severity(self) -> Severity:
+        """Return how bad it is."""
+        return self.kind.severity
+
+    @property
+    def impossible(self) -> bool:
+        """Return whether no rigid body can be so."""
+        return self.severity >= Severity.IMPOSSIBLE
+
+    def __str__(self) -> str:
+        return f'{self.subject}: {self.text}'

@@ -1,0 +1,135 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is odd about the axis, limits and origin of single joints, and who follows whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import hypot, inf, isinf, pi
+
+from ros2_rnea.audit.findings import Finding, Kind
+from ros2_rnea.model.description import JointDescription, JointType, RobotDescription
+
+BOUNDED = (JointType.REVOLUTE, JointType.PRISMATIC)
+WITH_AXIS = (
+    JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC, JointType.HELICAL,
+    JointType.CYLINDRICAL, JointType.PLANAR)
+
+LENGTH_SLACK = 1e-3
+"""How far an axis that was rounded to three digits may be from unit length."""
+
+ASKEW = 1e-5, 1e-2
+"""Angles to the nearest coordinate axis [rad]: more than rounding, less than anybody builds."""
+
+MOST_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
+"""Revolute limits between these [rad] are likely degrees; the latter stands for no limit."""
+
+FARTHEST = 10.0
+"""Distance [m] beyond which millimetres are more likely."""
+
+
+def joint_findings(description: RobotDescription) -> Iterator[Finding]:
+    """Yield what is found about each joint, in their order."""
+    followers: dict[str, list[str]] = {}
+    for joint in description.joints:
+        if joint.mimic is not None and joint.type is not JointType.FIXED:
+            followers.setdefault(joint.mimic.joint, []).append(joint.name)
+    for joint in description.joints:
+        subject = f'joint {joint.name!r}'
+        yield from _origin(subject, joint)
+        if joint.type is JointType.FIXED:
+            continue
+        yield from _axis(subject, joint)
+        yield from _effort_and_velocity(subject, joint)
+        if joint.type in BOUNDED:
+            yield from _positions(subject, joint)
+        if joint.name in followers:
+            names = ', '.join(map(repr, followers[joint.name]))
+            yield Finding(
+                Kind.MIMIC, subject, f'it is followed by {names}, whose efforts count here')
+
+
+def _origin(subject: str, joint: JointDescription) -> Iterator[Finding]:
+    distance = hypot(*joint.origin.xyz)
+    if distance > FARTHEST:
+        yield Finding(
+            Kind.UNITS, subject, f"its origin is {distance:g} m from its parent link's: were it "
+            'millimetres?')
+    angle = max(joint.origin.rpy, key=abs)
+    if abs(angle) > 2.01 * pi:
+        yield Finding(
+            Kind.UNITS, subject, f'its origin is turned by {angle:g} rad: was it in degrees?')
+
+
+def _axis(subject: str, joint: JointDescription) -> Iterator[Finding]:
+    if joint.type not in WITH_AXIS:
+        return
+    given = ' '.join(f'{number:g}' for number in joint.axis)
+    length = hypot(*joint.axis)
+    if abs(length - 1.0) > LENGTH_SLACK:
+        yield Finding(
+            Kind.AXIS, subject, f'its axis {given} has length {length:.6g}; only its direction '
+            'counts: give it length 1')
+    tilt = hypot(*sorted(map(abs, joint.axis))[:2]) / length
+    if ASKEW[0] < tilt < ASKEW[1]:
+        yield Finding(
+            Kind.AXIS, subject, f'its axis {given} is {tilt:.2g} rad off a coordinate axis: '
+            'intended, or a rounded rotation?')
+
+
+def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Finding]:
+    if joint.mimic is not None or joint.type.nv != 1:
+        return
+    if isinf(joint.limits.effort):
+        yield Finding(
+            Kind.NO_EFFORT_LIMIT, subject,
+            'it has no effort limit: what is sent to it is not clamped')
+    elif joint.limits.effort == 0.0:
+        yield Finding(
+            Kind.ZERO_EFFORT_LIMIT, subject,
+            'its effort limit is 0: what is sent to it is clamped to nothing')
+    if joint.limits.velocity == 0.0:
+        yield Finding(
+            Kind.ZERO_VELOCITY_LIMIT, subject,
+            'its velocity limit is 0: planners and controllers that honour it never move it')
+
+
+def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if isinf(lower) or isinf(upper):
+        yield Finding(
+            Kind.NO_POSITION_LIMITS, subject,
+            f'it is {joint.type.label} and has no {_missing(lower, upper)}: other parsers of ROS '
+            'take that for 0; state it'
+            + (', or make the joint continuous' if joint.type is JointType.REVOLUTE else ''))
+        return
+    if lower == upper and joint.mimic is None:
+        yield Finding(
+            Kind.LOCKED, subject,
+            f'its lower and upper limit are both {lower:g}: what honours them never moves it')
+    largest = max(abs(lower), abs(upper))
+    if joint.type is JointType.REVOLUTE and MOST_TURNS < largest < LIKE_NONE:
+        yield Finding(
+            Kind.UNITS, subject, f'its limits are {lower:g} and {upper:g} rad, '
+            f'{largest / (2 * pi):.1f} turns: were they degrees?')
+    if joint.type is JointType.PRISMATIC and FARTHEST < largest < LIKE_NONE:
+        yield Finding(
+            Kind.UNITS, subject,
+            f'its limits are {lower:g} and {upper:g} m: were they millimetres?')
+
+
+def _missing(lower: float, upper: float) -> str:
+    if lower == -inf and upper == inf:
+        return 'position limits'
+    return 'lower limit' if lower == -inf else 'upper limit'

@@ -1,0 +1,152 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is odd about the mass, centre of mass and inertia of single links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import hypot
+
+from ros2_rnea.audit.findings import Finding, Kind
+from ros2_rnea.dynamics.solid import (
+    least_density,
+    least_density_of_a_ball,
+    Moments,
+    moved_to_center,
+    principal_moments,
+    radius_of_gyration,
+)
+from ros2_rnea.model.description import Inertial, LinkDescription, RobotDescription
+from ros2_rnea.model.tree import link_inertia
+from ros2_rnea.spatial import Matrix, Vector
+
+ROUNDING = 1e-6
+"""Relative slack for inertias that were rounded when they were written down."""
+
+POINT = 1e-6
+"""A body with a smaller radius of gyration than this [m] is a point: what is left is rounding."""
+
+NEGLIGIBLE = 1e-4, 1e-6
+"""Placeholders: masses below this share of the robot's, inertias below this many m^2 times it."""
+
+LIGHTEST, DENSEST = 10.0, 22_600.0
+"""Densities [kg/m^3]: of nothing that bears load (expanded foam has 15), and of osmium."""
+
+HOLLOW, METAL = 600.0, 9000.0
+"""Densities [kg/m^3] as links have them: below the first with room to spare, up to solid metal."""
+
+REMAINDER = 0.3
+"""A thin rod's inertia about its end is 1/4 about its centre; a bit more than that."""
+
+HEAVIEST, FARTHEST = 1000.0, 10.0
+"""Of one link: mass [kg] and distances [m] beyond which grams and millimetres are more likely."""
+
+
+def link_findings(description: RobotDescription) -> Iterator[Finding]:
+    """Yield what is found about each link, in their order."""
+    total = sum(link.inertial.mass for link in description.links if link.inertial)
+    for link in description.links:
+        if link.inertial is not None:
+            yield from _findings(link, link.inertial, total)
+
+
+def _findings(link: LinkDescription, inertial: Inertial, total: float) -> Iterator[Finding]:
+    subject = f'link {link.name!r}'
+    yield from _units(subject, inertial)
+    mass, moments = inertial.mass, principal_moments(_inertia_in_link_axes(inertial))
+    impossible = _impossible(subject, mass, moments)
+    if impossible:
+        yield impossible
+    elif mass > 0.0:
+        share, area = NEGLIGIBLE
+        if mass > share * total or moments[2] > area * total:
+            yield from _scale(subject, inertial, moments)
+
+
+def _inertia_in_link_axes(inertial: Inertial) -> Matrix:
+    """Return the inertia about the centre of mass in the axes of the link."""
+    at_origin = replace(inertial, origin=replace(inertial.origin, xyz=(0.0, 0.0, 0.0)))
+    return link_inertia(at_origin).I_origin
+
+
+def _units(subject: str, inertial: Inertial) -> Iterator[Finding]:
+    if inertial.mass > HEAVIEST:
+        yield Finding(Kind.UNITS, subject, f'its mass is {inertial.mass:g} kg: was it in grams?')
+    distance = hypot(*inertial.origin.xyz)
+    if distance > FARTHEST:
+        yield Finding(
+            Kind.UNITS, subject, f'its centre of mass is {distance:g} m from its origin: were it '
+            'millimetres?')
+
+
+def _impossible(subject: str, mass: float, moments: Moments) -> Finding | None:
+    small, middle, large = moments
+    slack = max(ROUNDING * max(abs(small), abs(large)), POINT * POINT * mass)
+    shown = f'principal moments {small:.4g}, {middle:.4g}, {large:.4g} kg m^2'
+    if small < -slack:
+        return Finding(
+            Kind.INERTIA_NEGATIVE, subject,
+            f'its inertia is not positive: {shown}; look for a sign or a copied off-diagonal')
+    if small + middle < large - slack:
+        return Finding(
+            Kind.INERTIA_TRIANGLE, subject,
+            f'its inertia belongs to no body: the largest of the {shown} exceeds the sum of the '
+            'other two')
+    if mass == 0.0 and large > 0.0:
+        return Finding(
+            Kind.INERTIA_WITHOUT_MASS, subject,
+            f'it has a rotational inertia but no mass: {shown}')
+    return None
+
+
+def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Finding]:
+    mass, radius = inertial.mass, radius_of_gyration(inertial.mass, moments)
+    if radius < POINT:
+        yield Finding(
+            Kind.POINT_MASS, subject, f'its mass of {mass:.4g} kg has no rotational inertia')
+        return
+    has = (f'its inertia puts {mass:.4g} kg at {1e3 * radius:.3g} mm (root mean square) from its '
+           'centre')
+    if least_density(mass, moments) < LIGHTEST:
+        yield Finding(
+            Kind.TOO_LIGHT, subject, f'{has}, no denser than {least_density(mass, moments):.2g} '
+            'kg/m^3, less than foam: the inertia is too large or the mass too small')
+    elif least_density_of_a_ball(mass, moments) > DENSEST:
+        yield Finding(
+            Kind.TOO_DENSE, subject, f'{has}, denser than any metal: the inertia is too small or '
+            'the mass too large')
+    else:
+        yield from _wrong_point(subject, inertial, moments)
+
+
+def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Finding]:
+    """
+    Yield a finding where the inertia makes more sense about the link's origin.
+
+    About the centre of mass it is then that of something hollow and large, and what is left after
+    a parallel shift is a small fraction, of a possible body with the density of a solid.
+    """
+    mass, center = inertial.mass, Vector(*inertial.origin.xyz)
+    shifted = principal_moments(moved_to_center(mass, center, _inertia_in_link_axes(inertial)))
+    small, middle, large = shifted
+    possible = small > 0.0 and small + middle >= large
+    if (possible and large < REMAINDER * moments[2]
+            and least_density(mass, moments) < HOLLOW
+            and least_density(mass, shifted) < METAL):
+        yield Finding(
+            Kind.WRONG_POINT, subject,
+            f'its inertia (largest principal moment {moments[2]:.3g} kg m^2) fits its mass and '
+            "offset better about the link's origin; about the centre of mass, where URDF has it, "
+            f'that would be {large:.3g}: check what the CAD program exported')

@@ -1,0 +1,141 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The effort that gravity asks of each joint over the whole range of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite, pi
+
+import numpy as np
+
+from ros2_rnea.audit.findings import Finding, Kind
+from ros2_rnea.model.description import JointType
+from ros2_rnea.model.tree import Body
+from ros2_rnea.robot import Robot
+
+UNLIMITED_TRAVEL = 1.0
+"""A prismatic joint without limits is looked at within so much of 0 [m]."""
+
+ROUNDING = 1e-8
+"""What gravity asks of a joint below this, for each kilogram of the robot, is rounding [Nm/kg]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """
+    The least and largest effort that gravity asked of each joint.
+
+    They were found at sampled positions within the joints' limits, with the root link held still
+    as the description has it, so the true extremes are a bit wider.
+
+    :ivar low: shape (nv,) [Nm or N], likewise high.
+    :ivar worst: position at which each is largest in magnitude, shape (nv, nq) [rad or m].
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    worst: np.ndarray
+
+    @property
+    def largest(self) -> np.ndarray:
+        """Return the largest magnitude of each, shape (nv,) [Nm or N]."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+
+def sample_loads(robot: Robot, samples: int) -> Loads:
+    """
+    Compute the effort of gravity at positions that are the same in each call.
+
+    A third of them lie anywhere within the limits, a third in their corners, a third have joints
+    of both kinds and others at the middle.
+    """
+    q = _positions(robot, samples)
+    efforts = robot.gravity(q)
+    worst = np.argmax(np.abs(efforts), axis=0)
+    return Loads(efforts.min(axis=0), efforts.max(axis=0), q[worst])
+
+
+def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
+    """
+    Yield what the loads say.
+
+    :param mass: of all links, by which rounding is told from effort [kg].
+    """
+    for name, index in robot.tree.joints.items():
+        body = robot.tree.bodies[index]
+        largest = float(np.max(loads.largest[body.v_slice]))
+        if largest <= ROUNDING * mass:
+            if _moves_mass(robot, index):
+                yield Finding(
+                    Kind.NO_GRAVITY, f'joint {name!r}',
+                    'gravity never loads it, with the root link as it stands')
+        elif body.type.nv == 1 and 0.0 < body.limits.effort < largest:
+            unit = 'N' if body.type is JointType.PRISMATIC else 'Nm'
+            yield Finding(
+                Kind.OVERLOADED, f'joint {name!r}',
+                f'gravity alone asks for up to {largest:.4g} {unit} within the position limits, '
+                f'but its effort limit is {body.limits.effort:.4g}: there it cannot hold itself')
+
+
+def _moves_mass(robot: Robot, index: int) -> bool:
+    bodies = robot.tree.bodies
+    moved = {index}
+    for number in range(index, len(bodies)):
+        if bodies[number].parent in moved:
+            moved.add(number)
+    return any(bodies[number].inertia.m > 0.0 for number in moved)
+
+
+def _positions(robot: Robot, samples: int) -> np.ndarray:
+    """Return positions as rows, shape (samples, nq)."""
+    random = np.random.default_rng(0)
+    q = np.zeros((samples, robot.nq))
+    for index in robot.tree.joints.values():
+        body = robot.tree.bodies[index]
+        q[:, body.q_slice] = _joint_positions(body, samples, random)
+    return q
+
+
+def _joint_positions(body: Body, samples: int, random: np.random.Generator) -> np.ndarray:
+    q = np.zeros((samples, body.type.nq))
+    if body.type in (JointType.FLOATING, JointType.SPHERICAL):
+        turn = random.normal(size=(samples, 4))
+        q[:, -4:] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    elif body.type.nv == 1:
+        q[:, 0] = _mixed(*_range(body), samples, random)
+    else:  # where a planar or cylindrical joint has gone does not matter, how it is turned does
+        q[:, _ANGLE[body.type]] = random.uniform(-pi, pi, samples)
+    return q
+
+
+_ANGLE = {JointType.PLANAR: 2, JointType.CYLINDRICAL: 0}
+
+
+def _range(body: Body) -> tuple[float, float]:
+    unlimited = UNLIMITED_TRAVEL if body.type is JointType.PRISMATIC else pi
+    lower, upper = body.limits.lower, body.limits.upper
+    lower = lower if isfinite(lower) else min(-unlimited, upper)
+    return lower, upper if isfinite(upper) else max(unlimited, lower)
+
+
+def _mixed(
+        lower: float, upper: float, samples: int, random: np.random.Generator) -> np.ndarray:
+    """Return numbers of a range: first any of it, then its ends, then its middle as well."""
+    any_of_it = random.uniform(lower, upper, samples)
+    ends = random.choice([lower, upper], samples)
+    choice = random.integers(3, size=samples)
+    both = np.choose(choice, [any_of_it, ends, np.full(samples, 0.5 * (lower + upper))])
+    return np.choose(np.arange(samples) % 3, [any_of_it, ends, both])

@@ -1,0 +1,33 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What of a URDF's text is silently passed over, though dynamics reads what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ros2_rnea.audit.findings import Finding, Kind
+from ros2_rnea.errors import did_you_mean
+from ros2_rnea.model.urdf import unread
+
+
+def spelling_findings(text: str) -> Iterator[Finding]:
+    """Yield attributes and elements that nobody reads, in the order of the text."""
+    for where, name, is_element, absent in unread(text):
+        shown = f'<{name}>' if is_element else name
+        hint = did_you_mean(name, absent)
+        if hint:
+            yield Finding(Kind.MISSPELT, where, f'it has {shown}, which nothing reads{hint}')
+        elif not is_element:
+            yield Finding(Kind.UNREAD, where, f'its attribute {shown} is not read')

@@ -1,0 +1,61 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Every example runs as people run it, and prints what it promises."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+from repository import ROOT
+
+EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
+
+
+def output(name: str) -> str:
+    """Return what an example prints, run as a program of its own."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get('PYTHONPATH')]))
+    result = subprocess.run(
+        [sys.executable, str(ROOT / 'examples' / name)], env={**os.environ, 'PYTHONPATH': path},
+        capture_output=True, text=True, timeout=60.0, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def number_after(words: str, text: str) -> float:
+    found = re.search(re.escape(words) + r'\s*([-+.\de]+)', text)
+    assert found is not None, f'{words!r} is not in:\n{text}'
+    return float(found.group(1))
+
+
+def test_gravity_of_my_arm():
+    text = output('gravity_of_my_arm.py')
+    # As MuJoCo has them, of the same URDF in the same pose.
+    for joint, effort in {'joint1': 0.0, 'joint2': -3.91, 'joint4': 21.88, 'joint6': 2.25}.items():
+        assert number_after(joint, text) == pytest.approx(effort, abs=0.006)
+
+
+def test_planar_2r():
+    assert 0.0 <= number_after('largest difference:', output('planar_2r.py')) < 1e-12
+
+
+@pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.name)
+def test_example_has_a_test_and_is_short(path: Path):
+    assert f'def test_{path.stem}(' in Path(__file__).read_text(encoding='utf-8')
+    without_licence = path.read_text(encoding='utf-8').splitlines()[13:]
+    assert len(without_licence) <= 80, 'an example is to be read at one glance'
