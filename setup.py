@@ -31,6 +31,7 @@ NAME = 'ros2_rnea'
 EXECUTABLES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
     'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
+    'check_model = ros2_rnea.tools.check_model.__main__:main',
     'demo = ros2_rnea.tools.demo.__main__:main',
 ]
 
@@ -42,7 +43,9 @@ exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
 
 DEMO = ['matplotlib', 'mujoco>=3.2', 'rich']
 
-TEST = DEMO + [
+DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
+
+TEST = DEMO + DOCS + [
     'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
     'hypothesis',
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
@@ -106,6 +109,6 @@ setup(
     python_requires='>=3.10',
     # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
-    extras_require={'demo': DEMO, 'test': TEST},
+    extras_require={'demo': DEMO, 'docs': DOCS, 'test': TEST},
     entry_points={'console_scripts': EXECUTABLES},
 )

@@ -15,16 +15,23 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 import re
 import sys
 from typing import Any
 from xml.etree import ElementTree
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+import ros2_rnea  # noqa: E402, I100, I202
 
 project = 'ros2_rnea'
 author = 'The ros2_rnea authors'
@@ -32,28 +39,47 @@ copyright = f'2026, {author}'  # noqa: A001 (the name that Sphinx gave it)
 release = version = ElementTree.parse(ROOT / 'package.xml').findtext('version', '')
 
 extensions = ['sphinx.ext.autodoc', 'sphinx.ext.mathjax']
-exclude_patterns = ['_build']
 default_role = 'py:obj'
 
 html_theme = 'furo'
+html_title = project
 html_static_path = ['_static']
 html_css_files = ['site.css']
-html_title = project
 html_show_sourcelink = False
 html_copy_source = False
 
-autodoc_member_order = 'bysource'
+ALIASES = ('Array', 'ArrayLike', 'Number', 'Triple', 'Wrenches')
+autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_typehints_format = 'short'
+autodoc_member_order = 'bysource'
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {name: name for name in ('Array', 'ArrayLike', 'Number', 'Triple')}
 python_maximum_signature_line_length = 88
 
 # A reference to what is not there is an error, but for what other projects document.
 nitpicky = True
 nitpick_ignore_regex = [
     ('py:.*', r'(abc|collections|enum|np|numpy|pathlib|urdf|xml)\..*'),
-    ('py:.*', r'.*\b(Array|ArrayLike|Collection|Iterable|Mapping|Number|Sequence|Triple)'),
+    ('py:.*', r'(.*\.)?(Collection|Iterable|Iterator|Mapping|Sequence)'),
+    ('py:.*', rf'(.*\.)?({"|".join(ALIASES)})'),
 ]
+
+
+class EveryModule(SphinxDirective):
+    """Documents a module, and each one in it if it is a package, under headings of their own."""
+
+    required_arguments = 1
+    elsewhere = (*ros2_rnea.__all__, *ALIASES)  # on the page of the public names, or nowhere
+
+    def run(self) -> list[nodes.Node]:
+        """Return what autodoc makes of them."""
+        name = self.arguments[0]
+        folder = ROOT.joinpath(*name.split('.'))
+        names = [name, *(f'{name}.{path.stem}' for path in sorted(folder.glob('[!_]*.py')))]
+        text = ''.join(
+            f'{module}\n{"-" * len(module)}\n\n.. automodule:: {module}\n   :members:\n'
+            '   :ignore-module-all:\n'
+            f'   :exclude-members: {", ".join(self.elsewhere)}\n\n' for module in names)
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
 def readable(
@@ -64,9 +90,33 @@ def readable(
         if text is None:
             return None
         return re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r'\1', text).replace('<factory>', '...')
+    if isinstance(thing, type) and issubclass(thing, Enum):
+        return '', None
     return plain(signature), plain(returned)
+
+
+def skipped(
+        app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Show the members of an Enum, which need no docstring, and no NamedTuple's field numbers."""
+    if what == 'class' and isinstance(thing, Enum):
+        return False
+    return True if str(thing.__doc__).startswith('Alias for field number') else None
+
+
+def public(
+        app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.TextElement,
+        ) -> nodes.reference | None:
+    """Find a public name from any module, as each of them writes it: Robot.gravity."""
+    name = node['reftarget']
+    if node.get('refdomain') != 'py' or name.split('.')[0] not in ros2_rnea.__all__:
+        return None
+    return env.get_domain('py').resolve_xref(
+        env, node['refdoc'], app.builder, node['reftype'], f'ros2_rnea.{name}', node, shown)
 
 
 def setup(app: Sphinx) -> None:
     """Connect what this file adds."""
+    app.add_directive('every-module', EveryModule)
+    app.connect('autodoc-skip-member', skipped)
+    app.connect('missing-reference', public)
     app.connect('autodoc-process-signature', readable)

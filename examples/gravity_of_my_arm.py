@@ -23,7 +23,7 @@ def main() -> None:
     pose = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]  # in the order of robot.joint_names
     effort = robot.gravity(pose)
     for name, holding, limit in zip(robot.joint_names, effort, robot.effort_limits):
-        print(f'{name}  {holding:+7.2f} of {limit:g} Nm')
+        print(f'{name}  {holding:+8.3f} of {limit:g} Nm')
 
 
 if __name__ == '__main__':

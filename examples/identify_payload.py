@@ -21,6 +21,7 @@ therefore all it takes.  Here the measurements come from a simulated arm, with n
 
 import numpy as np
 from ros2_rnea import Robot
+from ros2_rnea.dynamics.regressor import PARAMETERS
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.tools.models import seven_dof_arm
 
@@ -28,37 +29,33 @@ PAYLOAD = Inertial(
     mass=1.5, origin=Pose(xyz=(0.03, -0.02, 0.18)),
     inertia=(0.008, 0.001, 0.0, 0.006, -0.001, 0.004))
 NOISE = 0.2  # standard deviation of a measured effort [Nm]
-NAMES = ('m', 'hx', 'hy', 'hz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 
 
-def motion(joints: int, samples: int = 1000, seconds: float = 10.0) -> tuple[np.ndarray, ...]:
-    """Return q, qd and qdd of a motion that shakes every joint, shape (samples, joints) each."""
-    t = np.linspace(0.0, seconds, samples)[:, np.newaxis]
-    middle = np.array([0.0, -0.3, 0.0, -1.6, 0.0, 1.6, 0.0])
-    frequency = 2.0 * np.pi * (0.3 + 0.1 * np.arange(joints))
-    swing = 0.5
-    return (middle + swing * np.sin(frequency * t),
-            swing * frequency * np.cos(frequency * t),
-            -swing * frequency**2 * np.sin(frequency * t))
+def motion() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return q, qd and qdd of ten seconds in which every joint swings at a rate of its own."""
+    t = np.arange(0.0, 10.0, 0.01)[:, np.newaxis]
+    middle, swing = np.array([0.0, -0.3, 0.0, -1.6, 0.0, 1.6, 0.0]), 0.5
+    rate = 2.0 * np.pi * np.linspace(0.3, 0.9, 7)
+    return (middle + swing * np.sin(rate * t),
+            swing * rate * np.cos(rate * t),
+            -swing * rate**2 * np.sin(rate * t))
 
 
 def main() -> None:
     """Print the payload's parameters beside what is found."""
+    q, qd, qdd = motion()
     empty = Robot.from_urdf(seven_dof_arm())
-    state = motion(empty.nv)
-
     loaded = empty.with_payload('unknown', 'link7', PAYLOAD)
-    clean = loaded.inverse_dynamics(*state)
-    measured = clean + np.random.default_rng(1).normal(0.0, NOISE, clean.shape)
+    measured = np.random.default_rng(1).normal(loaded.inverse_dynamics(q, qd, qdd), NOISE)
 
-    unexplained = (measured - empty.inverse_dynamics(*state)).ravel()
-    Y = empty.regressor(*state)[:, :, -10:].reshape(-1, 10)
+    unexplained = (measured - empty.inverse_dynamics(q, qd, qdd)).ravel()
+    Y = empty.regressor(q, qd, qdd)[:, :, -10:].reshape(-1, 10)
     found, *_ = np.linalg.lstsq(Y, unexplained, rcond=None)
     deviation = NOISE * np.sqrt(np.diag(np.linalg.inv(Y.T @ Y)))
 
     true = (loaded.inertial_parameters - empty.inertial_parameters)[-10:]
     print('       true     found    standard deviation   (about the origin of link7)')
-    for row in zip(NAMES, true, found, deviation):
+    for row in zip(PARAMETERS, true, found, deviation):
         print('{:3}  {:+.4f}   {:+.4f}    {:.4f}'.format(*row))
     print('centre of mass: {:+.3f} {:+.3f} {:+.3f} m'.format(*found[1:4] / found[0]))
 

@@ -12,70 +12,69 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Push a standing quadruped forward with its feet: what must ground and motors do?
+Push a quadruped forward from a stand, and find what the ground and the motors do for it.
 
-A floating base has no motor, so the first six efforts have to come out as zero.  That is what the
-ground's forces on the feet are for; which of the many that do it, is chosen to be the smallest.
+A floating base has no motor: its six efforts have to come out as zero.  That is what the ground's
+forces on the feet are for.  Of the many that would do, the smallest are taken.
 """
 
 import numpy as np
 from ros2_rnea import Robot
 
-FEET = ('front_left', 'front_right', 'rear_left', 'rear_right')
+FEET = {'front_left': (0.2, 0.15), 'front_right': (0.2, -0.15),
+        'rear_left': (-0.2, 0.15), 'rear_right': (-0.2, -0.15)}
 FORWARD = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])  # of the base: [angular; linear] [m/s^2]
 
 LINK = """
-  <link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>
+  <link name="{name}"><inertial><origin xyz="0 0 {z}"/><mass value="{mass}"/>
     <inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/></inertial></link>"""
 JOINT = """
   <joint name="{child}_joint" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
     <origin xyz="{xyz}"/><axis xyz="{axis}"/></joint>"""
 
 
-def leg(name: str, x: float, y: float) -> str:
+def leg(foot: str, x: float, y: float) -> str:
     """Return a leg: a hip that turns about x, a thigh and a shank about y, a point for a foot."""
-    hip, thigh, shank = f'{name}_hip', f'{name}_thigh', f'{name}_shank'
-    return ''.join((
-        LINK.format(name=hip, com='0 0 0', mass=0.7, i=0.001),
-        LINK.format(name=thigh, com='0 0 -0.1', mass=1.0, i=0.006),
-        LINK.format(name=shank, com='0 0 -0.12', mass=0.2, i=0.002),
-        f'<link name="{name}"/>',
-        JOINT.format(child=hip, kind='continuous', parent='trunk', xyz=f'{x} {y} 0', axis='1 0 0'),
-        JOINT.format(child=thigh, kind='continuous', parent=hip, xyz='0 0 0', axis='0 1 0'),
-        JOINT.format(child=shank, kind='continuous', parent=thigh, xyz='0 0 -0.25', axis='0 1 0'),
-        JOINT.format(child=name, kind='fixed', parent=shank, xyz='0 0 -0.25', axis='1 0 0')))
+    hip, thigh, shank = f'{foot}_hip', f'{foot}_thigh', f'{foot}_shank'
+    return (
+        LINK.format(name=hip, z=0.0, mass=0.7, i=0.001)
+        + LINK.format(name=thigh, z=-0.1, mass=1.0, i=0.006)
+        + LINK.format(name=shank, z=-0.12, mass=0.2, i=0.002) + f'<link name="{foot}"/>'
+        + ''.join(
+            JOINT.format(parent=parent, child=child, kind=kind, xyz=xyz, axis=axis)
+            for parent, child, kind, xyz, axis in (
+                ('trunk', hip, 'continuous', f'{x} {y} 0', '1 0 0'),
+                (hip, thigh, 'continuous', '0 0 0', '0 1 0'),
+                (thigh, shank, 'continuous', '0 0 -0.25', '0 1 0'),
+                (shank, foot, 'fixed', '0 0 -0.25', '1 0 0'))))
 
 
 def main() -> None:
-    """Print the forces on the feet, the motors' efforts and what is left at the base."""
-    legs = (leg(name, x, y) for name, (x, y) in zip(
-        FEET, ((0.2, 0.15), (0.2, -0.15), (-0.2, 0.15), (-0.2, -0.15))))
-    trunk = LINK.format(name='trunk', com='0 0 0', mass=9.0, i=0.15)
-    robot = Robot.from_urdf(
-        f'<robot name="quadruped">{trunk}{"".join(legs)}</robot>', floating_base=True)
+    """Print the forces on the feet, the efforts of the motors, and what they make of the base."""
+    trunk = LINK.format(name='trunk', z=0.0, mass=9.0, i=0.15)
+    legs = ''.join(leg(foot, x, y) for foot, (x, y) in FEET.items())
+    robot = Robot.from_urdf(f'<robot name="quadruped">{trunk}{legs}</robot>', floating_base=True)
 
-    q = robot.neutral()
+    q, at_rest, qdd = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     q[7:] = np.tile([0.0, 0.8, -1.6], 4)  # crouched, each foot below its hip
     J = np.vstack([robot.jacobian(q, foot)[3:] for foot in FEET])  # in the feet's own axes
-    at_rest, qdd = np.zeros(robot.nv), np.zeros(robot.nv)
     qdd[:6] = FORWARD
-    qdd[6:] = np.linalg.solve(J[:, 6:], -J[:, :6] @ FORWARD)  # so that no foot moves: J qdd = 0
+    qdd[6:] = np.linalg.solve(J[:, 6:], -J[:, :6] @ FORWARD)  # no foot slips: J qdd = 0
 
     in_the_air = robot.inverse_dynamics(q, at_rest, qdd)
-    forces, *_ = np.linalg.lstsq(J[:, :6].T, in_the_air[:6], rcond=None)
-    contacts = {foot: np.append(np.zeros(3), f) for foot, f in zip(FEET, forces.reshape(4, 3))}
+    forces = np.linalg.lstsq(J[:, :6].T, in_the_air[:6], rcond=None)[0].reshape(4, 3)
+    contacts = {foot: np.append(np.zeros(3), force) for foot, force in zip(FEET, forces)}
     tau = robot.inverse_dynamics(q, at_rest, qdd, f_ext=contacts)
 
-    print('               force on the foot [N]     hip, thigh, shank [Nm]')
+    print('             force on the foot [N]     hip, thigh, shank [Nm]')
     poses = robot.link_poses(q)
-    upward = 0.0
-    for foot, f, efforts in zip(FEET, forces.reshape(4, 3), tau[6:].reshape(4, 3)):
-        in_world = poses[foot].rotation @ f
-        upward += in_world[2]
-        print('{:12}  {:+6.2f} {:+6.2f} {:+6.2f}     {:+6.2f} {:+6.2f} {:+6.2f}'.format(
-            foot, *in_world, *efforts))
-    print(f'sum of the upward forces: {upward:.3f} N')
+    for foot, force, efforts in zip(FEET, forces, tau[6:].reshape(4, 3)):
+        print('{:11}  {:+6.2f} {:+6.2f} {:+6.2f}     {:+6.2f} {:+6.2f} {:+6.2f}'.format(
+            foot, *(poses[foot].rotation @ force).round(2) + 0.0, *efforts.round(2) + 0.0))
     print(f'largest effort left at the base: {np.max(np.abs(tau[:6])):.1e}')
+    tau[:6] = 0.0
+    base = robot.forward_dynamics(q, at_rest, tau, f_ext=contacts)[:6]
+    print('so the base accelerates by', base.round(6) + 0.0, 'rad/s^2, m/s^2')
 
 
 if __name__ == '__main__':

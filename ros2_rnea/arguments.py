@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from ros2_rnea.spatial import Force, Number, Vector
 
 Array = np.ndarray
 
-Wrenches = Mapping[str, Union[ArrayLike, Wrench]]
+Wrenches = Mapping[str, ArrayLike | Wrench]
 """Wrenches on the robot by the name of the link they act on."""
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)

@@ -38,7 +38,7 @@ FLOORS = [
     ['kernels'],
     ['arguments', 'results'],
     ['robot'],
-    ['audit', 'feedforward'],
+    ['audit', 'closed_chain', 'feedforward'],
     ['__init__'],
     ['node', 'tools'],
 ]

@@ -29,7 +29,7 @@ import pytest
 from repository import PACKAGE, requirements, ROOT
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
-EXECUTABLES = ['demo', 'inverse_dynamics_node', 'simulated_driver']
+EXECUTABLES = ['check_model', 'demo', 'inverse_dynamics_node', 'simulated_driver']
 
 # Names of Python modules whose rosdep key is another one.
 KEYS = {'numpy': 'python3-numpy', 'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}

@@ -20,6 +20,7 @@ that its subject has given the name: links, joints, bodies, loads, spelling.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ros2_rnea.audit.bodies import body_findings
@@ -33,8 +34,16 @@ from ros2_rnea.robot import Robot
 
 __all__ = ['Examination', 'Finding', 'Kind', 'Loads', 'Severity', 'audit', 'examine']
 
-QUICK, THOROUGH = 96, 6000
-"""How many positions are sampled for the loads: while a node starts, and for a report."""
+QUICK, THOROUGH = 500, 20_000
+"""
+How many positions are sampled for the loads, while a node starts and for a report.
+
+For the real robots tried, from arms to humanoids, the loads so found are on average 97 and 99.7 %
+of what 300 000 positions give, and never less than 78 and 93 %.
+"""
+
+MANY_JOINTS = 200
+"""Robots with more joints than any that we know of are sampled less, so that time is bounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,35 +62,40 @@ class Examination:
     findings: tuple[Finding, ...]
 
 
-def audit(description: RobotDescription, text: str = '') -> tuple[Finding, ...]:
+def audit(
+        description: RobotDescription,
+        text: str = '',
+        massless_links: Collection[str] = ()) -> tuple[Finding, ...]:
     """
-    Return what is to be found about a model in a few milliseconds, the worst first.
+    Return what is to be found about a model in milliseconds, the worst first.
 
-    :param description: as read or written.
-    :param text: of the URDF that it was read from, where the spelling is to be looked at too.
-    :raises DescriptionError: where the description is not one robot.
+    Arguments and errors are those of :func:`examine`.
     """
-    return examine(description, text, QUICK).findings
+    return examine(description, text, massless_links, QUICK).findings
 
 
 def examine(
-        description: RobotDescription, text: str = '', samples: int = THOROUGH) -> Examination:
+        description: RobotDescription,
+        text: str = '',
+        massless_links: Collection[str] = (),
+        samples: int = THOROUGH) -> Examination:
     """
     Look at a model from all sides.
 
     :param description: as read or written.
     :param text: of the URDF that it was read from, where the spelling is to be looked at too.
+    :param massless_links: links that may move without an ``<inertial>``.
     :param samples: number of positions at which the load of gravity is computed.
     :raises DescriptionError: where the description is not one robot.
     """
     undescribed = [link.name for link in description.links if link.inertial is None]
-    robot = Robot.from_description(description, massless_links=undescribed)
-    loads = sample_loads(robot, samples)
+    robot = Robot.from_description(description, massless_links={*undescribed, *massless_links})
+    loads = sample_loads(robot, samples // max(1, robot.nv // MANY_JOINTS))
     mass = sum(link.inertial.mass for link in description.links if link.inertial)
     findings = [
         *link_findings(description),
         *joint_findings(description),
-        *body_findings(description, robot.tree),
+        *body_findings(description, robot.tree, massless_links),
         *load_findings(robot, loads, mass),
         *(spelling_findings(text) if text else ()),
     ]

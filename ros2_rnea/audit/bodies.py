@@ -15,28 +15,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ros2_rnea.audit.findings import Finding, Kind
 from ros2_rnea.model.description import RobotDescription
 from ros2_rnea.model.tree import BASE, Tree
 
 
-def body_findings(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
+def body_findings(
+        description: RobotDescription,
+        tree: Tree,
+        massless_links: Collection[str] = ()) -> Iterator[Finding]:
     """
     Yield what is found about the bodies, the base first.
 
     :param tree: of the description, in which any link may be massless.
+    :param massless_links: those that may really move without an ``<inertial>``.
     """
     yield from _root(description, tree)
-    inertials = {link.name: link.inertial for link in description.links}
-    described = {tree.links[name].body for name, inertial in inertials.items() if inertial}
-    moved = _mass_above(tree)
+    described = {tree.links[link.name].body for link in description.links
+                 if link.inertial is not None or link.name in massless_links}
+    links_of: dict[int, list[str]] = {}
+    for name, frame in tree.links.items():
+        links_of.setdefault(frame.body, []).append(repr(name))
+    moved = moved_masses(tree)
     for index, body in enumerate(tree.bodies):
         subject = f'joint {body.joint!r}'
         if index not in described:
-            links = ', '.join(
-                repr(name) for name, frame in tree.links.items() if frame.body == index)
+            links = ', '.join(links_of[index])
             yield Finding(
                 Kind.NO_INERTIAL, subject,
                 f'no <inertial> on what it moves (link {links}): its effort would be a guess; '
@@ -59,11 +65,11 @@ def _root(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
             yield Finding(
                 Kind.ROOT_INERTIA, f'link {link.name!r}',
                 f'the root link weighs {link.inertial.mass:.4g} kg: on a fixed base that loads no '
-                'joint; KDL leaves it out even on a floating one, unless a link without inertia is '
-                'put above it')
+                'joint; KDL leaves it out even on a floating one, unless a link without inertia '
+                'is put above it')
 
 
-def _mass_above(tree: Tree) -> list[float]:
+def moved_masses(tree: Tree) -> list[float]:
     """Return the mass that each body's joint moves, with all the bodies that hang on it."""
     moved = [body.inertia.m for body in tree.bodies]
     for index in reversed(range(len(moved))):

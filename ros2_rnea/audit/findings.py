@@ -98,7 +98,7 @@ class Finding:
     @property
     def impossible(self) -> bool:
         """Return whether no rigid body can be so."""
-        return self.severity >= Severity.IMPOSSIBLE
+        return self.severity is Severity.IMPOSSIBLE
 
     def __str__(self) -> str:
         return f'{self.subject}: {self.text}'

@@ -42,10 +42,10 @@ NEGLIGIBLE = 1e-4, 1e-6
 """Placeholders: masses below this share of the robot's, inertias below this many m^2 times it."""
 
 LIGHTEST, DENSEST = 10.0, 22_600.0
-"""Densities [kg/m^3]: of nothing that bears load (expanded foam has 15), and of osmium."""
+"""Densities [kg/m^3]: below expanded foam (15) and most hollow shells; that of osmium."""
 
-HOLLOW, METAL = 600.0, 9000.0
-"""Densities [kg/m^3] as links have them: below the first with room to spare, up to solid metal."""
+SPREAD = 150.0
+"""The density [kg/m^3] of a ball above which an inertia raises no suspicion of being shifted."""
 
 REMAINDER = 0.3
 """A thin rod's inertia about its end is 1/4 about its centre; a bit more than that."""
@@ -94,7 +94,8 @@ def _units(subject: str, inertial: Inertial) -> Iterator[Finding]:
 def _impossible(subject: str, mass: float, moments: Moments) -> Finding | None:
     small, middle, large = moments
     slack = max(ROUNDING * max(abs(small), abs(large)), POINT * POINT * mass)
-    shown = f'principal moments {small:.4g}, {middle:.4g}, {large:.4g} kg m^2'
+    numbers = (moment if abs(moment) > slack else 0.0 for moment in moments)
+    shown = f'principal moments {", ".join(f"{moment:.4g}" for moment in numbers)} kg m^2'
     if small < -slack:
         return Finding(
             Kind.INERTIA_NEGATIVE, subject,
@@ -117,16 +118,17 @@ def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Findi
         yield Finding(
             Kind.POINT_MASS, subject, f'its mass of {mass:.4g} kg has no rotational inertia')
         return
-    has = (f'its inertia puts {mass:.4g} kg at {1e3 * radius:.3g} mm (root mean square) from its '
-           'centre')
+    has = f'{mass:.4g} kg with a radius of gyration of {1e3 * radius:.3g} mm'
     if least_density(mass, moments) < LIGHTEST:
         yield Finding(
-            Kind.TOO_LIGHT, subject, f'{has}, no denser than {least_density(mass, moments):.2g} '
-            'kg/m^3, less than foam: the inertia is too large or the mass too small')
+            Kind.TOO_LIGHT, subject,
+            f'{has}: filled evenly, that is {least_density(mass, moments):.2g} kg/m^3, less than '
+            'foam; the inertia is too large or the mass too small')
     elif least_density_of_a_ball(mass, moments) > DENSEST:
         yield Finding(
-            Kind.TOO_DENSE, subject, f'{has}, denser than any metal: the inertia is too small or '
-            'the mass too large')
+            Kind.TOO_DENSE, subject,
+            f'{has}: even as a ball, that is {least_density_of_a_ball(mass, moments):.2g} kg/m^3, '
+            'more than any metal; the inertia is too small or the mass too large')
     else:
         yield from _wrong_point(subject, inertial, moments)
 
@@ -135,16 +137,16 @@ def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator
     """
     Yield a finding where the inertia makes more sense about the link's origin.
 
-    About the centre of mass it is then that of something hollow and large, and what is left after
-    a parallel shift is a small fraction, of a possible body with the density of a solid.
+    Taken for that, what is left about the centre of mass is a small part, and still a body's;
+    taken for what it should be, it belongs to something spread out.
     """
     mass, center = inertial.mass, Vector(*inertial.origin.xyz)
     shifted = principal_moments(moved_to_center(mass, center, _inertia_in_link_axes(inertial)))
     small, middle, large = shifted
-    possible = small > 0.0 and small + middle >= large
+    slack = ROUNDING * moments[2]
+    possible = small >= -slack and small + middle >= large - slack
     if (possible and large < REMAINDER * moments[2]
-            and least_density(mass, moments) < HOLLOW
-            and least_density(mass, shifted) < METAL):
+            and least_density_of_a_ball(mass, moments) < SPREAD):
         yield Finding(
             Kind.WRONG_POINT, subject,
             f'its inertia (largest principal moment {moments[2]:.3g} kg m^2) fits its mass and '

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite, pi
+from math import pi
 
 import numpy as np
 
+from ros2_rnea.audit.bodies import moved_masses
 from ros2_rnea.audit.findings import Finding, Kind
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body
@@ -28,6 +29,9 @@ from ros2_rnea.robot import Robot
 
 UNLIMITED_TRAVEL = 1.0
 """A prismatic joint without limits is looked at within so much of 0 [m]."""
+
+LIKE_NONE = 1000.0
+"""A position limit as large as this stands for no limit [rad or m]."""
 
 ROUNDING = 1e-8
 """What gravity asks of a joint below this, for each kilogram of the robot, is rounding [Nm/kg]."""
@@ -42,11 +46,13 @@ class Loads:
     as the description has it, so the true extremes are a bit wider.
 
     :ivar low: shape (nv,) [Nm or N], likewise high.
-    :ivar worst: position at which each is largest in magnitude, shape (nv, nq) [rad or m].
+    :ivar positions: the samples, shape (samples, nq) [rad or m].
+    :ivar worst: the number of the sample at which each is largest in magnitude, shape (nv,).
     """
 
     low: np.ndarray
     high: np.ndarray
+    positions: np.ndarray
     worst: np.ndarray
 
     @property
@@ -65,7 +71,7 @@ def sample_loads(robot: Robot, samples: int) -> Loads:
     q = _positions(robot, samples)
     efforts = robot.gravity(q)
     worst = np.argmax(np.abs(efforts), axis=0)
-    return Loads(efforts.min(axis=0), efforts.max(axis=0), q[worst])
+    return Loads(efforts.min(axis=0), efforts.max(axis=0), q, worst)
 
 
 def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
@@ -74,29 +80,21 @@ def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
 
     :param mass: of all links, by which rounding is told from effort [kg].
     """
+    moved = moved_masses(robot.tree)
     for name, index in robot.tree.joints.items():
         body = robot.tree.bodies[index]
         largest = float(np.max(loads.largest[body.v_slice]))
         if largest <= ROUNDING * mass:
-            if _moves_mass(robot, index):
+            if moved[index] > 0.0 and not body.limits.lower == body.limits.upper:
                 yield Finding(
                     Kind.NO_GRAVITY, f'joint {name!r}',
-                    'gravity never loads it, with the root link as it stands')
+                    'gravity never loads it while the root link stands as it does')
         elif body.type.nv == 1 and 0.0 < body.limits.effort < largest:
             unit = 'N' if body.type is JointType.PRISMATIC else 'Nm'
             yield Finding(
                 Kind.OVERLOADED, f'joint {name!r}',
                 f'gravity alone asks for up to {largest:.4g} {unit} within the position limits, '
                 f'but its effort limit is {body.limits.effort:.4g}: there it cannot hold itself')
-
-
-def _moves_mass(robot: Robot, index: int) -> bool:
-    bodies = robot.tree.bodies
-    moved = {index}
-    for number in range(index, len(bodies)):
-        if bodies[number].parent in moved:
-            moved.add(number)
-    return any(bodies[number].inertia.m > 0.0 for number in moved)
 
 
 def _positions(robot: Robot, samples: int) -> np.ndarray:
@@ -126,9 +124,10 @@ _ANGLE = {JointType.PLANAR: 2, JointType.CYLINDRICAL: 0}
 
 def _range(body: Body) -> tuple[float, float]:
     unlimited = UNLIMITED_TRAVEL if body.type is JointType.PRISMATIC else pi
-    lower, upper = body.limits.lower, body.limits.upper
-    lower = lower if isfinite(lower) else min(-unlimited, upper)
-    return lower, upper if isfinite(upper) else max(unlimited, lower)
+    lower, upper = np.clip((body.limits.lower, body.limits.upper), -LIKE_NONE, LIKE_NONE)
+    lower = lower if abs(lower) < LIKE_NONE else min(-unlimited, upper - unlimited)
+    upper = upper if abs(upper) < LIKE_NONE else max(unlimited, lower + unlimited)
+    return lower, upper
 
 
 def _mixed(

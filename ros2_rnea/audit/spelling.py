@@ -24,10 +24,14 @@ from ros2_rnea.model.urdf import unread
 
 def spelling_findings(text: str) -> Iterator[Finding]:
     """Yield attributes and elements that nobody reads, in the order of the text."""
+    unknown: dict[str, list[str]] = {}
     for where, name, is_element, absent in unread(text):
-        shown = f'<{name}>' if is_element else name
         hint = did_you_mean(name, absent)
         if hint:
+            shown = f'<{name}>' if is_element else f'an attribute {name}'
             yield Finding(Kind.MISSPELT, where, f'it has {shown}, which nothing reads{hint}')
         elif not is_element:
-            yield Finding(Kind.UNREAD, where, f'its attribute {shown} is not read')
+            unknown.setdefault(where, []).append(name)
+    for where, names in unknown.items():
+        yield Finding(
+            Kind.UNREAD, where, f'nothing reads what it has as {", ".join(names)}')

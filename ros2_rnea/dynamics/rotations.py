@@ -41,7 +41,7 @@ def quaternion_product(p: Sequence[float], q: Sequence[float]) -> list[float]:
 
 
 def quaternion_from_rotation_vector(turn: Vector) -> list[float]:
-    """Return the unit quaternion of a turn by |turn| [rad] about its direction."""
+    """Return the unit quaternion of a turn by its length [rad] about its direction."""
     angle2 = turn.dot(turn)
     angle = sqrt(angle2)
     if angle < SMALL:

@@ -11,11 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a mass and an inertia say of the body that has them: its size, density and whether it is."""
+"""What a mass and an inertia say of the body that has them: its size and its density."""
 
 from __future__ import annotations
 
-from math import inf, pi, sqrt
+from math import inf, nan, pi, sqrt
 
 import numpy as np
 
@@ -27,8 +27,11 @@ NOTHING = Matrix(ZERO, ZERO, ZERO)
 
 
 def principal_moments(I_center: Matrix) -> Moments:
-    """Return the eigenvalues of a rotational inertia [kg m^2], the smallest first."""
-    small, middle, large = np.linalg.eigvalsh([list(row) for row in I_center.rows])
+    """Return the eigenvalues of a rotational inertia [kg m^2], the smallest first, NaN if none."""
+    numbers = np.array([list(row) for row in I_center.rows])
+    if not np.isfinite(numbers).all():  # they overflowed on the way
+        return nan, nan, nan
+    small, middle, large = np.linalg.eigvalsh(numbers)
     return float(small), float(middle), float(large)
 
 
@@ -52,9 +55,9 @@ def least_density(mass: float, moments: Moments) -> float:
     """
     total = sum(moments)
     squares = [2.5 * (total - 2.0 * moment) / mass for moment in moments]
-    if min(squares) <= 0.0:
-        return inf
-    return mass / (4.0 / 3.0 * pi * sqrt(squares[0] * squares[1] * squares[2]))
+    a, b, c = (sqrt(max(square, 0.0)) for square in squares)
+    volume = 4.0 / 3.0 * pi * a * b * c
+    return mass / volume if volume else inf
 
 
 def least_density_of_a_ball(mass: float, moments: Moments) -> float:

@@ -21,7 +21,6 @@ dynamics needs, checked, with every default written out: the part of URDF in the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -51,7 +50,7 @@ def parse_urdf(text: str) -> RobotDescription:
     Read a robot from the text of its URDF.
 
     Only direct children of ``<robot>``, ``<link>``, ``<joint>`` and ``<inertial>`` that the table
-    :data:`URDF` names are read.  All else (visuals, gazebo, ros2_control, …) never matters.
+    ``URDF`` names are read.  All else (visuals, gazebo, ros2_control, …) never matters.
 
     :param text: the content of a URDF file, or of the topic ``robot_description``.
     :return: links and joints in the order of the text, for which
@@ -231,13 +230,10 @@ def _unread(
     known = {child_rule.tag: child_rule for child_rule in rule.children}
     present = {child.tag for child in element}
     absent = [tag for tag in known if tag not in present]
-    numbers: Counter[str] = Counter()
     for child in element:
-        numbers[child.tag] += 1
         if child.tag in known:
             child_rule = known[child.tag]
-            place = _place(child, child_rule, numbers[child.tag], where)
-            yield from _unread(child, child_rule, place)
+            yield from _unread(child, child_rule, _place(child, child_rule, 1, where))
         else:
             yield where, child.tag, True, absent
 

@@ -32,7 +32,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.timer import Timer
-from ros2_rnea.audit import audit, Finding
+from ros2_rnea.audit import audit, Finding, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
 from ros2_rnea.feedforward.whole_state import joint_body
@@ -298,7 +298,8 @@ class InverseDynamicsNode(Node):
             return self._model
         parsed = parse_urdf(description)
         robot = Robot.from_description(parsed, massless_links=massless_links)
-        findings = audit(parsed)
+        found = audit(parsed, description, massless_links)
+        findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
         impossible = [finding for finding in findings if finding.impossible]
         if strict and impossible:
             raise DescriptionError(f'strict_model refuses {impossible[0]}')

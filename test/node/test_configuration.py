@@ -143,3 +143,21 @@ def test_joints_can_be_changed_while_it_runs(bench):
     forward = arm.answer(JOINTS, [0.1, 0.2])
     assert arm.node.set_parameters([Parameter('joints', value=JOINTS[::-1])])[0].successful
     assert arm.answer(JOINTS, [0.1, 0.2]) == forward[::-1]
+
+
+def test_what_needs_no_change_is_no_finding_of_the_node(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    arm.until(lambda: any(status.level == b'\x01' for status in arm.diagnostics))
+    shown = [value for status in arm.diagnostics for value in status.values]
+    assert shown and not any(value.key.startswith('model finding') for value in shown)
+
+
+def test_a_link_in_massless_links_may_move_without_inertial(bench):
+    weightless = ARM.replace(link('lower'), '<link name="lower"/>')
+    arm = bench(joints=JOINTS)
+    arm.describe(weightless)
+    assert arm.refused('robot_description') == 1
+    assert arm.set_parameter('massless_links', ['lower']).successful
+    arm.describe(weightless)
+    arm.answer(JOINTS, [0.1, 0.2])

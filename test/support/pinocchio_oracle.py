@@ -16,26 +16,26 @@ Oracle: Pinocchio, behind our conventions.
 
 Pinocchio orders children by name, puts [linear; angular], gives a continuous joint (cos, sin) and
 a planar one (x, y, cos, sin), leaves mimic out unless told, and leaves friction out of ``rnea``.
-The map goes by joint names and reads the URDF with nothing but ElementTree.
+Its joints are found by name; q̇ of Pinocchio = G q̇ of ours, mimics included.
 """
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import numpy as np
 import pinocchio
-from random_robots import random_states
-from robot_data import Column, FLOATING_BASE, SIZES
+from robot_data import FLOATING_BASE
+from urdf_coordinates import over_rows, SWAP, UrdfCoordinates
 
-SWAP = [3, 4, 5, 0, 1, 2]  # [angular; linear] <-> [linear; angular]
+# (m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) -> (m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz)
+PARAMETERS = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
+GRAVITY = (0.0, 0.0, -9.81)
 
 
-class PinocchioOracle:
-    """The inverse dynamics of a URDF in our conventions, computed by Pinocchio."""
+class PinocchioOracle(UrdfCoordinates):
+    """The dynamics of a URDF in our conventions, computed by Pinocchio; one state or rows."""
 
     def __init__(self, urdf, floating_base=False):
-        self._read(ElementTree.fromstring(urdf), floating_base)
+        super().__init__(urdf, floating_base)
         if floating_base:
             self.model = pinocchio.buildModelFromXML(
                 urdf, pinocchio.JointModelFreeFlyer(), FLOATING_BASE)
@@ -44,57 +44,19 @@ class PinocchioOracle:
         self._data = self.model.createData()
         self._link_up_joints()
 
-    def _read(self, robot, floating_base):
-        """Read the moving joints depth first, children in the file's order."""
-        joints = robot.findall('joint')
-        children = {joint.find('child').get('link') for joint in joints}
-        root = next(link.get('name') for link in robot.findall('link')
-                    if link.get('name') not in children)
-        ordered, waiting = [], [root]
-        while waiting:
-            link = waiting.pop()
-            ordered += [joint for joint in joints if joint.find('child').get('link') == link]
-            waiting += [joint.find('child').get('link') for joint in reversed(joints)
-                        if joint.find('parent').get('link') == link]
-        self._kinds = {FLOATING_BASE: 'floating'} if floating_base else {}
-        self._mimic, self._damping, self._coulomb = {}, {}, {}
-        for joint in ordered:
-            name, kind = joint.get('name'), joint.get('type')
-            if kind == 'fixed':
-                continue
-            self._kinds[name] = kind
-            if (mimic := joint.find('mimic')) is not None:
-                self._mimic[name] = (mimic.get('joint'), float(mimic.get('multiplier', '1')),
-                                     float(mimic.get('offset', '0')))
-            if (dynamics := joint.find('dynamics')) is not None:
-                self._damping[name] = float(dynamics.get('damping', '0'))
-                self._coulomb[name] = float(dynamics.get('friction', '0'))
-        self.columns, nq, nv = [], 0, 0
-        for name, kind in self._kinds.items():
-            if name not in self._mimic:
-                dq, dv = SIZES[kind]
-                self.columns.append(Column(name, kind, slice(nq, nq + dq), slice(nv, nv + dv)))
-                nq, nv = nq + dq, nv + dv
-        self.joint_names = tuple(column.name for column in self.columns)
-        self.nq, self.nv = nq, nv
-
     def _link_up_joints(self):
-        """Build qd_pin = G v; find for each of Pinocchio's joints the column that moves it."""
+        """Build G; find for each of Pinocchio's joints the column that moves it."""
         self._G = np.zeros((self.model.nv, self.nv))
-        self._damping_pin = np.zeros(self.model.nv)
-        self._coulomb_pin = np.zeros(self.model.nv)
-        self._sources = []
-        columns = {column.name: column for column in self.columns}
-        for name, kind in self._kinds.items():
-            leader, multiplier, offset = self._mimic.get(name, (name, 1.0, 0.0))
-            joint = self.model.joints[self.model.getJointId(name)]
-            column = columns[leader]
+        self._sources, self._joint_ids = [], []
+        for name, kind in self.kinds.items():
+            column, multiplier, offset = self.source(name)
+            index = self.model.getJointId(name)
+            joint = self.model.joints[index]
             rows = np.arange(joint.idx_v, joint.idx_v + joint.nv)
             own = np.arange(column.v.start, column.v.stop)
             self._G[rows, own[SWAP] if kind == 'floating' else own] = multiplier
-            self._damping_pin[rows] = self._damping.get(name, 0.0)
-            self._coulomb_pin[rows] = self._coulomb.get(name, 0.0)
             self._sources.append((joint.idx_q, kind, joint.nq, column.q, multiplier, offset))
+            self._joint_ids.append(index)
 
     def positions(self, q):
         """Return Pinocchio's q."""
@@ -108,32 +70,133 @@ class PinocchioOracle:
             q_pin[start:start + size] = own
         return q_pin
 
-    def random_states(self, seed, count=None):
-        """Return random q, qd, qdd in our conventions; see random_robots."""
-        return random_states(seed, self.columns, count)
+    def _frame(self, link):
+        return self.model.getFrameId(link, pinocchio.FrameType.BODY)
 
-    def inverse_dynamics(self, q, qd, qdd, f_ext=None, gravity=(0.0, 0.0, -9.81)):
-        """Return tau, friction included, of one state or of a row of states."""
-        if np.ndim(q) == 2:
-            return np.array([self.inverse_dynamics(*state, f_ext, gravity)
-                             for state in zip(q, qd, qdd)])
+    # ---- from motion to effort --------------------------------------------------------------
+
+    @over_rows(3)
+    def inverse_dynamics(self, q, qd, qdd, f_ext=None, gravity=GRAVITY):
+        """Return tau, friction included; ``f_ext`` by link, in the link's frame."""
         self.model.gravity.linear = np.asarray(gravity)
         motion = self.positions(q), self._G @ qd, self._G @ qdd
-        if f_ext:
-            tau = pinocchio.rnea(self.model, self._data, *motion, self._joint_forces(f_ext))
-        else:
-            tau = pinocchio.rnea(self.model, self._data, *motion)
-        speed = motion[1]
-        friction = self._damping_pin * speed + self._coulomb_pin * speed / np.hypot(speed, 0.01)
-        return self._G.T @ (tau + friction)
+        forces = [self._joint_forces(f_ext)] if f_ext else []
+        tau = pinocchio.rnea(self.model, self._data, *motion, *forces)
+        return self._G.T @ tau + self.friction(qd)
+
+    @over_rows(1)
+    def gravity(self, q, gravity=GRAVITY):
+        """Return the effort that holds the robot still."""
+        self.model.gravity.linear = np.asarray(gravity)
+        return self._G.T @ pinocchio.computeGeneralizedGravity(
+            self.model, self._data, self.positions(q))
+
+    @over_rows(2)
+    def bias(self, q, qd, gravity=GRAVITY):
+        """Return what keeps the velocity, friction included."""
+        self.model.gravity.linear = np.asarray(gravity)
+        tau = pinocchio.nonLinearEffects(
+            self.model, self._data, self.positions(q), self._G @ qd)
+        return self._G.T @ tau + self.friction(qd)
 
     def _joint_forces(self, f_ext):
         """Move wrenches on links to the frames of the joints that carry them."""
         forces = [pinocchio.Force.Zero() for _ in range(self.model.njoints)]
         for link, wrench in f_ext.items():
-            frame = self.model.frames[self.model.getFrameId(link, pinocchio.FrameType.BODY)]
+            frame = self.model.frames[self._frame(link)]
             force = pinocchio.Force(np.asarray(wrench)[SWAP])
             forces[frame.parentJoint] += frame.placement.act(force)
         vector = pinocchio.StdVec_Force()
         vector.extend(forces)
         return vector
+
+    # ---- from effort to motion --------------------------------------------------------------
+
+    @over_rows(1)
+    def mass_matrix(self, q):
+        """Return M(q)."""
+        M = pinocchio.crba(self.model, self._data, self.positions(q))
+        M = np.triu(M) + np.triu(M, 1).T
+        return self._G.T @ M @ self._G
+
+    @over_rows(3)
+    def forward_dynamics(self, q, qd, tau, gravity=GRAVITY):
+        """Return the accelerations: by ABA, or where mimics tie joints through M."""
+        if self.mimics:
+            return np.linalg.solve(self.mass_matrix(q), tau - self.bias(q, qd, gravity))
+        self.model.gravity.linear = np.asarray(gravity)
+        effort = self._G @ (tau - self.friction(qd))  # G only reorders where nothing mimics
+        return self._G.T @ pinocchio.aba(
+            self.model, self._data, self.positions(q), self._G @ qd, effort)
+
+    # ---- links ------------------------------------------------------------------------------
+
+    @over_rows(1)
+    def link_poses(self, q, links):
+        """Return [R p] of each link, shape (links, 3, 4)."""
+        pinocchio.framesForwardKinematics(self.model, self._data, self.positions(q))
+        placements = [self._data.oMf[self._frame(link)] for link in links]
+        return np.array([placement.homogeneous[:3] for placement in placements])
+
+    @over_rows(1)
+    def link_jacobians(self, q, links, in_world=False):
+        """Return J of each link, shape (links, 6, nv)."""
+        frame = pinocchio.ReferenceFrame.WORLD if in_world else pinocchio.ReferenceFrame.LOCAL
+        pinocchio.computeJointJacobians(self.model, self._data, self.positions(q))
+        pinocchio.updateFramePlacements(self.model, self._data)
+        jacobians = np.array([
+            pinocchio.getFrameJacobian(self.model, self._data, self._frame(link), frame)
+            for link in links])
+        return jacobians[:, SWAP] @ self._G
+
+    @over_rows(2)
+    def link_drifts(self, q, qd, links):
+        """Return J̇ q̇ of each link in its own frame, shape (links, 6)."""
+        pinocchio.forwardKinematics(
+            self.model, self._data, self.positions(q), self._G @ qd, np.zeros(self.model.nv))
+        return np.array([
+            pinocchio.getFrameAcceleration(self.model, self._data, self._frame(link)).vector
+            for link in links])[:, SWAP]
+
+    # ---- the whole robot --------------------------------------------------------------------
+
+    @over_rows(2)
+    def kinetic_energy(self, q, qd):
+        """Return the kinetic energy."""
+        return pinocchio.computeKineticEnergy(
+            self.model, self._data, self.positions(q), self._G @ qd)
+
+    @over_rows(1)
+    def potential_energy(self, q, gravity=GRAVITY):
+        """Return the energy of the moving weight, zero with it at the world's origin."""
+        self.model.gravity.linear = np.asarray(gravity)
+        return pinocchio.computePotentialEnergy(self.model, self._data, self.positions(q))
+
+    @over_rows(1)
+    def center_of_mass(self, q):
+        """Return the centre of the moving mass."""
+        return pinocchio.centerOfMass(self.model, self._data, self.positions(q)).copy()
+
+    @over_rows(2)
+    def momentum(self, q, qd):
+        """Return [angular; linear] about the world's origin; Pinocchio's is about the centre."""
+        about_center = pinocchio.computeCentroidalMomentum(
+            self.model, self._data, self.positions(q), self._G @ qd)
+        angular = about_center.angular + np.cross(self._data.com[0], about_center.linear)
+        return np.concatenate([angular, about_center.linear])
+
+    @over_rows(3)
+    def regressor(self, q, qd, qdd, gravity=GRAVITY):
+        """Return Y, ten columns for each moving joint, mimics included, depth first."""
+        self.model.gravity.linear = np.asarray(gravity)
+        Y = self._G.T @ pinocchio.computeJointTorqueRegressor(
+            self.model, self._data, self.positions(q), self._G @ qd, self._G @ qdd)
+        by_joint = Y.reshape(self.nv, -1, 10)[:, np.array(self._joint_ids) - 1]
+        return by_joint[:, :, PARAMETERS].reshape(self.nv, -1)
+
+    @property
+    def inertial_parameters(self):
+        """Return φ, in the order of the regressor's columns."""
+        return np.concatenate([
+            self.model.inertias[index].toDynamicParameters()[PARAMETERS]
+            for index in self._joint_ids])

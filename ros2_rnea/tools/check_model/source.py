@@ -1,0 +1,61 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A robot description from where a person has it: a URDF or xacro file, or the standard input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+from ros2_rnea.errors import RneaError
+
+
+class SourceError(RneaError):
+    """There is no text to be had from a file."""
+
+
+def read_source(name: str, mappings: Sequence[str] = ()) -> str:
+    """
+    Return the URDF text that a file stands for.
+
+    :param name: a file; ``-`` is the standard input; one that ends in ``.xacro`` is expanded.
+    :param mappings: what to hand to xacro, as ``name:=value``.
+    :raises SourceError: where it cannot be read or expanded.
+    """
+    is_xacro = name.endswith('.xacro')
+    if mappings and not is_xacro:
+        raise SourceError(f'{name} is no .xacro file and takes no {mappings[0]}')
+    try:
+        data = sys.stdin.buffer.read() if name == '-' else Path(name).read_bytes()
+        text = data.decode('utf-8-sig')
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f'{name} cannot be read: {error}') from error
+    return _expand(name, mappings) if is_xacro else text
+
+
+def _expand(name: str, mappings: Sequence[str]) -> str:
+    program = shutil.which('xacro')
+    if program is None:
+        raise SourceError(
+            f'{name} needs xacro, which is not there: source ROS, or install it (apt: '
+            'ros-<distro>-xacro, pip: xacro); or expand it elsewhere and check the URDF')
+    result = subprocess.run(
+        [program, name, *mappings], capture_output=True, text=True, check=False)
+    if result.returncode:
+        said = result.stderr.strip() or f'it ended with {result.returncode}'
+        raise SourceError(f'xacro cannot expand {name}: {said}')
+    return result.stdout

@@ -1,0 +1,121 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Jacobians and motions of links, by hand; what holds for all robots is in test_identities."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot, WORLD
+from ros2_rnea.dynamics.jacobian import link_jacobian, link_motion, world_jacobian
+from ros2_rnea.model.tree import build_tree
+from ros2_rnea.model.urdf import parse_urdf
+from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot
+
+PENDULUM = robot(link('wall'), link('rod'), '<link name="bob"/>', joint('pin', 'wall', 'rod'),
+                 joint('weld', 'rod', 'bob', kind='fixed'))  # 0.3 m up, and 0.3 m further
+Q, QD, QDD = 0.6, 2.0, 5.0
+
+
+def tree_of(text, **options):
+    return build_tree(parse_urdf(text), **options)
+
+
+def dense(columns):
+    return np.array([[*column] for column in columns]).T
+
+
+@pytest.fixture
+def pendulum():
+    return tree_of(PENDULUM)
+
+
+def test_a_pendulum_s_tip_goes_sideways(pendulum):
+    assert dense(link_jacobian(pendulum, [Q], 'bob')).ravel() == pytest.approx(
+        [0.0, 1.0, 0.0, 0.3, 0.0, 0.0])
+
+
+def test_in_the_world_a_turn_has_the_speed_of_what_is_at_the_origin(pendulum):
+    for name in ('rod', 'bob'):  # one body: the world's origin, 0.3 m below the pin
+        assert dense(world_jacobian(pendulum, [Q], name)).ravel() == pytest.approx(
+            [0.0, 1.0, 0.0, -0.3, 0.0, 0.0])
+
+
+def test_the_root_link_does_not_move(pendulum):
+    assert not dense(link_jacobian(pendulum, [Q], 'wall')).any()
+    motion = link_motion(pendulum, [Q], [QD], [QDD], 'wall')
+    assert not any([*motion.velocity, *motion.acceleration, *motion.linear_acceleration])
+
+
+def test_a_pendulum_s_tip_is_drawn_to_the_pin(pendulum):
+    motion = link_motion(pendulum, [Q], [QD], [QDD], 'bob')
+    assert [*motion.velocity] == pytest.approx([0.0, QD, 0.0, 0.3 * QD, 0.0, 0.0])
+    assert [*motion.linear_acceleration] == pytest.approx([0.3 * QDD, 0.0, -0.3 * QD**2])
+    # As a spatial vector it is the rate of the velocity in the tip's axes.
+    assert [*motion.acceleration] == pytest.approx([0.0, QDD, 0.0, 0.3 * QDD, 0.0, 0.0])
+
+
+def test_gravity_is_not_among_a_link_s_accelerations(pendulum):
+    motion = link_motion(pendulum, [Q], [0.0], [0.0], 'bob')
+    assert not any([*motion.acceleration, *motion.linear_acceleration])
+
+
+def test_joints_beside_the_path_move_nothing():
+    tree = tree_of(ARM_WITH_GRIPPER)
+    J = dense(link_jacobian(tree, [0.3, 0.4, 0.05], 'lower'))
+    assert J[:, :2].any(axis=0).all()
+    assert not J[:, 2].any()
+
+
+def test_a_mimicking_joint_s_link_moves_with_its_leader():
+    tree = tree_of(ARM_WITH_GRIPPER)
+    finger, thumb = (
+        dense(link_jacobian(tree, [0.3, 0.4, 0.05], name))[:, 2] for name in ('finger', 'thumb'))
+    assert finger == pytest.approx([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    assert thumb == pytest.approx(-finger)
+
+
+def test_a_floating_body_s_own_jacobian_is_the_identity():
+    tree = tree_of(FREE_FLYER)
+    q = [1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5, 0.2]
+    np.testing.assert_allclose(
+        dense(link_jacobian(tree, q, 'drone')), np.eye(6, 7), atol=1e-15)
+
+
+def test_the_robot_gives_them_as_arrays_for_one_state_and_for_many():
+    arm = Robot.from_urdf(ARM)
+    q, qd, qdd = rows = np.random.default_rng(0).normal(size=(3, 4, 2))
+    for frame in (None, WORLD):
+        J = arm.jacobian(q, 'tool', frame)
+        assert J.shape == (4, 6, 2)
+        np.testing.assert_allclose(
+            J, [arm.jacobian(row, 'tool', frame) for row in q], atol=1e-14)
+    motion = arm.link_motion(q, qd, qdd, 'tool')
+    assert [part.shape for part in motion] == [(4, 6), (4, 6), (4, 3)]
+    for i, state in enumerate(zip(*rows)):
+        for part, single in zip(motion, arm.link_motion(*state, 'tool')):
+            np.testing.assert_allclose(part[i], single, atol=1e-13)
+    poses = arm.link_poses(q)
+    assert list(poses) == list(arm.link_names)
+    assert poses['tool'].rotation.shape == (4, 3, 3)
+    np.testing.assert_allclose(
+        poses['tool'].position, [arm.link_poses(row)['tool'].position for row in q], atol=1e-14)
+
+
+def test_a_pose_has_the_link_s_axes_as_columns():
+    pose = Robot.from_urdf(PENDULUM).link_poses([Q])['bob']
+    assert pose.position == pytest.approx([0.3 * sin(Q), 0.0, 0.3 + 0.3 * cos(Q)])
+    assert pose.rotation[:, 2] == pytest.approx([sin(Q), 0.0, cos(Q)])

@@ -1,0 +1,175 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Payloads: rigid bodies that are attached to a link, and taken off again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+
+from drawn_robots import assert_close, cases, for_drawn, inertials
+import numpy as np
+import pytest
+from ros2_rnea import ArgumentError, RneaError, Robot
+from ros2_rnea.model.description import (
+    Inertial,
+    JointDescription,
+    JointType,
+    LinkDescription,
+    Pose,
+    RobotDescription,
+)
+from small_robots import ARM, FREE_FLYER
+
+STATE = np.array([[0.3, -0.8], [1.0, -2.0], [3.0, 4.0]])
+STONE = Inertial(2.0, Pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.5)), (0.03, 0.001, 0.002, 0.04, 0, 0.05))
+POINT = Inertial(1.0)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(ARM)
+
+
+def same(robot, other):
+    return np.array_equal(robot.inverse_dynamics(*STATE), other.inverse_dynamics(*STATE))
+
+
+@for_drawn(cases(mimics=True), inertials())
+def test_a_payload_is_a_link_on_a_fixed_joint(case, inertial):
+    welded = RobotDescription(
+        'welded', (*case.description.links, LinkDescription('payload', inertial)),
+        (*case.description.joints,
+         JointDescription('weld', JointType.FIXED, case.link, 'payload')))
+    expected = Robot.from_description(welded, case.floating_base)
+    loaded = case.robot.with_payload('stone', case.link, inertial)
+    assert_close(loaded.inverse_dynamics(*case.state, case.f_ext, case.gravity),
+                 expected.inverse_dynamics(*case.state, case.f_ext, case.gravity), 100.0)
+    assert_close(loaded.mass_matrix(case.q), expected.mass_matrix(case.q))
+    assert_close(loaded.inertial_parameters, expected.inertial_parameters)
+
+
+def test_a_point_mass_at_the_tool_by_hand(arm):
+    """The tool is 0.6 m beyond the shoulder and 0.3 m beyond the elbow, straight out along x."""
+    loaded = arm.with_payload('apple', 'tool', POINT)
+    q = [0.5 * np.pi, 0.0]
+    added = loaded.gravity(q) - arm.gravity(q)
+    assert added == pytest.approx([-0.6 * 9.81, -0.3 * 9.81])
+
+
+def test_it_is_in_everything_that_the_robot_computes(arm):
+    loaded = arm.with_payload('stone', 'tool', STONE)
+    q, qd, qdd = STATE
+    for one, other in [
+            (loaded.gravity(q), arm.gravity(q)),
+            (loaded.bias(q, qd), arm.bias(q, qd)),
+            (loaded.mass_matrix(q), arm.mass_matrix(q)),
+            (loaded.coriolis_matrix(q, qd), arm.coriolis_matrix(q, qd)),
+            (loaded.forward_dynamics(q, qd, qdd), arm.forward_dynamics(q, qd, qdd)),
+            (loaded.kinetic_energy(q, qd), arm.kinetic_energy(q, qd)),
+            (loaded.potential_energy(q), arm.potential_energy(q)),
+            (loaded.center_of_mass(q), arm.center_of_mass(q)),
+            (loaded.momentum(q, qd), arm.momentum(q, qd)),
+            (loaded.joint_wrenches(*STATE)['elbow'], arm.joint_wrenches(*STATE)['elbow'])]:
+        assert not np.allclose(one, other)
+
+
+def test_payloads_are_known_by_name(arm):
+    loaded = arm.with_payload('stone', 'tool', STONE).with_payload('apple', 'upper', POINT)
+    assert dict(loaded.payloads) == {'stone': ('tool', STONE), 'apple': ('upper', POINT)}
+    assert not arm.payloads
+    with pytest.raises(TypeError):
+        loaded.payloads['pear'] = ('tool', POINT)
+
+
+def test_the_robot_itself_never_changes(arm):
+    before = arm.inverse_dynamics(*STATE)
+    arm.with_payload('stone', 'tool', STONE)
+    assert np.array_equal(arm.inverse_dynamics(*STATE), before)
+
+
+def test_what_is_taken_off_leaves_nothing_behind(arm):
+    stone = arm.with_payload('stone', 'tool', STONE)
+    assert same(stone.without_payload('stone'), arm)
+    both = stone.with_payload('apple', 'tool', POINT)
+    assert same(both.without_payload('stone'), arm.with_payload('apple', 'tool', POINT))
+    assert same(both.without_payload('stone').without_payload('apple'), arm)
+    assert not both.without_payload('stone').without_payload('apple').payloads
+
+
+def test_payloads_add(arm):
+    q, qd, qdd = STATE
+    stone, apple = arm.with_payload('s', 'tool', STONE), arm.with_payload('a', 'upper', POINT)
+    both = stone.with_payload('a', 'upper', POINT)
+    added = (stone.inverse_dynamics(q, qd, qdd) + apple.inverse_dynamics(q, qd, qdd)
+             - arm.inverse_dynamics(q, qd, qdd))
+    assert both.inverse_dynamics(q, qd, qdd) == pytest.approx(added)
+
+
+def test_one_of_the_same_name_takes_the_other_s_place(arm):
+    moved = arm.with_payload('stone', 'tool', STONE).with_payload('stone', 'upper', POINT)
+    assert dict(moved.payloads) == {'stone': ('upper', POINT)}
+    assert same(moved, arm.with_payload('stone', 'upper', POINT))
+
+
+def test_only_the_body_that_carries_it_is_made_anew(arm):
+    loaded = arm.with_payload('stone', 'tool', STONE)
+    upper, lower = loaded.tree.bodies
+    assert upper is arm.tree.bodies[0]
+    assert lower is not arm.tree.bodies[1]
+    assert loaded.tree.links is arm.tree.links
+    assert loaded.without_payload('stone').tree is arm.tree
+
+
+def test_the_ground_carries_what_is_on_a_fixed_root_link(arm):
+    assert same(arm.with_payload('anvil', 'base', STONE), arm)
+
+
+def test_a_floating_root_link_carries_its_own():
+    drone = Robot.from_urdf(FREE_FLYER, floating_base=True)
+    q, still = drone.neutral(), np.zeros(drone.nv)
+    added = drone.with_payload('parcel', 'hangar', POINT).gravity(q) - drone.gravity(q)
+    expected = still.copy()
+    expected[5] = 9.81  # [angular; linear], held up against gravity
+    assert added == pytest.approx(expected)
+
+
+def test_a_robot_with_other_parameters_has_its_payload_in_them(arm):
+    loaded = arm.with_payload('stone', 'tool', STONE)
+    same_again = loaded.with_inertial_parameters(loaded.inertial_parameters)
+    assert same_again.inverse_dynamics(*STATE) == pytest.approx(loaded.inverse_dynamics(*STATE))
+    assert not same_again.payloads
+
+
+def test_a_link_that_does_not_exist_carries_nothing(arm):
+    with pytest.raises(ArgumentError, match="no link 'tol'; did you mean 'tool'"):
+        arm.with_payload('stone', 'tol', STONE)
+
+
+@pytest.mark.parametrize('changes, message', [
+    ({'mass': -1.0}, 'mass -1'),
+    ({'mass': nan}, 'mass nan'),
+    ({'origin': Pose((0.0, inf, 0.0))}, 'origin xyz'),
+    ({'inertia': (nan, 0.0, 0.0, 0.0, 0.0, 0.0)}, 'inertia nan'),
+])
+def test_a_payload_that_cannot_be_is_refused(changes, message, arm):
+    with pytest.raises(RneaError, match=f'payload stone.*{message}'):
+        arm.with_payload('stone', 'tool', replace(STONE, **changes))
+
+
+def test_what_is_not_there_cannot_be_taken_off(arm):
+    with pytest.raises(ArgumentError, match="no payload 'apple'; there is none"):
+        arm.without_payload('apple')
+    with pytest.raises(ArgumentError, match="no payload 'apple'; there is stone"):
+        arm.with_payload('stone', 'tool', STONE).without_payload('apple')
