@@ -218,13 +218,13 @@ class ClosedChain:
         self._refuse(self.position_error(q), 'is open by', ('rad', 'm'), most)
         if qd is None:
             return
-        most_rate = most * max(1.0, _largest(qd))
-        self._refuse(self.velocity_error(q, qd), 'opens at', ('rad/s', 'm/s'), most_rate)
+        errors = self.velocity_error(q, qd)
+        self._refuse(errors, 'opens at', ('rad/s', 'm/s'), most * max(1.0, _largest(qd)))
         if qdd is None:
             return
-        most_rate = most * max(1.0, _largest(qdd), _largest(qd)**2)
-        self._refuse(self.acceleration_error(q, qd, qdd), 'would open with',
-                     ('rad/s^2', 'm/s^2'), most_rate)
+        errors = self.acceleration_error(q, qd, qdd)
+        self._refuse(errors, 'would open with', ('rad/s^2', 'm/s^2'),
+                     most * max(1.0, _largest(qdd), _largest(qd)**2))
 
     def assemble(
             self,
@@ -411,7 +411,10 @@ class ClosedChain:
         return wrenches
 
     def _checked_efforts(self, efforts: ArrayLike) -> Array:
-        array = np.asarray(efforts, dtype=float)
+        try:
+            array = np.asarray(efforts, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f'efforts is not an array of numbers: {error}') from error
         if array.shape != (len(self._places),) or not np.isfinite(array).all():
             raise ArgumentError(
                 f'efforts are {efforts!r}; the actuated joints ({", ".join(self._actuated)}) need '

@@ -23,12 +23,13 @@ import argparse
 from pathlib import Path
 import sys
 
-from proof.measure import base, Proof
-from proof.page import page, verdict
+from proof.measure import base, MUJOCO, PINOCCHIO, Proof
+from proof.page import page, verdict, worst_by_quantity
 from proof.robots import example_robots
 from repository import ROOT
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 STATES = 200
 
@@ -38,8 +39,10 @@ def main():
     parser = argparse.ArgumentParser(prog='./run test --full', description=__doc__.strip())
     parser.add_argument('--states', type=int, default=STATES, help='for each robot and base')
     parser.add_argument('--robot', default='', help='only robots whose name contains this')
-    parser.add_argument('--output', type=Path, default=ROOT / 'docs' / 'proof.md')
+    parser.add_argument('--output', type=Path, help='docs/proof.md; of a part, out/proof.md')
     arguments = parser.parse_args()
+    complete = arguments.states >= STATES and not arguments.robot
+    output = arguments.output or ROOT / ('docs' if complete else 'out') / 'proof.md'
     examples = [e for e in example_robots() if arguments.robot in e.name]
     if not examples:
         sys.exit(f'no robot whose name contains {arguments.robot!r} is installed')
@@ -54,12 +57,22 @@ def main():
                 progress.update(task, description=f'{example.name}, {base(floating_base)}'[-32:])
                 proof.add(example, floating_base, arguments.states)
                 progress.advance(task)
-    arguments.output.write_text(page(proof, examples), encoding='utf-8')
+    output.parent.mkdir(exist_ok=True)
+    output.write_text(page(proof, examples), encoding='utf-8')
 
+    console.print(_worst(proof))
     for failure in proof.failures():
         console.print(failure, style='red')
-    console.print(verdict(proof, examples), f'The table: {arguments.output}')
+    console.print(verdict(proof, examples), f'The table: {output}')
     sys.exit(1 if proof.failures() else 0)
+
+
+def _worst(proof):
+    """Return a table of the worst errors that fits a terminal."""
+    table = Table('', PINOCCHIO, 'at', MUJOCO, 'at', box=None)
+    for _, *row in worst_by_quantity(proof):
+        table.add_row(*row)
+    return table
 
 
 if __name__ == '__main__':

@@ -61,7 +61,8 @@ class Measurement:
         return [name for name, error in self.errors.items() if not error <= self._limit(name)]
 
     def _limit(self, name):
-        return max(TOLERANCE, ROUNDINGS[self.engine] * self.rounding) if name == 'ABA' else TOLERANCE
+        uncertain = ROUNDINGS[self.engine] * self.rounding if name == 'ABA' else 0.0
+        return max(TOLERANCE, uncertain)
 
 
 @dataclass(frozen=True)

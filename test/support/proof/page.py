@@ -34,7 +34,7 @@ def page(proof, examples):
         _summary(proof, examples),
         _how(proof),
         '## Worst relative error by quantity',
-        _by_quantity(proof),
+        _table(['quantity', 'below', PINOCCHIO, 'at', MUJOCO, 'at'], worst_by_quantity(proof)),
         *_ill_conditioned(proof),
     ]
     for engine in (PINOCCHIO, MUJOCO):
@@ -80,19 +80,20 @@ magnitude of that quantity in that state; of links, over all links together.  Th
 {TOLERANCE:.0e}.
 
 Forward dynamics gets the efforts that the engine finds for the random motion.  Where a joint's
-friction is large and what it moves is light, accelerations follow from a small difference of large
-efforts, and doubles do not hold the last digits.  There the limit is {ROUNDINGS[PINOCCHIO]:g} times
-what one rounding of the mass matrix and of the efforts changes (Skeel's condition number times half
-the distance between doubles), and {ROUNDINGS[MUJOCO]:g} times for MuJoCo, which turns all inertias
-into principal axes first; such robots are listed below.  The column ABA → RNEA shows that the
-accelerations nonetheless belong to the efforts.
+friction is large and what it moves is light, accelerations follow from a small difference of
+large efforts, and doubles do not hold the last digits.  There the limit is
+{ROUNDINGS[PINOCCHIO]:g} times what one rounding of the mass matrix and of the efforts changes
+(Skeel's condition number times half the distance between doubles), and {ROUNDINGS[MUJOCO]:g}
+times for MuJoCo, which turns all inertias into principal axes first; such robots are listed
+below.  The column ABA → RNEA shows that the accelerations nonetheless belong to the efforts.
 
 Conventions of the engines are translated in `test/support/pinocchio_oracle.py` and
 `mujoco_oracle.py`; friction, which neither has as we do, is added there from the URDF.
 What is compared is listed in `test/support/proof/quantities.py`."""
 
 
-def _by_quantity(proof):
+def worst_by_quantity(proof):
+    """Return for each quantity its name, its name in tables, and by engine: error, robot."""
     rows = []
     for quantity in QUANTITIES:
         row = [quantity.name, quantity.short]
@@ -102,7 +103,7 @@ def _by_quantity(proof):
             row += ['', ''] if worst is None else [
                 _figure(worst.errors[quantity.short]), _title(worst)]
         rows.append(row)
-    return _table(['quantity', 'below', PINOCCHIO, 'at', MUJOCO, 'at'], rows)
+    return rows
 
 
 def _ill_conditioned(proof):
