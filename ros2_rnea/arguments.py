@@ -32,7 +32,7 @@ Wrenches = Mapping[str, ArrayLike | Wrench]
 """Wrenches on the robot by the name of the link they act on."""
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-"""Acceleration of free fall in the root link's axes [m/s^2], unless another is given."""
+"""Acceleration of free fall in the world's axes [m/s^2], unless another is given."""
 
 QUATERNION_TOLERANCE = 1e-3
 
@@ -43,6 +43,8 @@ class Call:
     """
     One call's arguments as numbers: floats, or the columns of a batch.
 
+    As a context it keeps NumPy quiet about numbers that are not finite: the result tells.
+
     :param tree: of the robot that is called.
     :param gravity: acceleration of free fall; None for the standard one.
     :param vectors: ``q`` and, where they count, ``qd``, ``qdd`` and ``tau``.
@@ -52,7 +54,7 @@ class Call:
 
     def __init__(self, tree: Tree, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> None:
         self._tree = tree
-        arrays = {name: _floats(name, value) for name, value in vectors.items()}
+        arrays = {name: floats(name, value) for name, value in vectors.items()}
         first = next(iter(arrays.values()))
         self.rows = len(first) if first.ndim == 2 else None
         self.zeros: list[Number] = [0.0] * tree.nv
@@ -63,20 +65,29 @@ class Call:
         if 'q' in arrays:
             _check_quaternions(tree, self.q)
         self.gravity = Vector(*_gravity(gravity))
+        self._quiet = np.errstate(invalid='ignore', over='ignore', divide='ignore')
+
+    def __enter__(self) -> Call:
+        self._quiet.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._quiet.__exit__(*error)
 
     def body_forces(
             self, f_ext: Wrenches | None) -> dict[int, Force]:
         """Return the wrenches as the sum on each body, in its frame."""
         return body_forces(self._tree, self.q, self._wrenches(f_ext)) if f_ext else {}
 
-    def result(self, numbers: Sequence[Any], out: Array | None = None) -> Array:
+    def result(
+            self, numbers: Sequence[Any], *inner: int, out: Array | None = None) -> Array:
         """
         Return numbers, or lists of lists of them, as an array with a batch's rows in front.
 
+        :param inner: the shape for one state.
         :param out: written and returned where given.
         :raises ArgumentError: where ``out`` does not fit.
         """
-        inner = _shape(numbers)
         shape = inner if self.rows is None else (self.rows, *inner)
         if out is None:
             out = np.empty(shape)
@@ -116,7 +127,7 @@ class Call:
             check_link(self._tree, link)
             if frame is not WORLD:
                 check_link(self._tree, frame)
-            array = _floats(f'the wrench on {link!r}', wrench.value)
+            array = floats(f'the wrench on {link!r}', wrench.value)
             if array.shape not in ((6,), (self.rows, 6)):
                 raise ArgumentError(
                     f'the wrench on {link!r} has shape {array.shape}; '
@@ -158,7 +169,12 @@ def _check_quaternions(tree: Tree, q: list[Number]) -> None:
             check_quaternion(body.joint, q[body.q_slice][-4:])
 
 
-def _floats(name: str, value: ArrayLike) -> Array:
+def floats(name: str, value: ArrayLike) -> Array:
+    """
+    Return a value as an array of floats.
+
+    :raises ArgumentError: where it is none.
+    """
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -166,18 +182,11 @@ def _floats(name: str, value: ArrayLike) -> Array:
 
 
 def _gravity(value: ArrayLike | None) -> list[float]:
-    array = _floats('gravity', STANDARD_GRAVITY if value is None else value)
+    array = floats('gravity', STANDARD_GRAVITY if value is None else value)
     if array.shape != (3,) or not np.all(np.isfinite(array)):
         raise ArgumentError(
             f'gravity is {value!r}; it needs 3 finite numbers [m/s^2], such as (0, 0, -9.81)')
     return array.tolist()
-
-
-def _shape(numbers: Any) -> tuple[int, ...]:
-    """Return the shape of lists of lists; what is no list is a number, a batch's column too."""
-    if not isinstance(numbers, list):
-        return ()
-    return (len(numbers), *(_shape(numbers[0]) if numbers else ()))
 
 
 def _check_out(out: Any, shape: tuple[int, ...]) -> None:

@@ -47,7 +47,7 @@ class LinkMotion(NamedTuple):
     linear_acceleration: Array
 
 
-class Pose(NamedTuple):
+class LinkPose(NamedTuple):
     """
     A frame's placement in the world.
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, check_link, Wrenches
+from ros2_rnea.arguments import Array, Call, check_link, floats, Wrenches
 from ros2_rnea.dynamics import configuration, energy, jacobian, regressor, rnea
 from ros2_rnea.dynamics.aba import forward_dynamics
 from ros2_rnea.dynamics.coriolis import coriolis_matrix
@@ -34,10 +34,17 @@ from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.checks import check_link as check_link_description
 from ros2_rnea.model.description import Inertial, LinkDescription, RobotDescription
-from ros2_rnea.model.tree import BASE, build_tree, link_inertia, Tree
+from ros2_rnea.model.tree import attach, build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.results import EffortTerms, LinkMotion, Pose
+from ros2_rnea.results import EffortTerms, LinkMotion, LinkPose
 from ros2_rnea.spatial import Number, Vector
+
+
+ROUNDING = 1e-15
+"""Inertia below this share of the largest in the robot is what rounding leaves of none."""
+
+BEYOND_REASON = 1e12
+"""Accelerations beyond this are looked into: the mass matrix may be singular but for rounding."""
 
 
 class Robot:
@@ -51,15 +58,15 @@ class Robot:
     linear) in body axes, a spherical one the angular part of both, a planar one
     q = (x, y, theta) and v = (vx, vy, omega) in body axes.  SI units.
 
-    Each method takes one state, or N states as the rows of 2-D arrays.  A robot never changes
-    and may be used by several threads at once.
+    Methods of mechanics take one state, or N states as the rows of 2-D arrays; those that add and
+    split positions take one.  A robot never changes and may be used by several threads at once.
     """
 
     def __init__(self, tree: Tree, payloads: Mapping[str, tuple[str, Inertial]] | None = None,
                  ) -> None:
         self._bare = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
-        self._tree = _loaded(tree, self._payloads)
+        self._tree = attach(tree, self._payloads.values())
 
     @classmethod
     def from_urdf(
@@ -155,13 +162,12 @@ class Robot:
         :return: efforts, shape (nv,) or (N, nv) [Nm or N].
         :raises ArgumentError: where a size, name or value does not fit this robot.
         """
-        call = Call(self._tree, gravity, q=q, qd=qd, qdd=qdd)
-        with _not_finite_is_the_result():
+        with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
             tau = rnea.inverse_dynamics(
                 self._tree, call.q, call.qd, call.qdd, call.gravity, call.body_forces(f_ext))
-            tau = _sum(tau, joint_friction(self._tree, call.qd), rotor_effort(
-                self._tree, call.qdd))
-        return call.result(tau, out)
+            tau = _sum(
+                tau, joint_friction(self._tree, call.qd), rotor_effort(self._tree, call.qdd))
+            return call.result(tau, self.nv, out=out)
 
     def gravity(self, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
         """
@@ -169,10 +175,9 @@ class Robot:
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        call = Call(self._tree, gravity, q=q)
-        with _not_finite_is_the_result():
+        with Call(self._tree, gravity, q=q) as call:
             return call.result(rnea.inverse_dynamics(
-                self._tree, call.q, call.zeros, call.zeros, call.gravity))
+                self._tree, call.q, call.zeros, call.zeros, call.gravity), self.nv)
 
     def bias(self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike | None = None) -> Array:
         """
@@ -180,11 +185,10 @@ class Robot:
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        call = Call(self._tree, gravity, q=q, qd=qd)
-        with _not_finite_is_the_result():
+        with Call(self._tree, gravity, q=q, qd=qd) as call:
             tau = rnea.inverse_dynamics(
                 self._tree, call.q, call.qd, call.zeros, call.gravity)
-            return call.result(_sum(tau, joint_friction(self._tree, call.qd)))
+            return call.result(_sum(tau, joint_friction(self._tree, call.qd)), self.nv)
 
     def effort_terms(
             self,
@@ -198,10 +202,9 @@ class Robot:
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        call = Call(self._tree, gravity, q=q, qd=qd, qdd=qdd)
-        nowhere, rest = Vector(0.0, 0.0, 0.0), call.zeros
-        tree = self._tree
-        with _not_finite_is_the_result():
+        tree, nowhere = self._tree, Vector(0.0, 0.0, 0.0)
+        with Call(tree, gravity, q=q, qd=qd, qdd=qdd) as call:
+            rest = call.zeros
             by_term = (
                 rnea.inverse_dynamics(tree, call.q, rest, rest, call.gravity),
                 rnea.inverse_dynamics(tree, call.q, call.qd, rest, nowhere),
@@ -210,13 +213,13 @@ class Robot:
                 joint_friction(tree, call.qd),
                 rnea.inverse_dynamics(
                     tree, call.q, rest, rest, nowhere, call.body_forces(f_ext)))
-        terms = [call.result(term) for term in by_term]
+            terms = [call.result(term, self.nv) for term in by_term]
         return EffortTerms(*terms, np.sum(terms, axis=0))  # type: ignore[call-arg]
 
     def friction(self, qd: ArrayLike) -> Array:
         """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
-        call = Call(self._tree, qd=qd)
-        return call.result(joint_friction(self._tree, call.qd))
+        with Call(self._tree, qd=qd) as call:
+            return call.result(joint_friction(self._tree, call.qd), self.nv)
 
     def joint_wrenches(
             self,
@@ -233,20 +236,18 @@ class Robot:
         where the robot was made with ``lump_fixed_joints=False``.  Arguments and errors are those
         of :meth:`inverse_dynamics`.
         """
-        call = Call(self._tree, gravity, q=q, qd=qd, qdd=qdd)
-        with _not_finite_is_the_result():
+        with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
             _, forces = rnea.transmitted_forces(
                 self._tree, call.q, call.qd, call.qdd, call.gravity, call.body_forces(f_ext))
-        return {body.joint: call.result(list(forces[i]))
-                for i, body in enumerate(self._tree.bodies)}
+            return {body.joint: call.result(list(forces[i]), 6)
+                    for i, body in enumerate(self._tree.bodies)}
 
     # ---- from effort to motion ------------------------------------------------------------------
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q), rotors included, shape (nv, nv) or (N, nv, nv); q as elsewhere."""
-        call = Call(self._tree, q=q)
-        with _not_finite_is_the_result():
-            return call.result(mass_matrix(self._tree, call.q))
+        with Call(self._tree, q=q) as call:
+            return call.result(mass_matrix(self._tree, call.q), self.nv, self.nv)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """
@@ -254,9 +255,9 @@ class Robot:
 
         C q̇ is the Coriolis and centrifugal effort, and Ṁ − 2C is skew-symmetric.
         """
-        call = Call(self._tree, q=q, qd=qd)
-        with _not_finite_is_the_result():
-            return call.result(coriolis_matrix(self._tree, call.q, call.qd))
+        with Call(self._tree, q=q, qd=qd) as call:
+            return call.result(
+                coriolis_matrix(self._tree, call.q, call.qd), self.nv, self.nv)
 
     def forward_dynamics(
             self,
@@ -273,21 +274,34 @@ class Robot:
 
         :raises ArgumentError: also where a joint moves nothing that has inertia.
         """
-        call = Call(self._tree, gravity, q=q, qd=qd, tau=tau)
         tree = self._tree
-        with _not_finite_is_the_result():
-            f_ext_by_body = call.body_forces(f_ext)
+        with Call(tree, gravity, q=q, qd=qd, tau=tau) as call:
+            forces = call.body_forces(f_ext)
             effort = _difference(call.tau, joint_friction(tree, call.qd))
             if tree.mimics:
                 bias = rnea.inverse_dynamics(
-                    tree, call.q, call.qd, call.zeros, call.gravity, f_ext_by_body)
+                    tree, call.q, call.qd, call.zeros, call.gravity, forces)
                 qdd = solve_symmetric(mass_matrix(tree, call.q), _difference(effort, bias))
             else:
-                qdd = forward_dynamics(
-                    tree, call.q, call.qd, effort, call.gravity, f_ext_by_body)
-        accelerations = call.result(qdd)
-        _check_accelerations(tree, accelerations, call)
+                qdd = forward_dynamics(tree, call.q, call.qd, effort, call.gravity, forces)
+            accelerations = call.result(qdd, self.nv)
+        if not np.all(np.abs(accelerations) < BEYOND_REASON):
+            self._check_mass_matrix(q)
         return accelerations
+
+    def _check_mass_matrix(self, q: ArrayLike) -> None:
+        """Say so where the mass matrix is singular, and which joint moves nothing."""
+        nothing = ROUNDING * np.abs(self.inertial_parameters).max(initial=0.0)
+        for M in self.mass_matrix(q).reshape(-1, self.nv, self.nv):
+            diagonal = np.diag(M)
+            if not np.isfinite(M).all() or np.linalg.eigvalsh(M)[0] > nothing:
+                continue
+            idle = np.argmin(diagonal)
+            joint = next(name for name, index in self._tree.joints.items()
+                         if idle in range(*self._tree.bodies[index].v_slice.indices(self.nv)))
+            raise ArgumentError(
+                f'the accelerations of {self.name!r} are undefined: joint {joint!r} moves an '
+                f'inertia of {diagonal[idle]:.3g}; give its link an inertia, or the joint a rotor')
 
     # ---- links ----------------------------------------------------------------------------------
 
@@ -300,56 +314,60 @@ class Robot:
             what is at the world's origin, in the world's axes.
         """
         check_link(self._tree, link)
-        call = Call(self._tree, q=q)
-        columns = (jacobian.world_jacobian if frame is WORLD else jacobian.link_jacobian)(
-            self._tree, call.q, link)
-        return call.result([list(row) for row in zip(*columns)])
+        if frame not in (None, WORLD):
+            raise ArgumentError(f'the frame of a Jacobian is {frame!r}; it needs None or WORLD')
+        with Call(self._tree, q=q) as call:
+            columns = (jacobian.link_jacobian if frame is None else jacobian.world_jacobian)(
+                self._tree, call.q, link)
+            rows = [list(row) for row in zip(*columns)]
+            return call.result(rows, 6, self.nv)
 
     def link_motion(
             self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str) -> LinkMotion:
         """Return how a link moves, physically; with q̈ = 0 its acceleration is J̇ q̇."""
         check_link(self._tree, link)
-        call = Call(self._tree, q=q, qd=qd, qdd=qdd)
-        moves = jacobian.link_motion(self._tree, call.q, call.qd, call.qdd, link)
-        return LinkMotion(*(call.result(list(vector)) for vector in moves))
+        with Call(self._tree, q=q, qd=qd, qdd=qdd) as call:
+            v, a, linear = jacobian.link_motion(self._tree, call.q, call.qd, call.qdd, link)
+            return LinkMotion(
+                call.result(list(v), 6), call.result(list(a), 6), call.result(list(linear), 3))
 
-    def link_poses(self, q: ArrayLike) -> dict[str, Pose]:
+    def link_poses(self, q: ArrayLike) -> dict[str, LinkPose]:
         """
         Return where every link is in the world, by name.
 
         :param q: positions, shape (nq,) or (N, nq); rotations then have shape (N, 3, 3).
         """
-        call = Call(self._tree, q=q)
-        X_base_to_body = body_transforms(self._tree, call.q)
         poses = {}
-        for link in self._tree.links:
-            X = link_transform(self._tree, X_base_to_body, link)
-            poses[link] = Pose(
-                call.result([list(row) for row in X.E.T.rows]), call.result(list(X.r)))
+        with Call(self._tree, q=q) as call:
+            X_base_to_body = body_transforms(self._tree, call.q)
+            for link in self._tree.links:
+                X = link_transform(self._tree, X_base_to_body, link)
+                axes = [list(row) for row in X.E.T.rows]
+                poses[link] = LinkPose(call.result(axes, 3, 3), call.result(list(X.r), 3))
         return poses
 
     # ---- the whole robot ------------------------------------------------------------------------
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> float | Array:
         """Return half of q̇ᵀ M q̇ [J], one number or shape (N,)."""
-        call = Call(self._tree, q=q, qd=qd)
-        return call.scalar(energy.kinetic_energy(self._tree, call.q, call.qd))
+        with Call(self._tree, q=q, qd=qd) as call:
+            return call.scalar(energy.kinetic_energy(self._tree, call.q, call.qd))
 
     def potential_energy(
             self, q: ArrayLike, gravity: ArrayLike | None = None) -> float | Array:
         """Return the energy of the moving weight [J], zero with it at the world's origin."""
-        call = Call(self._tree, gravity, q=q)
-        return call.scalar(energy.potential_energy(self._tree, call.q, call.gravity))
+        with Call(self._tree, gravity, q=q) as call:
+            return call.scalar(energy.potential_energy(self._tree, call.q, call.gravity))
 
     def center_of_mass(self, q: ArrayLike) -> Array:
         """Return the centre of the moving mass in the world [m], shape (3,) or (N, 3)."""
-        call = Call(self._tree, q=q)
-        return call.result(list(energy.center_of_mass(self._tree, call.q)))
+        with Call(self._tree, q=q) as call:
+            return call.result(list(energy.center_of_mass(self._tree, call.q)), 3)
 
     def momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Return [angular; linear] momentum about the world's origin, shape (6,) or (N, 6)."""
-        call = Call(self._tree, q=q, qd=qd)
-        return call.result(list(energy.momentum(self._tree, call.q, call.qd)))
+        with Call(self._tree, q=q, qd=qd) as call:
+            return call.result(list(energy.momentum(self._tree, call.q, call.qd)), 6)
 
     def regressor(
             self,
@@ -363,9 +381,10 @@ class Robot:
         φ is :attr:`inertial_parameters`; friction and rotors are not in Y φ.  Arguments and errors
         are those of :meth:`inverse_dynamics`.
         """
-        call = Call(self._tree, gravity, q=q, qd=qd, qdd=qdd)
-        return call.result(regressor.regressor(
-            self._tree, call.q, call.qd, call.qdd, call.gravity))
+        with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
+            return call.result(regressor.regressor(
+                self._tree, call.q, call.qd, call.qdd, call.gravity),
+                self.nv, 10 * len(self._tree.bodies))
 
     @property
     def inertial_parameters(self) -> Array:
@@ -378,7 +397,7 @@ class Robot:
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
         """Return this robot with other φ, payloads then being part of it; shape (10 bodies,)."""
-        values = np.asarray(parameters, dtype=float)
+        values = floats('the inertial parameters', parameters)
         bodies = self._tree.bodies
         if values.shape != (10 * len(bodies),) or not np.isfinite(values).all():
             raise ArgumentError(
@@ -416,15 +435,11 @@ class Robot:
         """
         Return the vector of all joints' own numbers, given by name: positions or velocities.
 
-        :raises ArgumentError: where a joint is missing, or is not one of this robot's.
+        :raises ArgumentError: where a joint is missing or unknown, or has not as many as it needs.
         """
-        if by_joint.keys() != self._tree.joints.keys():
-            odd = sorted(by_joint.keys() ^ self._tree.joints.keys())
-            raise ArgumentError(
-                f'joint {odd[0]!r} is missing or unknown; the joints of {self.name!r} are '
-                f'{", ".join(self.joint_names)}')
-        return np.array(configuration.flat(
-            self._tree, {name: np.atleast_1d(by_joint[name]).tolist() for name in by_joint}))
+        lists = {name: np.atleast_1d(floats(f'joint {name!r}', values)).tolist()
+                 for name, values in by_joint.items()}
+        return np.array(configuration.flat(self._tree, lists))
 
     # ---- payloads -------------------------------------------------------------------------------
 
@@ -437,7 +452,8 @@ class Robot:
         """
         Return this robot with a rigid body attached to a link, in place of one of that name.
 
-        Only the body that carries the link is made anew; all else is shared.
+        Only the body that carries the link is made anew; all else is shared.  On a link that
+        nothing moves it changes no effort.
 
         :param name: of the payload.
         :param inertial: mass, centre and inertia in the link's frame.
@@ -465,40 +481,9 @@ class Robot:
         return call
 
 
-def _loaded(tree: Tree, payloads: Mapping[str, tuple[str, Inertial]]) -> Tree:
-    """Return the tree with the payloads' inertia; bodies that carry none are shared."""
-    bodies = list(tree.bodies)
-    for link, inertial in payloads.values():
-        frame = tree.links[link]
-        if frame.body != BASE:
-            body = bodies[frame.body]
-            added = frame.X_body_to_link.to_parent(link_inertia(inertial))
-            bodies[frame.body] = replace(body, inertia=body.inertia + added)
-    return replace(tree, bodies=tuple(bodies)) if payloads else tree
-
-
-def _not_finite_is_the_result() -> np.errstate:
-    return np.errstate(invalid='ignore', over='ignore', divide='ignore')
-
-
 def _sum(*vectors: list[Number]) -> list[Number]:
     return [sum(numbers[1:], numbers[0]) for numbers in zip(*vectors)]
 
 
 def _difference(left: list[Number], right: list[Number]) -> list[Number]:
     return [a - b for a, b in zip(left, right)]
-
-
-def _check_accelerations(tree: Tree, accelerations: Array, call: Call) -> None:
-    """Say which joint has nothing to accelerate, where finite efforts gave what is not finite."""
-    if np.isfinite(accelerations).all():
-        return
-    given = np.array([np.isfinite(value).all() for value in (*call.q, *call.qd, *call.tau)])
-    if not given.all():
-        return
-    massless = [body.joint for body in tree.bodies if body.type.nv and not body.armature
-                and not any(regressor.parameters_of(body.inertia))]
-    about = f', such as {massless[0]!r},' if massless else ''
-    raise ArgumentError(
-        f'the accelerations of {tree.name!r} are undefined: a joint{about} moves nothing that '
-        'has inertia along it; give the link an inertia, or the joint a rotor')

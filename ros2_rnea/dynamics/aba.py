@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ros2_rnea.dynamics.kinematics import body_motions, combine
-from ros2_rnea.dynamics.linear import solve_symmetric
+from ros2_rnea.dynamics.kinematics import body_velocities, combine
+from ros2_rnea.dynamics.linear import inverse_symmetric
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Force, Motion, MotionToForce, NO_MOTION, Number, Vector, ZERO
 
@@ -42,36 +42,35 @@ def forward_dynamics(
     :param f_ext: wrench that the environment applies to a body, by its index, in its frame.
     :return: nv numbers; not finite where a joint moves nothing that has inertia.
     """
-    at_rest = [0.0] * tree.nv
-    motions = body_motions(tree, q, qd, at_rest)
-    joints, X, v = motions.joints, motions.X, motions.v
+    joints, X, v_joint, v = body_velocities(tree, q, qd)
     bodies, f_ext = tree.bodies, f_ext or {}
 
     # Pass 1: what each body takes by itself.  c is the acceleration that velocity alone brings.
     I_A = [MotionToForce.from_inertia(body.inertia) for body in bodies]
     p_A = [v[i].cross_dual(body.inertia @ v[i]) for i, body in enumerate(bodies)]
-    c = [v[i].cross(combine(joints[i].S, qd[body.v_slice])) for i, body in enumerate(bodies)]
+    c = [v[i].cross(v_joint[i]) for i in range(len(bodies))]
     for i, force in f_ext.items():
         p_A[i] = p_A[i] - force
 
     # Pass 2, tips to base: what each body takes with all that hangs on it by joints that give way.
     U: list[list[Force]] = [[]] * len(bodies)
-    D: list[list[list[Number]]] = [[]] * len(bodies)
+    D_inverse: list[list[list[Number]]] = [[]] * len(bodies)
     u: list[list[Number]] = [[]] * len(bodies)
     for i in reversed(range(len(bodies))):
         body, S = bodies[i], joints[i].S
         U[i] = [I_A[i] @ column for column in S]
-        D[i] = [[column.dot(force) for force in U[i]] for column in S]
+        D = [[column.dot(force) for force in U[i]] for column in S]
         for k in range(len(S)):
-            D[i][k][k] = D[i][k][k] + body.armature
+            D[k][k] = D[k][k] + body.armature
+        D_inverse[i] = inverse_symmetric(D)
         u[i] = [tau[k] - column.dot(p_A[i]) for k, column in enumerate(S, start=body.v_index)]
         if body.parent != BASE:
             gives_way = I_A[i]
-            for k, row in enumerate(_inverse(D[i])):
+            for k, row in enumerate(D_inverse[i]):
                 for m, entry in enumerate(row):
                     gives_way = gives_way - MotionToForce.outer(U[i][k], U[i][m]) * entry
             p = p_A[i] + gives_way @ c[i]
-            for force, share in zip(U[i], solve_symmetric(D[i], u[i])):
+            for force, share in zip(U[i], _times(D_inverse[i], u[i])):
                 p = p + force * share
             I_A[body.parent] = I_A[body.parent] + X[i].to_parent(gives_way)
             p_A[body.parent] = p_A[body.parent] + X[i].to_parent(p)
@@ -82,11 +81,11 @@ def forward_dynamics(
     for i, body in enumerate(bodies):
         carried = X[i] @ a[body.parent] + c[i]
         left = [effort - carried.dot(force) for effort, force in zip(u[i], U[i])]
-        qdd[body.v_slice] = solve_symmetric(D[i], left)
+        qdd[body.v_slice] = _times(D_inverse[i], left)
         a[i] = carried + combine(joints[i].S, qdd[body.v_slice])
     return qdd
 
 
-def _inverse(D: list[list[Number]]) -> list[list[Number]]:
-    size = range(len(D))
-    return [solve_symmetric(D, [1.0 if i == k else 0.0 for i in size]) for k in size]
+def _times(matrix: list[list[Number]], vector: list[Number]) -> list[Number]:
+    return [sum((a * b for a, b in zip(row[1:], vector[1:])), row[0] * vector[0])
+            for row in matrix]

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ros2_rnea.dynamics.joints import joint_models, JointModel
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.tree import Body, Tree
 
 
@@ -37,8 +38,26 @@ def velocities_by_joint(tree: Tree, v: Sequence[float]) -> dict[str, list[float]
 
 
 def flat(tree: Tree, by_joint: Mapping[str, Sequence[float]]) -> list[float]:
-    """Return the flat vector of lists by joint, in the tree's order whatever theirs."""
-    return [number for joint in tree.joints for number in by_joint[joint]]
+    """
+    Return the flat vector of lists by joint, in the tree's order whatever theirs.
+
+    :raises ArgumentError: where a joint is missing or unknown, or where the lists have neither all
+        their joints' positions nor all their joints' velocities.
+    """
+    odd = sorted(by_joint.keys() ^ tree.joints.keys())
+    if odd:
+        raise ArgumentError(
+            f'joint {odd[0]!r} is missing or unknown; the joints of {tree.name!r} are '
+            f'{", ".join(tree.joints)}')
+    for size in ('nq', 'nv'):
+        wrong = [joint for joint in tree.joints
+                 if len(by_joint[joint]) != getattr(_body(tree, joint).type, size)]
+        if not wrong:
+            return [number for joint in tree.joints for number in by_joint[joint]]
+    kind = _body(tree, wrong[0]).type
+    raise ArgumentError(
+        f'joint {wrong[0]!r} has {len(by_joint[wrong[0]])} numbers; it needs its {kind.nq} '
+        f'positions, as all others then, or its {kind.nv} velocities')
 
 
 def neutral(tree: Tree) -> list[float]:
@@ -53,7 +72,7 @@ def integrate(tree: Tree, q: Sequence[float], v: Sequence[float]) -> list[float]
 
 
 def difference(tree: Tree, start: Sequence[float], end: Sequence[float]) -> list[float]:
-    """Return the velocity that leads from start to end in a unit of time, the short way."""
+    """Return the velocity that leads from start to end in a unit of time."""
     return [number for body, model in _independent(tree)
             for number in model.difference(start[body.q_slice], end[body.q_slice])]
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ros2_rnea.dynamics.kinematics import body_motions, path_to_base
+from ros2_rnea.dynamics.kinematics import body_velocities, path_to_base
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Inertia, Matrix, Motion, MotionToForce, Number, skew
 
@@ -37,9 +37,8 @@ def coriolis_matrix(
     :param qd: joint velocities, nv numbers.
     :return: nv rows of nv numbers.
     """
-    at_rest = [0.0] * tree.nv
-    motions = body_motions(tree, q, qd, at_rest)
-    X, v, joints, bodies = motions.X, motions.v, motions.joints, tree.bodies
+    moving = body_velocities(tree, q, qd)
+    X, v, joints, bodies = moving.X, moving.v, moving.joints, tree.bodies
     I_C = [MotionToForce.from_inertia(body.inertia) for body in bodies]
     B_C = [_body_coriolis(body.inertia, v[i]) for i, body in enumerate(bodies)]
     C: list[list[Number]] = [[0.0] * tree.nv for _ in range(tree.nv)]
@@ -68,7 +67,11 @@ def _body_coriolis(inertia: Inertia, v: Motion) -> MotionToForce:
     """
     Return B = ½ (v ×* I + (I v) ×̄* − I v×), with (f ×̄*) u = u ×* f.
 
-    B v = v ×* I v is the force of one body's motion, and the rate of its inertia is B + Bᵀ.
+    B v = v ×* I v is the force of one body's motion, and the rate of its inertia is B + Bᵀ.  In
+    3x3 blocks, with v = (ω; u) and I v = (n; p)::
+
+        v× = [ω×  0 ]    v×* = [ω×  u×]    (I v) ×̄* = [−n×  −p×]
+             [u×  ω×]          [0   ω×]               [−p×   0 ]
     """
     momentum = inertia @ v
     I6 = MotionToForce.from_inertia(inertia)

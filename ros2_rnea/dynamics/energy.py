@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ros2_rnea.dynamics.joints import joint_rate
-from ros2_rnea.dynamics.kinematics import body_motions, body_transforms
-from ros2_rnea.model.tree import Tree
+from ros2_rnea.dynamics.kinematics import body_transforms, body_velocities, moving_bodies
+from ros2_rnea.model.tree import MASSLESS, Tree
 from ros2_rnea.spatial import Force, Inertia, NO_FORCE, Number, quotient, Vector
 
 
@@ -30,7 +30,7 @@ def kinetic_energy(tree: Tree, q: Sequence[Number], qd: Sequence[Number]) -> Num
     :param q: joint positions, nq numbers [rad or m].
     :param qd: joint velocities, nv numbers.
     """
-    v = body_motions(tree, q, qd, [0.0] * tree.nv).v
+    v = body_velocities(tree, q, qd).v
     energy: Number = 0.0
     for i, body in enumerate(tree.bodies):
         energy = energy + v[i].dot(body.inertia @ v[i]) * 0.5
@@ -62,7 +62,7 @@ def momentum(tree: Tree, q: Sequence[Number], qd: Sequence[Number]) -> Force:
     :param q: joint positions, nq numbers [rad or m].
     :param qd: joint velocities, nv numbers.
     """
-    v = body_motions(tree, q, qd, [0.0] * tree.nv).v
+    v = body_velocities(tree, q, qd).v
     X_base_to_body = body_transforms(tree, q)
     total = NO_FORCE
     for i, body in enumerate(tree.bodies):
@@ -73,8 +73,7 @@ def momentum(tree: Tree, q: Sequence[Number], qd: Sequence[Number]) -> Force:
 def whole_inertia(tree: Tree, q: Sequence[Number]) -> Inertia:
     """Return the inertia of all moving bodies, held in place, in the base's frame."""
     X_base_to_body = body_transforms(tree, q)
-    inertias = [X_base_to_body[i].to_parent(body.inertia) for i, body in enumerate(tree.bodies)]
-    total = inertias[0]
-    for inertia in inertias[1:]:
-        total = total + inertia
+    total = MASSLESS
+    for i in moving_bodies(tree):
+        total = total + X_base_to_body[i].to_parent(tree.bodies[i].inertia)
     return total

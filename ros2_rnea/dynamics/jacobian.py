@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from ros2_rnea.dynamics.joints import joint_models, joint_position
 from ros2_rnea.dynamics.kinematics import (
-    body_motions,
+    body_accelerations,
     body_transforms,
+    body_velocities,
     link_transform,
     path_to_base,
 )
@@ -57,10 +58,10 @@ def link_motion(
     :param qd: joint velocities, nv numbers.
     :param qdd: joint accelerations, nv numbers.
     """
-    motions = body_motions(tree, q, qd, qdd)
+    moving = body_velocities(tree, q, qd)
     frame = tree.links[link]
-    v = frame.X_body_to_link @ motions.v[frame.body]
-    a = frame.X_body_to_link @ motions.a[frame.body]
+    v = frame.X_body_to_link @ moving.v[frame.body]
+    a = frame.X_body_to_link @ body_accelerations(tree, moving, qdd)[frame.body]
     return LinkMotion(v, a, a.linear + v.angular.cross(v.linear))
 
 

@@ -32,6 +32,7 @@ from ros2_rnea.dynamics.rotations import (
     rotation_integral,
     rotation_integral_inverse,
     rotation_vector_from_quaternion,
+    unit_quaternion,
 )
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body, Tree
@@ -64,7 +65,7 @@ class JointModel(Protocol):
         """Return the position that velocity v, held for a unit of time, leads to from q."""
 
     def difference(self, start: Sequence[float], end: Sequence[float]) -> list[float]:
-        """Return the v with which :meth:`integrate` leads from start to end, the short way."""
+        """Return the v with which :meth:`integrate` leads from start to end."""
 
 
 class _VectorSpaceJoint:
@@ -146,6 +147,7 @@ class Planar:
     q = (x, y, theta): position along the plane's axes, which stay with the parent, and heading.
     v = (vx, vy, omega): the same in the body's axes.  The plane's axes are the joint frame's x
     and y, turned together with z by the shortest rotation that brings z to the joint's axis.
+    Whole turns count, and no velocity leads elsewhere with just whole turns on the way.
     """
 
     def __init__(self, body: Body) -> None:
@@ -197,7 +199,8 @@ class Spherical:
         return [0.0, 0.0, 0.0, 1.0]
 
     def integrate(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
-        return quaternion_product(q, quaternion_from_rotation_vector(Vector(*v)))
+        turn = quaternion_from_rotation_vector(Vector(*v))
+        return unit_quaternion(quaternion_product(q, turn))
 
     def difference(self, start: Sequence[float], end: Sequence[float]) -> list[float]:
         x, y, z, w = start

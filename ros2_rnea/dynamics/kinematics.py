@@ -23,46 +23,56 @@ from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Motion, NO_MOTION, NO_TRANSFORM, Number, Transform
 
 
-class BodyMotions(NamedTuple):
+class BodyVelocities(NamedTuple):
     """
-    How every body moves, each in its own frame; the base is the last of ``v`` and ``a``.
+    How every body moves, each in its own frame; the base is the last of ``v``.
 
     :ivar X: X_parent_to_body.
+    :ivar v_joint: velocity relative to the parent, S q̇.
     :ivar v: spatial velocity.
-    :ivar a: spatial acceleration, relative to that of the base.
     """
 
     joints: tuple[JointModel, ...]
     X: list[Transform]
+    v_joint: list[Motion]
     v: list[Motion]
-    a: list[Motion]
 
 
-def body_motions(
-        tree: Tree,
-        q: Sequence[Number],
-        qd: Sequence[Number],
-        qdd: Sequence[Number],
-        a_base: Motion = NO_MOTION) -> BodyMotions:
+def body_velocities(
+        tree: Tree, q: Sequence[Number], qd: Sequence[Number]) -> BodyVelocities:
     """
-    Return the motion of each body, base to tips (RBDA table 5.1, first pass).
+    Return the velocity of each body, base to tips (RBDA table 5.1).
 
     :param q: joint positions, nq numbers [rad or m].
     :param qd: joint velocities, nv numbers.
+    """
+    joints = joint_models(tree)
+    X = parent_transforms(tree, joints, q)
+    v_joint = [combine(joints[i].S, joint_rate(body, qd)) for i, body in enumerate(tree.bodies)]
+    v = [NO_MOTION] * (len(tree.bodies) + 1)
+    for i, body in enumerate(tree.bodies):
+        v[i] = X[i] @ v[body.parent] + v_joint[i]
+    return BodyVelocities(joints, X, v_joint, v)
+
+
+def body_accelerations(
+        tree: Tree,
+        moving: BodyVelocities,
+        qdd: Sequence[Number],
+        a_base: Motion = NO_MOTION) -> list[Motion]:
+    """
+    Return the spatial acceleration of each body in its own frame, the base's as the last one.
+
+    :param moving: the velocities at this moment.
     :param qdd: joint accelerations, nv numbers.
     :param a_base: acceleration of the base in its own axes.
     """
-    joints = joint_models(tree)
-    n = len(tree.bodies)
-    X = parent_transforms(tree, joints, q)
-    v = [NO_MOTION] * (n + 1)
-    a = [NO_MOTION] * n + [a_base]
+    joints, X, v_joint, v = moving
+    a = [NO_MOTION] * len(tree.bodies) + [a_base]
     for i, body in enumerate(tree.bodies):
-        S, parent = joints[i].S, body.parent
-        v_joint = combine(S, joint_rate(body, qd))
-        v[i] = X[i] @ v[parent] + v_joint
-        a[i] = X[i] @ a[parent] + combine(S, joint_rate(body, qdd)) + v[i].cross(v_joint)
-    return BodyMotions(joints, X, v, a)
+        a_joint = combine(joints[i].S, joint_rate(body, qdd))
+        a[i] = X[i] @ a[body.parent] + a_joint + v[i].cross(v_joint[i])
+    return a
 
 
 def parent_transforms(
@@ -97,6 +107,14 @@ def link_transform(tree: Tree, X_base_to_body: Sequence[Transform], link: str) -
     """Return X_base_to_link from the transforms that :func:`body_transforms` gives."""
     frame = tree.links[link]
     return frame.X_body_to_link @ X_base_to_body[frame.body]
+
+
+def moving_bodies(tree: Tree) -> list[int]:
+    """Return the bodies that some joint moves; others exist where fixed joints are not lumped."""
+    moves = [False] * (len(tree.bodies) + 1)  # the last one: the base
+    for i, body in enumerate(tree.bodies):
+        moves[i] = moves[body.parent] or body.type.nv > 0
+    return [i for i in range(len(tree.bodies)) if moves[i]]
 
 
 def path_to_base(tree: Tree, body: int) -> Iterator[int]:

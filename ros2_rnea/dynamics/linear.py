@@ -49,3 +49,9 @@ def solve_symmetric(
         for k in range(i + 1, n):
             x[i] = x[i] - L[k][i] * x[k]
     return x
+
+
+def inverse_symmetric(matrix: Sequence[Sequence[Number]]) -> list[list[Number]]:
+    """Return the inverse of a symmetric positive definite matrix; see :func:`solve_symmetric`."""
+    size = range(len(matrix))
+    return [solve_symmetric(matrix, [1.0 if i == k else 0.0 for i in size]) for k in size]

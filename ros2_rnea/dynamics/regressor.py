@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ros2_rnea.dynamics.kinematics import body_motions, path_to_base
+from ros2_rnea.dynamics.kinematics import body_accelerations, body_velocities, path_to_base
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Force, Inertia, Matrix, Motion, Number, Vector, ZERO
 
@@ -47,8 +47,9 @@ def regressor(
     :param gravity: acceleration of free fall in the base's axes [m/s^2].
     :return: nv rows of 10 numbers for each body.
     """
-    motions = body_motions(tree, q, qd, qdd, a_base=Motion(ZERO, -gravity))
-    joints, X, v, a = motions.joints, motions.X, motions.v, motions.a
+    moving = body_velocities(tree, q, qd)
+    joints, X, v = moving.joints, moving.X, moving.v
+    a = body_accelerations(tree, moving, qdd, a_base=Motion(ZERO, -gravity))
     Y: list[list[Number]] = [[0.0] * (10 * len(tree.bodies)) for _ in range(tree.nv)]
     for i in range(len(tree.bodies)):
         for col, unit in enumerate(UNIT_INERTIAS, start=10 * i):

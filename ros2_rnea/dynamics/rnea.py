@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ros2_rnea.dynamics.kinematics import body_motions, BodyMotions
+from ros2_rnea.dynamics.kinematics import body_accelerations, body_velocities, BodyVelocities
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Force, Motion, NO_FORCE, Number, Vector, ZERO
 
@@ -39,10 +39,10 @@ def inverse_dynamics(
     :param f_ext: wrench that the environment applies to a body, by its index, in its frame.
     :return: nv numbers [Nm or N]; a mimicking joint's effort counts at the joint it follows.
     """
-    motions, f = transmitted_forces(tree, q, qd, qdd, gravity, f_ext)
+    moving, f = transmitted_forces(tree, q, qd, qdd, gravity, f_ext)
     tau: list[Number] = [0.0] * tree.nv
     for i, body in enumerate(tree.bodies):
-        for k, column in enumerate(motions.joints[i].S, start=body.v_index):
+        for k, column in enumerate(moving.joints[i].S, start=body.v_index):
             tau[k] = tau[k] + column.dot(f[i]) * body.multiplier
     return tau
 
@@ -53,16 +53,17 @@ def transmitted_forces(
         qd: Sequence[Number],
         qdd: Sequence[Number],
         gravity: Vector,
-        f_ext: Mapping[int, Force] | None = None) -> tuple[BodyMotions, list[Force]]:
+        f_ext: Mapping[int, Force] | None = None) -> tuple[BodyVelocities, list[Force]]:
     """
-    Return the motions and the force that each joint passes on to its body, in the body's frame.
+    Return the velocities and the force that each joint passes on to its body, in the body's frame.
 
     Gravity enters as an upward acceleration of the base.  The accelerations therefore are not the
     physical ones, but the forces are (RBDA, page 94).  The last force is what the base feels.
     Arguments are those of :func:`inverse_dynamics`.
     """
-    motions = body_motions(tree, q, qd, qdd, a_base=Motion(ZERO, -gravity))
-    X, v, a = motions.X, motions.v, motions.a
+    moving = body_velocities(tree, q, qd)
+    X, v = moving.X, moving.v
+    a = body_accelerations(tree, moving, qdd, a_base=Motion(ZERO, -gravity))
     f_ext = f_ext or {}
     f = [NO_FORCE] * (len(tree.bodies) + 1)
     for i, body in enumerate(tree.bodies):
@@ -72,4 +73,4 @@ def transmitted_forces(
     for i in reversed(range(len(tree.bodies))):
         parent = tree.bodies[i].parent
         f[parent] = f[parent] + X[i].to_parent(f[i])
-    return motions, f
+    return moving, f

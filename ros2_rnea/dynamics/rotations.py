@@ -21,9 +21,9 @@ Park, *Modern Robotics* (2017), section 3.3; quaternions are (x, y, z, w).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atan2, cos, sin, sqrt, tan
+from math import atan2, sqrt
 
-from ros2_rnea.spatial import IDENTITY, Matrix, skew, Vector
+from ros2_rnea.spatial import cos, IDENTITY, Matrix, sin, skew, Vector
 
 SMALL = 1e-3
 """Below this angle [rad] the series, cut after the angle's 4th power, is exact to rounding."""
@@ -38,6 +38,12 @@ def quaternion_product(p: Sequence[float], q: Sequence[float]) -> list[float]:
         pw * qy - px * qz + py * qw + pz * qx,
         pw * qz + px * qy - py * qx + pz * qw,
         pw * qw - px * qx - py * qy - pz * qz]
+
+
+def unit_quaternion(quaternion: Sequence[float]) -> list[float]:
+    """Return a quaternion brought to length 1, so that errors of its length do not add up."""
+    length = sqrt(sum(value * value for value in quaternion))
+    return [value / length for value in quaternion]
 
 
 def quaternion_from_rotation_vector(turn: Vector) -> list[float]:
@@ -86,6 +92,7 @@ def rotation_integral_inverse(turn: Vector) -> Matrix:
     if angle < SMALL:
         b = 1.0 / 12.0 + angle2 / 720.0 + angle2 * angle2 / 30240.0
     else:
-        b = (1.0 - 0.5 * angle / tan(0.5 * angle)) / angle2
+        half = 0.5 * angle
+        b = (1.0 - half * cos(half) / sin(half)) / angle2
     w = skew(turn)
     return IDENTITY - w * 0.5 + (w @ w) * b

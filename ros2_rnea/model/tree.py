@@ -22,8 +22,8 @@ says which coordinate moves it, and how.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 from types import MappingProxyType
 
@@ -161,6 +161,22 @@ def build_tree(
         return _assemble(description.name, root.name, moving, frames, groups)
     frames, groups = _place_links(description, joints, joints, root)
     return _assemble(description.name, root.name, joints, frames, groups)
+
+
+def attach(tree: Tree, payloads: Collection[tuple[str, Inertial]]) -> Tree:
+    """
+    Return a tree with rigid bodies attached to links; bodies that carry none are shared.
+
+    :param payloads: the link and the mass properties in its frame.
+    """
+    bodies = list(tree.bodies)
+    for link, inertial in payloads:
+        frame = tree.links[link]
+        if frame.body != BASE:
+            body = bodies[frame.body]
+            added = frame.X_body_to_link.to_parent(link_inertia(inertial))
+            bodies[frame.body] = replace(body, inertia=body.inertia + added)
+    return replace(tree, bodies=tuple(bodies)) if payloads else tree
 
 
 def placement(pose: Pose) -> Transform:

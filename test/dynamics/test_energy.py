@@ -50,7 +50,6 @@ def test_the_root_link_of_a_fixed_base_does_not_count(pendulum):
         [0.25 * sin(Q), 0.0, HEIGHT])
 
 
-@pytest.mark.xfail(strict=True, reason='it is a body, and counts')
 def test_nor_does_what_is_fixed_to_it():
     text = PENDULUM.replace('</robot>', link('shelf', mass=7.0) + joint(
         'screws', 'wall', 'shelf', kind='fixed') + '</robot>')

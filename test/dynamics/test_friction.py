@@ -74,6 +74,11 @@ def test_the_sign_is_smooth_odd_and_grows():
     assert np.max(steps) <= COULOMB / SLOW * (rates[1] - rates[0]) * (1.0 + 1e-9)
 
 
+def test_the_noise_of_a_joint_at_rest_brings_little_of_it():
+    effort, _ = joint_friction(arm(damping=0.0, friction=COULOMB), [0.001, 0.0])
+    assert 0.0 < effort < 0.15 * COULOMB
+
+
 def test_a_mimicking_joint_s_friction_counts_at_its_leader():
     tree = build_tree(described(
         ARM_WITH_GRIPPER, grip={'damping': 1.0}, thumb_joint={

@@ -111,7 +111,6 @@ def test_parameters_that_do_not_fit_are_refused(parameters, message):
         Robot.from_urdf(ARM).with_inertial_parameters(parameters)
 
 
-@pytest.mark.xfail(strict=True, reason='the ValueError is of NumPy')
 def test_parameters_that_are_no_numbers_are_refused():
     with pytest.raises(ArgumentError):
         Robot.from_urdf(ARM).with_inertial_parameters(['heavy'] * 20)

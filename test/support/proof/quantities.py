@@ -110,9 +110,9 @@ QUANTITIES = (
     Quantity('kinetic energy', 'T',
              lambda robot, s: robot.kinetic_energy(s.q, s.qd),
              lambda oracle, s: oracle.kinetic_energy(s.q, s.qd), mujoco=True),
-    Quantity('potential energy', 'V',
-             lambda robot, s: robot.potential_energy(s.q),
-             lambda oracle, s: oracle.potential_energy(s.q)),
+    Quantity('potential energy, gravity along x, y and z', 'V',
+             lambda robot, s: in_each_gravity(robot, s.q),
+             lambda oracle, s: in_each_gravity(oracle, s.q)),
     Quantity('centre of mass', 'CoM',
              lambda robot, s: robot.center_of_mass(s.q),
              lambda oracle, s: oracle.center_of_mass(s.q)),
@@ -137,6 +137,11 @@ def our_poses(robot, q):
     """Return [R p] of every link, shape (N, links, 3, 4)."""
     return np.stack([np.concatenate([pose.rotation, pose.position[..., None]], axis=-1)
                      for pose in robot.link_poses(q).values()], axis=1)
+
+
+def in_each_gravity(robot, q):
+    """Return three potential energies, shape (N, 3); one alone may be close to zero by chance."""
+    return np.stack([robot.potential_energy(q, g) for g in -9.81 * np.eye(3)], axis=1)
 
 
 def relative_errors(ours, theirs):
