@@ -77,7 +77,12 @@ class Call:
     def body_forces(
             self, f_ext: Wrenches | None) -> dict[int, Force]:
         """Return the wrenches as the sum on each body, in its frame."""
-        return body_forces(self._tree, self.q, self._wrenches(f_ext)) if f_ext else {}
+        if f_ext is None:
+            return {}
+        if not isinstance(f_ext, Mapping):
+            raise ArgumentError(
+                f'f_ext is a {type(f_ext).__name__}; it needs six numbers by link name')
+        return body_forces(self._tree, self.q, self._wrenches(f_ext))
 
     def result(
             self, numbers: Sequence[Any], *inner: int, out: Array | None = None) -> Array:

@@ -377,3 +377,9 @@ def test_threads_may_call_at_once(arm):
         others = pool.map(rover.gravity, poses)
         assert np.array_equal(list(ours), expected[0])
         assert np.array_equal(list(others), expected[1])
+
+
+@pytest.mark.parametrize('f_ext', [np.zeros(6), [1.0] * 6])
+def test_wrenches_without_a_link_are_refused(arm, f_ext):
+    with pytest.raises(ArgumentError, match='by link name'):
+        arm.inverse_dynamics(*STATE, f_ext)

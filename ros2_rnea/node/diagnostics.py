@@ -30,6 +30,9 @@ from ros2_rnea.node.conversions import listed
 PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
+LASTING = ('robot_description', 'joint_trajectory')
+"""Topics whose messages come now and then: a refusal stays in force until a good one comes."""
+
 LEVELS = {
     Status.DISABLED: DiagnosticStatus.WARN,
     Status.WAITING: DiagnosticStatus.WARN,
@@ -72,17 +75,15 @@ class Diagnostics:
 
     def notice(self, about: str, text: str) -> None:
         """Say that a condition holds; an empty text ends it."""
-        known = about in self._notices
+        known = self._notices.pop(about, '')
         if text:
             self._notices[about] = text
-        else:
-            self._notices.pop(about, None)
-        if bool(text) == known:
+        if bool(text) == bool(known) and (text == known or about not in LASTING):
             return
         if text:
             self._node.get_logger().warning(f'{about}: {text}')
         else:
-            self._node.get_logger().info(f'{about}: good again')
+            self._node.get_logger().info(f'{about}: no longer so ({known})')
         self.publish()
 
     def happened(self, about: str, text: str) -> None:
@@ -93,11 +94,16 @@ class Diagnostics:
     def refused(self, topic: str, reason: Exception) -> None:
         """Count a refused message and say why."""
         self._refused[topic] += 1
-        self.happened(topic, f'refused: {reason}')
+        if topic in LASTING:
+            self.notice(topic, f'refused: {reason}')
+        else:
+            self.happened(topic, f'refused: {reason}')
 
     def accepted(self, topic: str) -> None:
         """Count an accepted message."""
         self._accepted[topic] += 1
+        if topic in LASTING:
+            self.notice(topic, '')
 
     def decided(self, decision: Decision) -> None:
         """Keep a cycle's decision, and say so where it is of another kind than the last."""

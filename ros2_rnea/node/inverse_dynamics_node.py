@@ -82,13 +82,14 @@ class InverseDynamicsNode(Node):
         parameters.declare(self)
         self._model: _Model | None = None
         self._policy: FeedforwardPolicy | None = None
+        self._refused_description: str | None = None
         self._declaring = False
         self._state_stamp = JointState().header.stamp
         self._command = Float64MultiArray()
         self._effort = JointState()
         self._rate_timer: Timer | None = None
         self._watchdog: Timer | None = None
-        self._timing = (0.0, 0.0)
+        self._timing = (0.0, 0.0, False)
         self._on_sim_time = self.get_parameter('use_sim_time').value
 
         self._diagnostics = Diagnostics(self)
@@ -129,8 +130,9 @@ class InverseDynamicsNode(Node):
         return Instant(self._steady_time(), self._ros_time())
 
     def _on_time_jump(self, _: object) -> None:
-        """Forget the trajectory, whose times mean nothing after time has jumped back."""
-        self.get_logger().warning('time has jumped back: the trajectory is forgotten')
+        """Forget the trajectory, whose times mean nothing after a jump back."""
+        self.get_logger().warning(
+            'time has jumped back or goes by another clock: the trajectory is forgotten')
         if self._policy is not None:
             self._policy.motion.clear()
 
@@ -144,8 +146,10 @@ class InverseDynamicsNode(Node):
         try:
             self._configure(parameters.values_of(self), description)
         except RneaError as error:
+            self._refused_description = description
             self._diagnostics.refused('robot_description', error)
         else:
+            self._refused_description = None
             self._diagnostics.accepted('robot_description')
 
     def _on_joint_state(self, message: JointState) -> None:
@@ -260,16 +264,39 @@ class InverseDynamicsNode(Node):
         if self._declaring:
             return SetParametersResult(successful=True)
         new = {parameter.name: parameter.value for parameter in changed}
+        values = {**parameters.values_of(self), **new}
+        on_sim_time = new.get('use_sim_time', self._on_sim_time)
         try:
-            self._configure(
-                {**parameters.values_of(self), **new},
-                new.get('robot_description') or self._description)
+            description = (new.get('robot_description') or self._description
+                           or self._usable_now(values))
+            self._configure(values, description, on_sim_time)
         except RneaError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        self._on_sim_time = new.get('use_sim_time', self._on_sim_time)
+        if self._refused_description is not None and (
+                self._description == self._refused_description):
+            self._refused_description = None
+            self._diagnostics.accepted('robot_description')
         return SetParametersResult(successful=True)
 
-    def _configure(self, values: dict[str, Any], description: str | None) -> None:
+    def _usable_now(self, values: dict[str, Any]) -> str | None:
+        """Return the description that was refused, where with these values it would do."""
+        if self._refused_description is None:
+            return None
+        own = parameters.checked(values)
+        settings = parameters.settings_from(values)
+        try:
+            model = self._load(
+                self._refused_description, own['massless_links'], own['strict_model'])
+            FeedforwardPolicy(model.robot, settings)
+        except RneaError:
+            return None
+        return self._refused_description
+
+    def _configure(
+            self,
+            values: dict[str, Any],
+            description: str | None,
+            on_sim_time: bool | None = None) -> None:
         """
         Make everything that parameters and description amount to, then put it in force at once.
 
@@ -289,6 +316,8 @@ class InverseDynamicsNode(Node):
                 policy.take_over(self._policy)
             self._effort.name = list(policy.controlled)
             self._model, self._policy = model, policy
+        if on_sim_time is not None:
+            self._on_sim_time = on_sim_time
         self._restart_timers(own['rate'], settings.state_timeout)
 
     def _load(self, description: str, massless_links: tuple[str, ...], strict: bool) -> _Model:
@@ -311,10 +340,10 @@ class InverseDynamicsNode(Node):
 
     def _declare_assumed_positions(self, policy: FeedforwardPolicy) -> None:
         self._declaring = True
-        joints = policy.robot.joint_names
-        parameters.declare_assumed_positions(
-            self, (name for name in joints if name not in policy.settings.joints))
-        self._declaring = False
+        try:
+            parameters.declare_assumed_positions(self, policy.robot.joint_names)
+        finally:
+            self._declaring = False
 
     def _introduce(self, model: _Model, policy: FeedforwardPolicy) -> None:
         """Say, once a robot, what there is and what the user may want to add."""
@@ -349,9 +378,10 @@ class InverseDynamicsNode(Node):
                     f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
 
     def _restart_timers(self, rate: float, state_timeout: float) -> None:
-        if (rate, state_timeout) == self._timing:
+        timing = (rate, state_timeout, self._on_sim_time)
+        if timing == self._timing:
             return
-        self._timing = (rate, state_timeout)
+        self._timing = timing
         for timer in (self._rate_timer, self._watchdog):
             if timer is not None:
                 self.destroy_timer(timer)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.settings import Mode, Settings
@@ -132,7 +133,8 @@ SPECIFICATIONS = (
         size=3),
     Specification(
         'state_timeout', _DEFAULT.state_timeout,
-        'How long a joint state counts after its reception [s]; then nothing is sent.',
+        'How long the state of the controlled joints counts after its reception [s]; then nothing '
+        'is sent.',
         1e-3, 10.0),
     Specification(
         'state_depth', 1,
@@ -188,11 +190,18 @@ BY_NAME = {specification.name: specification for specification in SPECIFICATIONS
 
 
 def declare(node: Node) -> None:
-    """Declare every parameter but the assumed positions, whose joints are not known yet."""
+    """
+    Declare every parameter but the assumed positions, whose joints are not known yet.
+
+    :raises ArgumentError: where a value from outside is out of range.
+    """
     for specification in SPECIFICATIONS:
         default = specification.default
         initial = list(default) if isinstance(default, tuple) else default
-        node.declare_parameter(specification.name, initial, specification.descriptor())
+        try:
+            node.declare_parameter(specification.name, initial, specification.descriptor())
+        except ParameterException as error:
+            raise ArgumentError(str(error)) from error
 
 
 def declare_assumed_positions(node: Node, joints: Iterable[str]) -> None:

@@ -158,6 +158,25 @@ def test_a_link_in_massless_links_may_move_without_inertial(bench):
     arm = bench(joints=JOINTS)
     arm.describe(weightless)
     assert arm.refused('robot_description') == 1
+    assert arm.set_parameter('massless_links', ['uper']).successful  # still refused, and no error
     assert arm.set_parameter('massless_links', ['lower']).successful
-    arm.describe(weightless)
+    arm.answer(JOINTS, [0.1, 0.2])  # what was refused did not have to come again
+
+
+def test_a_refusal_stays_in_diagnostics_until_a_good_description_comes(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe('<sdf/>')
+    arm.settle(1.2)
+    assert '<sdf>' in arm.node._diagnostics._notices['robot_description']
+    arm.describe('<robot name="empty"/>')
+    assert 'no links' in arm.node._diagnostics._notices['robot_description']
+    arm.describe(ARM)
+    assert 'robot_description' not in arm.node._diagnostics._notices
+
+
+def test_a_joint_that_is_no_longer_controlled_can_be_assumed(bench):
+    arm = bench(joints=[*JOINTS, 'grip'], state_timeout=9.0)
+    arm.describe(ARM_WITH_GRIPPER)
+    assert arm.set_parameter('joints', JOINTS).successful
+    assert arm.set_parameter('assumed_positions.grip', 0.04).successful
     arm.answer(JOINTS, [0.1, 0.2])

@@ -79,11 +79,15 @@ def test_a_signal_ends_it_cleanly(start, number):
     assert 'Traceback' not in errors
 
 
-def test_a_bad_parameter_ends_it_with_the_reason_and_no_traceback(start):
-    process = start(AS_USERS_START_IT, '-p', 'mode:=fast')
+@pytest.mark.parametrize('parameter, said', [
+    ('mode:=fast', "mode is 'fast'; it needs feedforward or gravity_compensation"),
+    ('state_timeout:=-1.0', 'state_timeout out of range'),
+])
+def test_a_bad_parameter_ends_it_with_the_reason_and_no_traceback(start, parameter, said):
+    process = start(AS_USERS_START_IT, '-p', parameter)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    assert "mode is 'fast'; it needs feedforward or gravity_compensation" in errors
+    assert said in errors
     assert 'Traceback' not in errors
 
 

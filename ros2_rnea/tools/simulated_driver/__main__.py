@@ -27,7 +27,12 @@ from rclpy.utilities import remove_ros_args
 from ros2_rnea.errors import RneaError
 from ros2_rnea.tools.executor import lean_executor
 from ros2_rnea.tools.models import seven_dof_arm
-from ros2_rnea.tools.simulated_driver.driver_node import DriverNode
+try:
+    from ros2_rnea.tools.simulated_driver.driver_node import DriverNode
+except ModuleNotFoundError as error:
+    if error.name != 'mujoco':
+        raise
+    sys.exit('simulated_driver: the simulated arm needs MuJoCo: pip install mujoco')
 
 # Ticks to catch up with before looking at messages again.
 _TICKS_AT_ONCE = 10
