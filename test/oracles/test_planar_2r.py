@@ -55,6 +55,23 @@ def test_robot_has_each_term_of_the_closed_form(arm, seed):
 
 @ARMS
 @SEEDS
+def test_robot_has_the_matrices_of_the_closed_form(arm, seed):
+    q, qd, _ = state_of(arm, seed)
+    robot = Robot.from_urdf(arm.robot().urdf())
+    assert_same(robot.mass_matrix(q).ravel(), arm.mass_matrix(q).ravel())
+    assert_same(robot.coriolis_matrix(q, qd).ravel(), arm.coriolis_matrix(q, qd).ravel())
+
+
+@SEEDS
+def test_robot_has_the_determinant_of_the_closed_form(seed):
+    arm = PointMassArm()
+    q, _, _ = state_of(arm, seed)
+    M = Robot.from_urdf(arm.robot().urdf()).mass_matrix(q)
+    assert np.linalg.det(M) == pytest.approx(arm.determinant(q), rel=1e-11)
+
+
+@ARMS
+@SEEDS
 @pytest.mark.parametrize('recursion', [seven_dof, hollerbach, manipulator, body_frame])
 def test_recursions_have_the_efforts_of_the_closed_form(recursion, arm, seed):
     state = state_of(arm, seed)
