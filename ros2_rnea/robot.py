@@ -237,7 +237,7 @@ class Robot:
         of :meth:`inverse_dynamics`.
         """
         with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
-            _, forces = rnea.transmitted_forces(
+            forces = rnea.transmitted_forces(
                 self._tree, call.q, call.qd, call.qdd, call.gravity, call.body_forces(f_ext))
             return {body.joint: call.result(list(forces[i]), 6)
                     for i, body in enumerate(self._tree.bodies)}

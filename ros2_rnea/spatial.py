@@ -290,6 +290,12 @@ class Inertia:
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.I_origin + other.I_origin)
 
+    @property
+    def second_moment(self) -> Matrix:
+        """Return the integral of P Pᵀ over the mass: tr(I)/2 − I, of the pseudo-inertia matrix."""
+        a, b, c = self.I_origin.rows
+        return IDENTITY * (0.5 * (a.x + b.y + c.z)) - self.I_origin
+
     def __matmul__(self, v: Motion) -> Force:
         """Return the momentum of a body that moves with v, or the force that accelerates it."""
         return Force(

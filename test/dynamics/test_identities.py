@@ -48,6 +48,7 @@ from ros2_rnea.model.description import (
     Pose,
     RobotDescription,
 )
+from ros2_rnea.model.reduction import reduced, WITH_AXIS
 from ros2_rnea.spatial import Vector
 from rotations import rotation_from_quaternion, rotation_from_rpy, skew
 
@@ -303,6 +304,18 @@ def test_lumped_or_not_a_robot_is_the_same(case):
     M = case.robot.mass_matrix(case.q)
     assert_close(apart.forward_dynamics(case.q, case.qd, effort, case.f_ext, case.gravity),
                  case.qdd, moving_effort(case) / np.linalg.eigvalsh(M)[0])
+
+
+@for_drawn(ANY)
+def test_regrouped_or_not_a_robot_needs_the_same_efforts(case):
+    regrouped = Robot(reduced(case.tree))
+    assert_close(regrouped.inverse_dynamics(*case.state, case.f_ext, case.gravity),
+                 case.robot.inverse_dynamics(*case.state, case.f_ext, case.gravity),
+                 moving_effort(case))
+    M = case.robot.mass_matrix(case.q)
+    assert_close(regrouped.mass_matrix(case.q), M, np.max(np.abs(M), initial=0.0))
+    for axis in (body.axis for body in regrouped.tree.bodies if body.type in WITH_AXIS):
+        assert (axis.x, axis.y, axis.z) == (0.0, 0.0, 1.0)
 
 
 @for_drawn(ANY, st.randoms(use_true_random=False))
