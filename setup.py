@@ -43,9 +43,12 @@ exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
 
 DEMO = ['matplotlib', 'mujoco>=3.2', 'rich']
 
+# To read closed chains from YAML.  The parser of URDF brings it along; ours need not rely on that.
+YAML = ['pyyaml>=5.4']
+
 DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 
-TEST = DEMO + DOCS + [
+TEST = DEMO + DOCS + YAML + [
     'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
     'hypothesis',
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
@@ -109,6 +112,6 @@ setup(
     python_requires='>=3.10',
     # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
-    extras_require={'demo': DEMO, 'docs': DOCS, 'test': TEST},
+    extras_require={'demo': DEMO, 'docs': DOCS, 'test': TEST, 'yaml': YAML},
     entry_points={'console_scripts': EXECUTABLES},
 )

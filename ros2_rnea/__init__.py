@@ -25,9 +25,10 @@ late, short or missing, and ``node`` carries messages between that and ROS 2.  E
 stands to its right.
 """
 
-from ros2_rnea.closed_chain import ClosedChain, Loop
+from ros2_rnea.closed_chain import ClosedChain
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
+from ros2_rnea.model.loops import Loop
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
 

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
@@ -31,10 +30,9 @@ from ros2_rnea.model.description import (
     JointDescription,
     JointType,
     LinkDescription,
-    Pose,
     RobotDescription,
-    Triple,
 )
+from ros2_rnea.model.loops import Loop, parse_loops, TOLERANCE
 from ros2_rnea.model.tree import build_tree, placement, Tree
 from ros2_rnea.robot import Robot
 
@@ -42,26 +40,6 @@ ASSEMBLED = 1e-12
 """Assembly goes on until no loop is open by more than this [rad, m], if rounding lets it."""
 
 MOST_STEPS = 50
-
-
-@dataclass(frozen=True)
-class Loop:
-    """
-    What closes a loop: a joint between two links that the tree does not join directly.
-
-    Frame 1 stands at ``origin1`` in link 1's frame, frame 2 at ``origin2`` in link 2's.  The joint
-    lets frame 2 move in frame 1 as a joint of that type lets a child move in URDF; a fixed one
-    holds the two frames together.  ``axis`` is in both frames and need not be of unit length.
-    Any type but helical, whose turns a position does not tell, and floating, which closes nothing.
-    """
-
-    name: str
-    link1: str
-    link2: str
-    type: JointType = JointType.FIXED  # noqa: A003 (the name that URDF gave it)
-    origin1: Pose = Pose()
-    origin2: Pose = Pose()
-    axis: Triple = (1.0, 0.0, 0.0)
 
 
 class Mobility(NamedTuple):
@@ -132,7 +110,7 @@ class ClosedChain:
             robot: Robot,
             loops: Iterable[Loop],
             actuated: Iterable[str] | None = None,
-            tolerance: float = 1e-6) -> None:
+            tolerance: float = TOLERANCE) -> None:
         if not 0.0 < tolerance < 1.0:
             raise ArgumentError(f'tolerance is {tolerance}; it needs to be between 0 and 1')
         self._robot, self._tolerance = robot, tolerance
@@ -144,6 +122,18 @@ class ClosedChain:
         self._joints = {name: _loop_joint(robot.tree, loop) for name, loop in self._loops.items()}
         self._actuated = tuple(robot.joint_names if actuated is None else actuated)
         self._places = self._places_of('actuated', self._actuated)
+
+    @classmethod
+    def from_yaml(cls, robot: Robot, text: str) -> ClosedChain:
+        """
+        Close the loops that a YAML file beside the URDF lists (:mod:`ros2_rnea.model.loops`).
+
+        :param robot: the tree that remains when all loops are cut.
+        :param text: the content of the file.
+        :raises RneaError: naming the loop, and the key that is wrong or does not fit the robot.
+        """
+        description = parse_loops(text)
+        return cls(robot, description.loops, description.actuated, description.tolerance)
 
     @property
     def robot(self) -> Robot:
@@ -452,8 +442,11 @@ class ClosedChain:
 def _loop_joint(tree: Tree, loop: Loop) -> LoopJoint:
     """Return a loop in the terms of mechanics; checked as the joint of a robot of two links."""
     where = f'loop {loop.name!r}'
-    check_link(tree, loop.link1)
-    check_link(tree, loop.link2)
+    for key, link in (('link1', loop.link1), ('link2', loop.link2)):
+        try:
+            check_link(tree, link)
+        except ArgumentError as error:
+            raise ArgumentError(f'{where} has the {key} {link!r}, but {error}') from error
     if tree.links[loop.link1].body == tree.links[loop.link2].body:
         raise DescriptionError(
             f'{where} joins {loop.link1!r} and {loop.link2!r}, which are one rigid body')
@@ -465,9 +458,12 @@ def _loop_joint(tree: Tree, loop: Loop) -> LoopJoint:
     links = LinkDescription(loop.link1), LinkDescription(loop.link2)
     joint = JointDescription(
         loop.name, loop.type, loop.link1, loop.link2, loop.origin1, loop.axis)
-    alone = build_tree(
-        RobotDescription(where, links, (joint,)),
-        massless_links=[loop.link2], lump_fixed_joints=False)
+    try:
+        alone = build_tree(
+            RobotDescription(where, links, (joint,)),
+            massless_links=[loop.link2], lump_fixed_joints=False)
+    except DescriptionError as error:
+        raise DescriptionError(f'{where}: {error}') from error
     return LoopJoint(
         predecessor=loop.link1,
         successor=loop.link2,

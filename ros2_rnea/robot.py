@@ -32,8 +32,8 @@ from ros2_rnea.dynamics.linear import solve_symmetric
 from ros2_rnea.dynamics.rotors import rotor_effort
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.checks import check_link as check_link_description
-from ros2_rnea.model.description import Inertial, LinkDescription, RobotDescription
+from ros2_rnea.model.checks import check_payload
+from ros2_rnea.model.description import Inertial, RobotDescription
 from ros2_rnea.model.tree import attach, build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.results import EffortTerms, LinkMotion, LinkPose
@@ -67,6 +67,10 @@ class Robot:
         self._bare = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
         self._tree = attach(tree, self._payloads.values())
+
+    def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
+        """Pickle and copy as what it was made from, so that processes can share the work."""
+        return type(self), (self._bare, dict(self._payloads))
 
     @classmethod
     def from_urdf(
@@ -460,7 +464,7 @@ class Robot:
         :raises RneaError: where the link does not exist or a number is not finite or negative.
         """
         check_link(self._bare, link)
-        check_link_description(LinkDescription(f'payload {name}', inertial))
+        check_payload(name, inertial)
         return Robot(self._bare, {**self._payloads, name: (link, inertial)})
 
     def without_payload(self, name: str) -> Robot:

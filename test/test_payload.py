@@ -162,6 +162,9 @@ def test_a_link_that_does_not_exist_carries_nothing(arm):
     ({'mass': nan}, 'mass nan'),
     ({'origin': Pose((0.0, inf, 0.0))}, 'origin xyz'),
     ({'inertia': (nan, 0.0, 0.0, 0.0, 0.0, 0.0)}, 'inertia nan'),
+    ({'mass': 0.0, 'inertia': (0.1, 0.0, 0.0, -0.1, 0.0, 0.1)}, 'mass 0 and the iyy -0.1;'),
+    ({'mass': 0.0, 'inertia': (-0.1, 0.0, 0.0, 0.1, 0.0, 0.1)}, 'mass 0 and the ixx -0.1;'),
+    ({'mass': 0.0, 'inertia': (0.1, 0.0, 0.0, 0.1, 0.0, -0.1)}, 'mass 0 and the izz -0.1;'),
 ])
 def test_a_payload_that_cannot_be_is_refused(changes, message, arm):
     with pytest.raises(RneaError, match=f'payload stone.*{message}'):

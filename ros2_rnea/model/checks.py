@@ -26,6 +26,7 @@ from math import hypot, isfinite
 
 from ros2_rnea.errors import DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
+    Inertial,
     JointDescription,
     JointType,
     LinkDescription,
@@ -81,6 +82,21 @@ def check_link(link: LinkDescription) -> None:
     _check_finite(where, 'inertia', inertial.inertia)
     _check_pose(f'{where} <inertial>', inertial.origin)
     _check_not_negative(where, 'mass', inertial.mass)
+
+
+def check_payload(name: str, inertial: Inertial) -> None:
+    """
+    Refuse what no body that is attached can be.
+
+    The audit, which would warn of a link's negative inertia, does not see payloads.  With a mass
+    it may be what an identification found; without one nothing else is left of the payload.
+    """
+    link = LinkDescription(f'payload {name}', inertial)
+    check_link(link)
+    ixx, _, _, iyy, _, izz = inertial.inertia
+    if inertial.mass == 0.0:
+        for what, moment in (('ixx', ixx), ('iyy', iyy), ('izz', izz)):
+            _check_not_negative(f'link {link.name!r}', f'mass 0 and the {what}', moment)
 
 
 def _check_joint(joint: JointDescription) -> None:

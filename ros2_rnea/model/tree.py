@@ -23,7 +23,7 @@ says which coordinate moves it, and how.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import inf, isfinite
 from types import MappingProxyType
 
@@ -130,6 +130,19 @@ class Tree:
     nq: int
     nv: int
     effort_limits: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ('links', 'joints', 'mimics'):
+            mapping = getattr(self, name)
+            if not isinstance(mapping, MappingProxyType):  # one that is may be shared
+                object.__setattr__(self, name, MappingProxyType(mapping))
+        self.effort_limits.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Tree], tuple[object, ...]]:
+        """Pickle and copy a read-only mapping as a dict, for it can do neither itself."""
+        values = [getattr(self, field.name) for field in fields(self)]
+        return Tree, tuple(
+            dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
 
 def build_tree(
@@ -315,15 +328,13 @@ def _assemble(
     for joint in carrying:
         if joint.name in first_v and joint.type.nv == 1:
             effort_limits[first_v[joint.name]] = joint.limits.effort
-    effort_limits.flags.writeable = False
     return Tree(
         name=name,
         root=root,
         bodies=tuple(bodies),
-        links=MappingProxyType(frames),
-        joints=MappingProxyType({
-            j: i for j, i in indices.items() if j in first_q and bodies[i].type.nv}),
-        mimics=MappingProxyType({j: i for j, i in indices.items() if j in mimics}),
+        links=frames,
+        joints={j: i for j, i in indices.items() if j in first_q and bodies[i].type.nv},
+        mimics={j: i for j, i in indices.items() if j in mimics},
         nq=nq,
         nv=nv,
         effort_limits=effort_limits)

@@ -61,6 +61,7 @@ def message_of(description):
 @pytest.mark.parametrize('description', [
     robot('base'),
     one_link(mass=0.0),
+    one_link(mass=0.0, inertia=(-1.0, 0.0, 0.0, 1.0, 0.0, 1.0)),
     one_link(inertia=(-1.0, 0.0, 0.0, 1.0, 0.0, 1.0)),
     one_joint(),
     one_joint(axis=(0.0, -3.0, 4.0)),

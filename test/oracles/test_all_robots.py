@@ -14,7 +14,7 @@
 """
 Every robot of example-robot-data against Pinocchio and MuJoCo: a sample of the whole proof.
 
-``./run test --full`` compares many more states and writes docs/proof.md.
+``./run test --full`` compares many more states and writes docs/proof.rst.
 """
 
 from __future__ import annotations
@@ -102,10 +102,17 @@ def test_the_page_names_every_robot_and_what_failed():
         proof.skipped += sample(robot.name).skipped
     first = proof.measurements[0]
     proof.measurements[0] = replace(first, errors={**first.errors, 'M': np.nan})
-    text = page(proof, ROBOTS)
-    assert all(f'| {robot.name} |' in text for robot in ROBOTS)
-    assert f'- {first.robot}, fixed, Pinocchio: M nan' in text
+    core = pytest.importorskip('docutils.core', reason='docutils is not installed')
+    document = core.publish_doctree(page(proof, ROBOTS), settings_overrides={'halt_level': 2})
+    cells = {node.astext() for node in document.findall() if node.tagname == 'entry'}
+    assert {robot.name for robot in ROBOTS} <= cells
+    assert f'{first.robot}, fixed, Pinocchio: M nan' in document.astext()
     assert '1 figures are too large' in verdict(proof, ROBOTS)
+
+
+def test_a_page_without_any_robot_is_a_page():
+    core = pytest.importorskip('docutils.core', reason='docutils is not installed')
+    core.publish_doctree(page(Proof(), []), settings_overrides={'halt_level': 2})
 
 
 @pytest.mark.parametrize('ours, theirs, errors', [

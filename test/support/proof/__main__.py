@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Every robot of example-robot-data against Pinocchio and MuJoCo, into docs/proof.md.
+Every robot of example-robot-data against Pinocchio and MuJoCo, into docs/proof.rst.
 
 ``./run test --full`` calls it; otherwise ``python -m proof`` in test/support.
 """
@@ -39,10 +39,10 @@ def main():
     parser = argparse.ArgumentParser(prog='./run test --full', description=__doc__.strip())
     parser.add_argument('--states', type=int, default=STATES, help='for each robot and base')
     parser.add_argument('--robot', default='', help='only robots whose name contains this')
-    parser.add_argument('--output', type=Path, help='docs/proof.md; of a part, out/proof.md')
+    parser.add_argument('--output', type=Path, help='docs/proof.rst; of a part, out/proof.rst')
     arguments = parser.parse_args()
     complete = arguments.states >= STATES and not arguments.robot
-    output = arguments.output or ROOT / ('docs' if complete else 'out') / 'proof.md'
+    output = arguments.output or ROOT / ('docs' if complete else 'out') / 'proof.rst'
     examples = [e for e in example_robots() if arguments.robot in e.name]
     if not examples:
         sys.exit(f'no robot whose name contains {arguments.robot!r} is installed')

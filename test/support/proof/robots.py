@@ -58,7 +58,7 @@ def _example_robot(path):
     massless, remarks = massless_groups(text), []
     if massless:
         count = f'{len(massless)} links' if len(massless) > 1 else 'one link'
-        remarks.append(f'{count} without inertia in `massless_links`: {", ".join(massless)}')
+        remarks.append(f'{count} without inertia in massless_links: {", ".join(massless)}')
     taken = f'<joint name="{FLOATING_BASE}"'
     if taken in text:
         text = text.replace(taken, f'<joint name="{FLOATING_BASE}_of_the_file"')
