@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from ros2_rnea.dynamics.quantities import Given
 from ros2_rnea.dynamics.wrenches import body_forces, Frame, WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import JointType
@@ -41,7 +42,7 @@ WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
 
 class Call:
     """
-    One call's arguments as numbers: floats, or the columns of a batch.
+    One call's arguments: checked, as arrays, and as numbers where an algorithm wants those.
 
     As a context it keeps NumPy quiet about numbers that are not finite: the result tells.
 
@@ -49,22 +50,20 @@ class Call:
     :param gravity: acceleration of free fall; None for the standard one.
     :param vectors: ``q`` and, where they count, ``qd``, ``qdd`` and ``tau``.
     :ivar rows: the number of states in a batch; None for a single state.
+    :ivar arrays: the vectors, by name.
     :raises ArgumentError: where a size or value does not fit the robot.
     """
 
     def __init__(self, tree: Tree, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> None:
         self._tree = tree
-        arrays = {name: floats(name, value) for name, value in vectors.items()}
-        first = next(iter(arrays.values()))
+        self.arrays = {name: floats(name, value) for name, value in vectors.items()}
+        first = next(iter(self.arrays.values()))
         self.rows = len(first) if first.ndim == 2 else None
-        self.zeros: list[Number] = [0.0] * tree.nv
-        self.q = self._split('q', arrays, tree.nq)
-        self.qd = self._split('qd', arrays, tree.nv)
-        self.qdd = self._split('qdd', arrays, tree.nv)
-        self.tau = self._split('tau', arrays, tree.nv)
-        if 'q' in arrays:
-            _check_quaternions(tree, self.q)
-        self.gravity = Vector(*_gravity(gravity))
+        for name, array in self.arrays.items():
+            self._check_shape(name, array)
+        if 'q' in self.arrays:
+            _check_quaternions(tree, self.arrays['q'])
+        self.gravity = Vector(*checked_gravity(gravity))
         self._quiet = np.errstate(invalid='ignore', over='ignore', divide='ignore')
 
     def __enter__(self) -> Call:
@@ -74,15 +73,73 @@ class Call:
     def __exit__(self, *error: Any) -> None:
         self._quiet.__exit__(*error)
 
-    def body_forces(
-            self, f_ext: Wrenches | None) -> dict[int, Force]:
-        """Return the wrenches as the sum on each body, in its frame."""
+    def numbers(self, name: str) -> list[Number]:
+        """Return a vector as floats, or as the columns of a batch; zeros where it is not given."""
+        if name not in self.arrays:
+            return [0.0] * (self._tree.nq if name == 'q' else self._tree.nv)
+        array = self.arrays[name]
+        return list(array.T) if array.ndim == 2 else array.tolist()
+
+    @property
+    def q(self) -> list[Number]:
+        """Return the positions as numbers."""
+        return self.numbers('q')
+
+    @property
+    def qd(self) -> list[Number]:
+        """Return the velocities as numbers."""
+        return self.numbers('qd')
+
+    @property
+    def qdd(self) -> list[Number]:
+        """Return the accelerations as numbers."""
+        return self.numbers('qdd')
+
+    def given(self, f_ext: Mapping[int, Force]) -> Given:
+        """Return all that quantities are computed from."""
+        return Given(self.q, self.qd, self.qdd, self.numbers('tau'), self.gravity, f_ext)
+
+    def body_forces(self, f_ext: Wrenches | ArrayLike | None) -> dict[int, Force]:
+        """
+        Return the wrenches as the sum on each body, in its frame.
+
+        :param f_ext: by link name, or the rows of an array with six numbers for each body.
+        """
         if f_ext is None:
             return {}
-        if not isinstance(f_ext, Mapping):
+        if isinstance(f_ext, Mapping):
+            return body_forces(self._tree, self.q, self._wrenches(f_ext))
+        count = len(self._tree.bodies)
+        array = floats('f_ext', f_ext)
+        if array.shape not in ((count, 6), (self.rows, count, 6)):
             raise ArgumentError(
-                f'f_ext is a {type(f_ext).__name__}; it needs six numbers by link name')
-        return body_forces(self._tree, self.q, self._wrenches(f_ext))
+                f'f_ext is a {type(f_ext).__name__} of shape {array.shape}; it needs six numbers '
+                f'by link name, or a row of six for each of the {count} bodies')
+        columns = np.moveaxis(array, (-2, -1), (0, 1))
+        return {body: Force(Vector(*six[:3]), Vector(*six[3:])) for body, six in enumerate(
+            columns if array.ndim == 3 else columns.tolist())}
+
+    def force_rows(self, forces: Mapping[int, Force]) -> Array:
+        """Return wrenches by body as an array, shape (bodies, 6) or (N, bodies, 6)."""
+        lead = () if self.rows is None else (self.rows,)
+        array = np.zeros((*lead, len(self._tree.bodies), 6))
+        for body, force in forces.items():
+            for place, number in enumerate(force):
+                array[..., body, place] = number
+        return array
+
+    def output(self, shape: tuple[int, ...], out: Array | None) -> Array:
+        """
+        Return an array for the result, ``out`` where that fits.
+
+        :param shape: for one state.
+        :raises ArgumentError: where ``out`` does not fit.
+        """
+        shape = shape if self.rows is None else (self.rows, *shape)
+        if out is None:
+            return np.empty(shape)
+        _check_out(out, shape)
+        return out
 
     def result(
             self, numbers: Sequence[Any], *inner: int, out: Array | None = None) -> Array:
@@ -93,11 +150,7 @@ class Call:
         :param out: written and returned where given.
         :raises ArgumentError: where ``out`` does not fit.
         """
-        shape = inner if self.rows is None else (self.rows, *inner)
-        if out is None:
-            out = np.empty(shape)
-        else:
-            _check_out(out, shape)
+        out = self.output(inner, out)
         for place in np.ndindex(*inner):
             value: Any = numbers
             for index in place:
@@ -109,18 +162,14 @@ class Call:
         """Return one number as a float, or as an array with one for each row."""
         return float(number) if self.rows is None else np.broadcast_to(number, self.rows).copy()
 
-    def _split(self, name: str, arrays: Mapping[str, Array], size: int) -> list[Number]:
-        """Return one vector's numbers, in floats or columns; zeros where it is not given."""
-        if name not in arrays:
-            return [0.0] * size
-        array = arrays[name]
+    def _check_shape(self, name: str, array: Array) -> None:
+        size = self._tree.nq if name == 'q' else self._tree.nv
         shape = (size,) if self.rows is None else (self.rows, size)
         if array.shape != shape:
             joints = ', '.join(self._tree.joints)
             raise ArgumentError(
                 f'{name} has shape {array.shape}; {self._tree.name!r} needs {shape} '
                 f'for its joints {joints}')
-        return list(array.T) if array.ndim == 2 else array.tolist()
 
     def _wrenches(
             self, f_ext: Wrenches) -> dict[str, tuple[Force, str | Frame]]:
@@ -168,10 +217,10 @@ def check_quaternion(joint: str, quaternion: ArrayLike) -> None:
             'it needs length 1')
 
 
-def _check_quaternions(tree: Tree, q: list[Number]) -> None:
+def _check_quaternions(tree: Tree, q: Array) -> None:
     for body in tree.bodies:
         if body.type in WITH_QUATERNION:
-            check_quaternion(body.joint, q[body.q_slice][-4:])
+            check_quaternion(body.joint, q[..., body.q_slice][..., -4:].T)
 
 
 def floats(name: str, value: ArrayLike) -> Array:
@@ -186,7 +235,12 @@ def floats(name: str, value: ArrayLike) -> Array:
         raise ArgumentError(f'{name} is not an array of numbers: {error}') from error
 
 
-def _gravity(value: ArrayLike | None) -> list[float]:
+def checked_gravity(value: ArrayLike | None) -> list[float]:
+    """
+    Return gravity as three numbers; the standard one for None.
+
+    :raises ArgumentError: where it is not three finite numbers.
+    """
     array = floats('gravity', STANDARD_GRAVITY if value is None else value)
     if array.shape != (3,) or not np.all(np.isfinite(array)):
         raise ArgumentError(

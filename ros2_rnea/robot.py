@@ -15,62 +15,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, check_link, floats, Wrenches
-from ros2_rnea.dynamics import configuration, energy, jacobian, regressor, rnea
-from ros2_rnea.dynamics.aba import forward_dynamics
-from ros2_rnea.dynamics.coriolis import coriolis_matrix
-from ros2_rnea.dynamics.crba import mass_matrix
-from ros2_rnea.dynamics.friction import joint_friction
+from ros2_rnea.arguments import Array, Call, check_link, checked_gravity, floats, Wrenches
+from ros2_rnea.coordinates import Coordinates
+from ros2_rnea.dynamics import energy, jacobian, quantities, regressor, rnea
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
-from ros2_rnea.dynamics.linear import solve_symmetric
-from ros2_rnea.dynamics.rotors import rotor_effort
+from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.evaluator import Evaluator
+from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
-from ros2_rnea.model.tree import attach, build_tree, Tree
+from ros2_rnea.model.tree import attach, build_tree, carried_inertia, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.results import EffortTerms, LinkMotion, LinkPose
-from ros2_rnea.spatial import Number, Vector
-
 
 ROUNDING = 1e-15
 """Inertia below this share of the largest in the robot is what rounding leaves of none."""
 
-BEYOND_REASON = 1e12
-"""Accelerations beyond this are looked into: the mass matrix may be singular but for rounding."""
 
-
-class Robot:
+class Robot(Coordinates):
     """
     A robot and its dynamics.
 
-    Vectors are in the order of ``joint_names``, which is depth first from the root link with
-    children in the description's order; mimic joints have no place of their own.  Revolute,
-    continuous, prismatic and helical joints take one position and one velocity, a cylindrical one
-    two (turn, slide).  A floating joint takes q = (x, y, z, qx, qy, qz, qw) and v = (angular;
-    linear) in body axes, a spherical one the angular part of both, a planar one
-    q = (x, y, theta) and v = (vx, vy, omega) in body axes.  SI units.
+    Its vectors are those of :class:`Coordinates`; SI units.  Methods of mechanics take one state,
+    or N states as the rows of 2-D arrays; those that add and split positions take one.  A robot
+    never changes and may be used by several threads at once.
 
-    Methods of mechanics take one state, or N states as the rows of 2-D arrays; those that add and
-    split positions take one.  A robot never changes and may be used by several threads at once.
+    How it is computed is its :class:`Engine`.  A compiled robot makes a kernel when a method is
+    first called, which takes from 20 ms (six joints) to seconds (forty), or 1 ms where the user's
+    cache folder has it from an earlier time; :meth:`compile` does that beforehand.
     """
 
-    def __init__(self, tree: Tree, payloads: Mapping[str, tuple[str, Inertial]] | None = None,
-                 ) -> None:
+    def __init__(
+            self,
+            tree: Tree,
+            payloads: Mapping[str, tuple[str, Inertial]] | None = None,
+            gravity: ArrayLike | None = None,
+            engine: Engine | str | None = None,
+            kernels: Kernels | None = None) -> None:
         self._bare = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
-        self._tree = attach(tree, self._payloads.values())
+        super().__init__(attach(tree, self._payloads.values()))
+        self._gravity = checked_gravity(gravity)
+        self._engine = engine_of(engine)
+        self._kernels = kernels or kernels_of(tree, self._engine)
+        self._evaluator = Evaluator(
+            self._tree, tree, carried_inertia(tree, self._payloads.values()), self._gravity,
+            self._kernels)
+        self._direct: dict[str, bool] = {}  # methods that are machine code: also with wrenches?
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
         """Pickle and copy as what it was made from, so that processes can share the work."""
-        return type(self), (self._bare, dict(self._payloads))
+        return type(self), (self._bare, dict(self._payloads), self._gravity, self._engine)
 
     @classmethod
     def from_urdf(
@@ -78,7 +82,8 @@ class Robot:
             text: str,
             floating_base: bool = False,
             massless_links: Iterable[str] = (),
-            lump_fixed_joints: bool = True) -> Robot:
+            lump_fixed_joints: bool = True,
+            engine: Engine | str | None = None) -> Robot:
         """
         Read a robot from URDF text.
 
@@ -87,10 +92,12 @@ class Robot:
         :param massless_links: links that may move without an ``<inertial>``.
         :param lump_fixed_joints: make one body of links that fixed joints hold together; without
             it, :meth:`joint_wrenches` knows what a fixed joint transmits too.
+        :param engine: how to compute, see :class:`Engine`; by default as the environment variable
+            ``ROS2_RNEA_ENGINE`` says, or else the fastest that can be had.
         :raises DescriptionError: naming the joint or link that leaves the dynamics undefined.
         """
         return cls.from_description(
-            parse_urdf(text), floating_base, massless_links, lump_fixed_joints)
+            parse_urdf(text), floating_base, massless_links, lump_fixed_joints, engine)
 
     @classmethod
     def from_description(
@@ -98,49 +105,61 @@ class Robot:
             description: RobotDescription,
             floating_base: bool = False,
             massless_links: Iterable[str] = (),
-            lump_fixed_joints: bool = True) -> Robot:
+            lump_fixed_joints: bool = True,
+            engine: Engine | str | None = None) -> Robot:
         """Make a robot from a description that was built in code; see :meth:`from_urdf`."""
-        return cls(build_tree(description, floating_base, massless_links, lump_fixed_joints))
+        tree = build_tree(description, floating_base, massless_links, lump_fixed_joints)
+        return cls(tree, engine=engine)
 
     def __repr__(self) -> str:
         return f'<Robot {self.name!r}: {len(self.joint_names)} joints, nq {self.nq}, nv {self.nv}>'
 
-    # ---- what there is --------------------------------------------------------------------------
+    # ---- speed ----------------------------------------------------------------------------------
 
     @property
-    def tree(self) -> Tree:
-        """Return the tree of rigid bodies behind this robot, payloads included."""
-        return self._tree
+    def engine(self) -> Engine:
+        """Return how this robot's dynamics is computed."""
+        return self._engine
 
-    @property
-    def name(self) -> str:
-        """Return the name that the description gives."""
-        return self._tree.name
+    def compile(  # noqa: A003
+            self, *names: str, wrenches: bool = False, rows: bool = False) -> None:
+        """
+        Make kernels now, so that the first call need not.
 
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Return the independent moving joints, in the order of all vectors."""
-        return tuple(self._tree.joints)
+        :param names: of methods, such as ``'inverse_dynamics'``.
+        :param wrenches: for calls with ``f_ext``; otherwise for calls without.
+        :param rows: for batches; otherwise for one state.
+        :raises ArgumentError: where a name is none of a method that has a kernel.
+        """
+        for quantity in map(_quantity, names):
+            self._evaluator.prepare(quantity, wrenches, rows)
 
-    @property
-    def link_names(self) -> tuple[str, ...]:
-        """Return all links, the root link first, depth first."""
-        return tuple(self._tree.links)
+    def bind(
+            self, name: str, *vectors: Array, out: Array, f_ext: Array | None = None,
+            ) -> Callable[[], Array]:
+        """
+        Return a method bound to arrays: a function that reads and writes them at each call.
 
-    @property
-    def nq(self) -> int:
-        """Return the length of a position vector."""
-        return self._tree.nq
+        It is the fastest way to compute the same thing again and again.
 
-    @property
-    def nv(self) -> int:
-        """Return the length of velocity, acceleration and effort vectors."""
-        return self._tree.nv
-
-    @property
-    def effort_limits(self) -> Array:
-        """Return the largest magnitude of each effort, shape (nv,) [Nm or N]; infinite if none."""
-        return self._tree.effort_limits
+        :param name: of the method, such as ``'inverse_dynamics'``.
+        :param vectors: its first arguments, float64 arrays for one state.
+        :param out: written at each call, and returned.
+        :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`.
+        :raises ArgumentError: where an array does not suit.
+        """
+        quantity = _quantity(name)
+        given = dict(zip(quantity.inputs, vectors))
+        if len(vectors) != len(quantity.inputs):
+            raise ArgumentError(
+                f'{name!r} is bound to {len(vectors)} arrays; it needs '
+                f'{", ".join(quantity.inputs)}')
+        method = getattr(Robot, name).__get__(self)
+        wrenches = {} if f_ext is None else {'f_ext': f_ext}
+        method(**given, **wrenches, out=out)  # an error is better now than in the cycle
+        arrays = (*vectors, *wrenches.values(), out)
+        return self._evaluator.bound(
+            quantity, arrays, bool(wrenches), lambda: method(**given, **wrenches, out=out))
 
     # ---- from motion to effort ------------------------------------------------------------------
 
@@ -149,7 +168,7 @@ class Robot:
             q: ArrayLike,
             qd: ArrayLike,
             qdd: ArrayLike,
-            f_ext: Wrenches | None = None,
+            f_ext: Wrenches | ArrayLike | None = None,
             gravity: ArrayLike | None = None,
             out: Array | None = None) -> Array:
         """
@@ -160,70 +179,65 @@ class Robot:
         :param qdd: accelerations, shape (nv,) or (N, nv).
         :param f_ext: what the environment does to the robot: by link name, six numbers
             [moment; force] in that link's frame, or a :class:`Wrench` in another; rows allowed.
+            Or an array with six numbers for each of :attr:`body_names`, shape (bodies, 6) or
+            (N, bodies, 6).
         :param gravity: acceleration of free fall in the world's axes (those of the root link of
-            a robot with a fixed base), shape (3,) [m/s^2]; by default (0, 0, −9.81).
+            a robot with a fixed base), shape (3,) [m/s^2]; by default the robot's, which is
+            (0, 0, −9.81) unless it was made :meth:`with_gravity`.
         :param out: written and returned where given, float64 of the result's shape.
         :return: efforts, shape (nv,) or (N, nv) [Nm or N].
         :raises ArgumentError: where a size, name or value does not fit this robot.
         """
-        with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
-            tau = rnea.inverse_dynamics(
-                self._tree, call.q, call.qd, call.qdd, call.gravity, call.body_forces(f_ext))
-            tau = _sum(
-                tau, joint_friction(self._tree, call.qd), rotor_effort(self._tree, call.qdd))
-            return call.result(tau, self.nv, out=out)
+        return self._compute(
+            quantities.INVERSE_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, qdd=qdd)
 
-    def gravity(self, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
+    def gravity(
+            self, q: ArrayLike, gravity: ArrayLike | None = None, out: Array | None = None,
+            ) -> Array:
         """
         Return the effort that holds the robot still against gravity.
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        with Call(self._tree, gravity, q=q) as call:
-            return call.result(rnea.inverse_dynamics(
-                self._tree, call.q, call.zeros, call.zeros, call.gravity), self.nv)
+        return self._compute(quantities.GRAVITY, None, gravity, out, q=q)
 
-    def bias(self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike | None = None) -> Array:
+    def bias(
+            self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike | None = None,
+            out: Array | None = None) -> Array:
         """
         Return the effort that keeps the velocity as it is: C(q, q̇) q̇ + g(q) + friction.
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        with Call(self._tree, gravity, q=q, qd=qd) as call:
-            tau = rnea.inverse_dynamics(
-                self._tree, call.q, call.qd, call.zeros, call.gravity)
-            return call.result(_sum(tau, joint_friction(self._tree, call.qd)), self.nv)
+        return self._compute(quantities.BIAS, None, gravity, out, q=q, qd=qd)
+
+    def coriolis_effort(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
+        """Return C(q, q̇) q̇; arguments and errors are those of :meth:`inverse_dynamics`."""
+        return self._compute(quantities.CORIOLIS_EFFORT, None, None, out, q=q, qd=qd)
+
+    def friction(self, qd: ArrayLike) -> Array:
+        """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
+        return self._compute(quantities.FRICTION_EFFORT, qd=qd)
 
     def effort_terms(
             self,
             q: ArrayLike,
             qd: ArrayLike,
             qdd: ArrayLike,
-            f_ext: Wrenches | None = None,
+            f_ext: Wrenches | ArrayLike | None = None,
             gravity: ArrayLike | None = None) -> EffortTerms:
         """
         Return the terms whose sum is :meth:`inverse_dynamics`, each computed by itself.
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        tree, nowhere = self._tree, Vector(0.0, 0.0, 0.0)
-        with Call(tree, gravity, q=q, qd=qd, qdd=qdd) as call:
-            rest = call.zeros
-            by_term = (
-                rnea.inverse_dynamics(tree, call.q, rest, rest, call.gravity),
-                rnea.inverse_dynamics(tree, call.q, call.qd, rest, nowhere),
-                _sum(rnea.inverse_dynamics(tree, call.q, rest, call.qdd, nowhere),
-                     rotor_effort(tree, call.qdd)),
-                joint_friction(tree, call.qd),
-                rnea.inverse_dynamics(
-                    tree, call.q, rest, rest, nowhere, call.body_forces(f_ext)))
-            terms = [call.result(term, self.nv) for term in by_term]
-        return EffortTerms(*terms, np.sum(terms, axis=0))  # type: ignore[call-arg]
-
-    def friction(self, qd: ArrayLike) -> Array:
-        """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
-        with Call(self._tree, qd=qd) as call:
-            return call.result(joint_friction(self._tree, call.qd), self.nv)
+        terms = (
+            self.gravity(q, gravity),
+            self.coriolis_effort(q, qd),
+            self._compute(quantities.INERTIAL_EFFORT, q=q, qdd=qdd),
+            self.friction(qd),
+            self._compute(quantities.EXTERNAL_EFFORT, {} if f_ext is None else f_ext, q=q))
+        return EffortTerms(*terms, np.sum(terms, axis=0))
 
     def joint_wrenches(
             self,
@@ -240,7 +254,7 @@ class Robot:
         where the robot was made with ``lump_fixed_joints=False``.  Arguments and errors are those
         of :meth:`inverse_dynamics`.
         """
-        with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
+        with self._call(gravity, q=q, qd=qd, qdd=qdd) as call:
             forces = rnea.transmitted_forces(
                 self._tree, call.q, call.qd, call.qdd, call.gravity, call.body_forces(f_ext))
             return {body.joint: call.result(list(forces[i]), 6)
@@ -248,28 +262,26 @@ class Robot:
 
     # ---- from effort to motion ------------------------------------------------------------------
 
-    def mass_matrix(self, q: ArrayLike) -> Array:
+    def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M(q), rotors included, shape (nv, nv) or (N, nv, nv); q as elsewhere."""
-        with Call(self._tree, q=q) as call:
-            return call.result(mass_matrix(self._tree, call.q), self.nv, self.nv)
+        return self._compute(quantities.MASS_MATRIX, None, None, out, q=q)
 
-    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> Array:
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
         """
         Return C(q, q̇) of the Christoffel symbols, shape (nv, nv) or (N, nv, nv).
 
         C q̇ is the Coriolis and centrifugal effort, and Ṁ − 2C is skew-symmetric.
         """
-        with Call(self._tree, q=q, qd=qd) as call:
-            return call.result(
-                coriolis_matrix(self._tree, call.q, call.qd), self.nv, self.nv)
+        return self._compute(quantities.CORIOLIS_MATRIX, None, None, out, q=q, qd=qd)
 
     def forward_dynamics(
             self,
             q: ArrayLike,
             qd: ArrayLike,
             tau: ArrayLike,
-            f_ext: Wrenches | None = None,
-            gravity: ArrayLike | None = None) -> Array:
+            f_ext: Wrenches | ArrayLike | None = None,
+            gravity: ArrayLike | None = None,
+            out: Array | None = None) -> Array:
         """
         Return the accelerations that efforts cause, joint friction counted against them.
 
@@ -278,18 +290,9 @@ class Robot:
 
         :raises ArgumentError: also where a joint moves nothing that has inertia.
         """
-        tree = self._tree
-        with Call(tree, gravity, q=q, qd=qd, tau=tau) as call:
-            forces = call.body_forces(f_ext)
-            effort = _difference(call.tau, joint_friction(tree, call.qd))
-            if tree.mimics:
-                bias = rnea.inverse_dynamics(
-                    tree, call.q, call.qd, call.zeros, call.gravity, forces)
-                qdd = solve_symmetric(mass_matrix(tree, call.q), _difference(effort, bias))
-            else:
-                qdd = forward_dynamics(tree, call.q, call.qd, effort, call.gravity, forces)
-            accelerations = call.result(qdd, self.nv)
-        if not np.all(np.abs(accelerations) < BEYOND_REASON):
+        accelerations = self._compute(
+            quantities.FORWARD_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, tau=tau)
+        if not np.all(np.abs(accelerations) < quantities.BEYOND_REASON):
             self._check_mass_matrix(q)
         return accelerations
 
@@ -309,7 +312,9 @@ class Robot:
 
     # ---- links ----------------------------------------------------------------------------------
 
-    def jacobian(self, q: ArrayLike, link: str, frame: Frame | None = None) -> Array:
+    def jacobian(
+            self, q: ArrayLike, link: str, frame: Frame | None = None, out: Array | None = None,
+            ) -> Array:
         """
         Return J with v = J q̇ for a link, shape (6, nv) or (N, 6, nv), rows [angular; linear].
 
@@ -320,17 +325,15 @@ class Robot:
         check_link(self._tree, link)
         if frame not in (None, WORLD):
             raise ArgumentError(f'the frame of a Jacobian is {frame!r}; it needs None or WORLD')
-        with Call(self._tree, q=q) as call:
-            columns = (jacobian.link_jacobian if frame is None else jacobian.world_jacobian)(
-                self._tree, call.q, link)
-            rows = [list(row) for row in zip(*columns)]
-            return call.result(rows, 6, self.nv)
+        jacobian_of = (
+            quantities.link_jacobian if frame is None else quantities.world_jacobian)
+        return self._compute(jacobian_of(link), None, None, out, q=q)
 
     def link_motion(
             self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str) -> LinkMotion:
         """Return how a link moves, physically; with q̈ = 0 its acceleration is J̇ q̇."""
         check_link(self._tree, link)
-        with Call(self._tree, q=q, qd=qd, qdd=qdd) as call:
+        with self._call(q=q, qd=qd, qdd=qdd) as call:
             v, a, linear = jacobian.link_motion(self._tree, call.q, call.qd, call.qdd, link)
             return LinkMotion(
                 call.result(list(v), 6), call.result(list(a), 6), call.result(list(linear), 3))
@@ -342,7 +345,7 @@ class Robot:
         :param q: positions, shape (nq,) or (N, nq); rotations then have shape (N, 3, 3).
         """
         poses = {}
-        with Call(self._tree, q=q) as call:
+        with self._call(q=q) as call:
             X_base_to_body = body_transforms(self._tree, call.q)
             for link in self._tree.links:
                 X = link_transform(self._tree, X_base_to_body, link)
@@ -354,23 +357,23 @@ class Robot:
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> float | Array:
         """Return half of q̇ᵀ M q̇ [J], one number or shape (N,)."""
-        with Call(self._tree, q=q, qd=qd) as call:
+        with self._call(q=q, qd=qd) as call:
             return call.scalar(energy.kinetic_energy(self._tree, call.q, call.qd))
 
     def potential_energy(
             self, q: ArrayLike, gravity: ArrayLike | None = None) -> float | Array:
         """Return the energy of the moving weight [J], zero with it at the world's origin."""
-        with Call(self._tree, gravity, q=q) as call:
+        with self._call(gravity, q=q) as call:
             return call.scalar(energy.potential_energy(self._tree, call.q, call.gravity))
 
     def center_of_mass(self, q: ArrayLike) -> Array:
         """Return the centre of the moving mass in the world [m], shape (3,) or (N, 3)."""
-        with Call(self._tree, q=q) as call:
+        with self._call(q=q) as call:
             return call.result(list(energy.center_of_mass(self._tree, call.q)), 3)
 
     def momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Return [angular; linear] momentum about the world's origin, shape (6,) or (N, 6)."""
-        with Call(self._tree, q=q, qd=qd) as call:
+        with self._call(q=q, qd=qd) as call:
             return call.result(list(energy.momentum(self._tree, call.q, call.qd)), 6)
 
     def regressor(
@@ -378,17 +381,16 @@ class Robot:
             q: ArrayLike,
             qd: ArrayLike,
             qdd: ArrayLike,
-            gravity: ArrayLike | None = None) -> Array:
+            gravity: ArrayLike | None = None,
+            out: Array | None = None) -> Array:
         """
         Return Y with Y φ the rigid bodies' effort, shape (nv, 10 bodies) or (N, nv, 10 bodies).
 
         φ is :attr:`inertial_parameters`; friction and rotors are not in Y φ.  Arguments and errors
         are those of :meth:`inverse_dynamics`.
         """
-        with Call(self._tree, gravity, q=q, qd=qd, qdd=qdd) as call:
-            return call.result(regressor.regressor(
-                self._tree, call.q, call.qd, call.qdd, call.gravity),
-                self.nv, 10 * len(self._tree.bodies))
+        return self._compute(
+            quantities.REGRESSOR, None, gravity, out, q=q, qd=qd, qdd=qdd)
 
     @property
     def inertial_parameters(self) -> Array:
@@ -408,42 +410,9 @@ class Robot:
                 f'inertial parameters of shape {values.shape} are given; {self.name!r} needs '
                 f'{10 * len(bodies)} finite numbers')
         inertias = [regressor.inertia_from(row) for row in values.reshape(-1, 10).tolist()]
-        return Robot(replace(self._tree, bodies=tuple(
-            replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias))))
-
-    # ---- positions ------------------------------------------------------------------------------
-
-    def neutral(self) -> Array:
-        """Return the position at which every joint is at its origin, shape (nq,)."""
-        return np.array(configuration.neutral(self._tree))
-
-    def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return where velocity v (nv,), held for a unit of time, leads from q (nq,)."""
-        call = self._single(q=q, qd=v)
-        return np.array(configuration.integrate(self._tree, call.q, call.qd))
-
-    def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
-        """Return the velocity (nv,) that leads from start to end in a unit of time."""
-        one, other = self._single(q=start), self._single(q=end)
-        return np.array(configuration.difference(self._tree, one.q, other.q))
-
-    def positions_by_joint(self, q: ArrayLike) -> dict[str, list[float]]:
-        """Return each joint's own coordinates from a position vector (nq,)."""
-        return configuration.positions_by_joint(self._tree, self._single(q=q).q)
-
-    def velocities_by_joint(self, v: ArrayLike) -> dict[str, list[float]]:
-        """Return each joint's own numbers from velocities, accelerations or efforts (nv,)."""
-        return configuration.velocities_by_joint(self._tree, self._single(qd=v).qd)
-
-    def flat(self, by_joint: Mapping[str, ArrayLike]) -> Array:
-        """
-        Return the vector of all joints' own numbers, given by name: positions or velocities.
-
-        :raises ArgumentError: where a joint is missing or unknown, or has not as many as it needs.
-        """
-        lists = {name: np.atleast_1d(floats(f'joint {name!r}', values)).tolist()
-                 for name, values in by_joint.items()}
-        return np.array(configuration.flat(self._tree, lists))
+        tree = replace(self._tree, bodies=tuple(
+            replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias)))
+        return Robot(tree, gravity=self._gravity, engine=self._engine)
 
     # ---- payloads -------------------------------------------------------------------------------
 
@@ -465,7 +434,7 @@ class Robot:
         """
         check_link(self._bare, link)
         check_payload(name, inertial)
-        return Robot(self._bare, {**self._payloads, name: (link, inertial)})
+        return self._with(payloads={**self._payloads, name: (link, inertial)})
 
     def without_payload(self, name: str) -> Robot:
         """
@@ -476,18 +445,50 @@ class Robot:
         if name not in self._payloads:
             there = ', '.join(self._payloads) or 'none'
             raise ArgumentError(f'there is no payload {name!r}; there is {there}')
-        return Robot(self._bare, {n: p for n, p in self._payloads.items() if n != name})
+        return self._with(payloads={n: p for n, p in self._payloads.items() if n != name})
 
-    def _single(self, **vectors: ArrayLike) -> Call:
-        call = Call(self._tree, **vectors)
-        if call.rows is not None:
-            raise ArgumentError('positions are added and split one at a time, not in rows')
-        return call
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """
+        Return this robot where the acceleration of free fall is another, shape (3,) [m/s^2].
+
+        It costs less than to give gravity with each call.
+
+        :raises ArgumentError: where it is not three finite numbers.
+        """
+        return self._with(gravity=gravity)
+
+    def _with(self, **other: Any) -> Robot:
+        """Return this robot with another argument; the same kernels serve."""
+        return Robot(**{
+            'tree': self._bare, 'payloads': self._payloads, 'gravity': self._gravity,
+            'engine': self._engine, 'kernels': self._kernels, **other})
+
+    def _compute(
+            self,
+            quantity: Quantity,
+            f_ext: Wrenches | ArrayLike | None = None,
+            gravity: ArrayLike | None = None,
+            out: Array | None = None,
+            **vectors: ArrayLike) -> Array:
+        """Return a quantity; from the second time on, its method is machine code itself."""
+        result = self._evaluator.compute(quantity, f_ext, gravity, out, **vectors)
+        name, wrenches = quantity.name, isinstance(f_ext, Array)
+        if hasattr(Robot, name) and (name not in self._direct or wrenches > self._direct[name]):
+            direct = self._evaluator.direct(
+                quantity, getattr(Robot, name).__get__(self), wrenches)
+            if direct is not None:
+                self.__dict__[name] = direct
+            self._direct[name] = wrenches
+        return result
+
+    def _call(self, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> Call:
+        return Call(self._tree, self._gravity if gravity is None else gravity, **vectors)
 
 
-def _sum(*vectors: list[Number]) -> list[Number]:
-    return [sum(numbers[1:], numbers[0]) for numbers in zip(*vectors)]
-
-
-def _difference(left: list[Number], right: list[Number]) -> list[Number]:
-    return [a - b for a, b in zip(left, right)]
+def _quantity(name: str) -> Quantity:
+    quantity = quantities.BY_NAME.get(name)
+    if quantity is None or not hasattr(Robot, name):
+        known = [known for known in quantities.BY_NAME if hasattr(Robot, known)]
+        raise ArgumentError(
+            f'{name!r} has no kernel{did_you_mean(name, known)}; there are {", ".join(known)}')
+    return quantity

@@ -16,11 +16,19 @@ Settings for all tests, made before any of them imports rclpy.
 
 ROS 2 of a test run stays on this machine and in a domain of its own, so that it never meets
 another run, or a robot in the same network.
+
+Robots of tests are computed by the textbook unless a test says otherwise, because most live too
+short a life to be compiled for; what is compiled is cached in a folder that goes with the run.
 """
 
+import atexit
 import os
 from pathlib import Path
+import shutil
 import sys
+import tempfile
+
+import pytest
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 if os.environ.get('ROS_DISTRO') == 'humble':  # which does not know the variable above
@@ -29,3 +37,26 @@ os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 101)
 
 # Not pytest's own setting `pythonpath`, which the pytest of Ubuntu 22.04 does not have.
 sys.path.insert(0, str(Path(__file__).parent / 'support'))
+
+ENGINE = 'ROS2_RNEA_ENGINE'
+os.environ[ENGINE] = 'textbook'
+os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
+atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
+
+
+@pytest.fixture(scope='module', params=['textbook', 'python', 'compiled'])
+def engine(request):
+    """Give each engine in turn to the robots of a module."""
+    if request.param == 'compiled':
+        pytest.importorskip('llvmlite')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ENGINE, request.param)
+        yield request.param
+
+
+@pytest.fixture(scope='module')
+def fastest_engine():
+    """Give robots the engine that users have by default."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(ENGINE)
+        yield

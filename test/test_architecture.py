@@ -37,6 +37,7 @@ FLOORS = [
     ['dynamics'],
     ['kernels'],
     ['arguments', 'results'],
+    ['coordinates', 'evaluator'],
     ['robot'],
     ['audit', 'closed_chain', 'feedforward'],
     ['__init__'],

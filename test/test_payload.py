@@ -36,9 +36,11 @@ STATE = np.array([[0.3, -0.8], [1.0, -2.0], [3.0, 4.0]])
 STONE = Inertial(2.0, Pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.5)), (0.03, 0.001, 0.002, 0.04, 0, 0.05))
 POINT = Inertial(1.0)
 
+pytestmark = pytest.mark.usefixtures('engine')
+
 
 @pytest.fixture(scope='module')
-def arm():
+def arm(engine):
     return Robot.from_urdf(ARM)
 
 

@@ -140,7 +140,8 @@ class Symbol:
 
     def __mul__(self, other: Expression) -> Expression:
         if not isinstance(other, Symbol):
-            scaled = _scaled(self.graph, abs(float(other)), self.node)
+            other = float(other)
+            scaled = _scaled(self.graph, abs(other), self.node)
             return _signed(scaled, self.negative is not (other < 0.0))
         node = self.graph.node(MULTIPLY, *sorted((self.node, other.node)))
         return Symbol(self.graph, node, self.negative is not other.negative)
@@ -219,7 +220,8 @@ def _signed(expression: Expression, negative: bool) -> Expression:
 
 def _constant(graph: Graph, value: float) -> Symbol:
     """Return a constant as an operand; it is never handed out."""
-    return Symbol(graph, graph.node(CONSTANT, abs(float(value))), value < 0.0)
+    value = float(value)  # NumPy's would be compared to NumPy's truth values
+    return Symbol(graph, graph.node(CONSTANT, abs(value)), value < 0.0)
 
 
 def _expression(graph: Graph, node: int) -> Expression:

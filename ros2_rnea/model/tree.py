@@ -183,13 +183,21 @@ def attach(tree: Tree, payloads: Collection[tuple[str, Inertial]]) -> Tree:
     :param payloads: the link and the mass properties in its frame.
     """
     bodies = list(tree.bodies)
+    for index, added in carried_inertia(tree, payloads).items():
+        bodies[index] = replace(bodies[index], inertia=bodies[index].inertia + added)
+    return replace(tree, bodies=tuple(bodies)) if payloads else tree
+
+
+def carried_inertia(
+        tree: Tree, payloads: Iterable[tuple[str, Inertial]]) -> dict[int, Inertia]:
+    """Return what payloads add to the bodies that carry them, by body and in its frame."""
+    carried: dict[int, Inertia] = {}
     for link, inertial in payloads:
         frame = tree.links[link]
         if frame.body != BASE:
-            body = bodies[frame.body]
             added = frame.X_body_to_link.to_parent(link_inertia(inertial))
-            bodies[frame.body] = replace(body, inertia=body.inertia + added)
-    return replace(tree, bodies=tuple(bodies)) if payloads else tree
+            carried[frame.body] = carried.get(frame.body, MASSLESS) + added
+    return carried
 
 
 def placement(pose: Pose) -> Transform:

@@ -1,0 +1,170 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""One robot's answers: by a kernel where there is one that can give it, else by the textbook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from ros2_rnea.arguments import Array, Call, Wrenches
+from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
+from ros2_rnea.kernels.compiled import CompiledKernels
+from ros2_rnea.kernels.engines import Kernels
+from ros2_rnea.kernels.tracing import parameters, Variant
+from ros2_rnea.model.tree import Tree
+from ros2_rnea.spatial import Inertia
+
+Function = Callable[..., Any]
+
+
+class Evaluator:
+    """
+    Computes quantities of one robot.
+
+    :param tree: of the robot with its payloads.
+    :param bare: of the robot without, which kernels are made from.
+    :param carried: the payloads' inertia by body, in its frame.
+    :param gravity: unless another is given with a call.
+    :param kernels: of ``bare``, which robots with other payloads share; None for the textbook.
+    """
+
+    def __init__(
+            self,
+            tree: Tree,
+            bare: Tree,
+            carried: Mapping[int, Inertia],
+            gravity: Sequence[float],
+            kernels: Kernels | None) -> None:
+        self._tree = tree
+        self._bare = bare
+        self._carried = carried
+        self._gravity = gravity
+        self._kernels = kernels
+        self._functions: dict[tuple[str, Variant, bool], Callable[..., bool]] = {}
+        self._variant = Variant(
+            damping=any(body.damping for body in tree.bodies),
+            friction=any(body.friction for body in tree.bodies),
+            armature=any(body.armature for body in tree.bodies),
+            payloads=tuple(sorted(carried)))
+
+    def compute(
+            self,
+            quantity: Quantity,
+            f_ext: Wrenches | ArrayLike | None = None,
+            gravity: ArrayLike | None = None,
+            out: Array | None = None,
+            **vectors: ArrayLike) -> Array:
+        """
+        Return a quantity for one state or for a batch of them.
+
+        :param vectors: its inputs by name.
+        :raises ArgumentError: where an argument does not fit the robot.
+        """
+        shape = quantity.shape(self._tree)
+        with Call(self._tree, self._gravity if gravity is None else gravity, **vectors) as call:
+            forces = call.body_forces(f_ext)
+            result = call.output(shape, out)
+            if self._kernels is not None:
+                rows = None if f_ext is None else call.force_rows(forces)
+                if self._run(self._kernels, quantity, call, rows, gravity is not None, result):
+                    return result
+            numbers = quantity.compute(self._tree, call.given(forces))
+            return call.result(numbers, *shape, out=result)
+
+    def direct(
+            self, quantity: Quantity, general: Function, wrenches: bool) -> Function | None:
+        """
+        Return a builtin function for one state; None without machine code.
+
+        It is ``f(*inputs, out=output)``, and makes an output where none is given.  Called in any
+        other way, it calls the general function.
+
+        :param wrenches: it is ``f(*inputs, f_ext=wrenches, out=output)`` too, for arrays.
+        """
+        kernels = self._kernels
+        if not isinstance(kernels, CompiledKernels):
+            return None
+        shape = quantity.shape(self._tree)
+        function: Function
+
+        def otherwise(*inputs: Any, **named: Any) -> Any:
+            if 'out' not in named and all(isinstance(i, Array) and i.ndim == 1 for i in inputs):
+                return function(*inputs, **named, out=np.empty(shape))
+            return general(*inputs, **named)
+
+        function = otherwise
+        for option in (True, False) if wrenches else (False,):
+            variant = self._variant._replace(wrenches=option)
+            function = kernels.direct(
+                quantity, variant, self._parameters(quantity, variant), function)
+        return function
+
+    def bound(
+            self, quantity: Quantity, arrays: Sequence[Array], wrenches: bool,
+            fallback: Function) -> Function:
+        """Return a function without arguments that reads and writes these arrays."""
+        if not isinstance(self._kernels, CompiledKernels):
+            return fallback
+        variant = self._variant._replace(wrenches=wrenches)
+        return self._kernels.bound(
+            quantity, variant, self._parameters(quantity, variant), arrays, fallback)
+
+    def prepare(self, quantity: Quantity, wrenches: bool = False, rows: bool = False) -> None:
+        """Make a kernel now, so that the first call need not."""
+        if self._kernels is not None:
+            self._function(
+                self._kernels, quantity, self._variant._replace(wrenches=wrenches), rows)
+
+    def _run(
+            self,
+            kernels: Kernels,
+            quantity: Quantity,
+            call: Call,
+            wrenches: Array | None,
+            other_gravity: bool,
+            result: Array) -> bool:
+        """Compute by a kernel, and tell whether it could."""
+        variant = self._variant._replace(wrenches=wrenches is not None)
+        inputs = [call.arrays[name] for name in quantity.inputs]
+        if wrenches is not None and variant.felt_by(quantity).wrenches:
+            inputs.append(wrenches)
+        rows = call.rows is not None
+        if other_gravity and GRAVITY_FIELD in quantity.feels:
+            values = self._parameters(quantity, variant, list(call.gravity))
+            function = (kernels.rows if rows else kernels.one)(quantity, variant, values)
+        else:
+            function = self._function(kernels, quantity, variant, rows)
+        target = np.require(np.asarray(result), requirements=['C', 'A', 'W'])
+        done = function(*(np.require(array, requirements=['C', 'A']) for array in inputs), target)
+        if done and target is not result:
+            result[...] = target
+        return done
+
+    def _function(
+            self, kernels: Kernels, quantity: Quantity, variant: Variant, rows: bool,
+            ) -> Callable[..., bool]:
+        key = (quantity.name, variant, rows)
+        if key not in self._functions:
+            make = kernels.rows if rows else kernels.one
+            self._functions[key] = make(quantity, variant, self._parameters(quantity, variant))
+        return self._functions[key]
+
+    def _parameters(
+            self, quantity: Quantity, variant: Variant, gravity: Sequence[float] | None = None,
+            ) -> Array:
+        return np.array(parameters(
+            self._tree, quantity, variant, gravity or self._gravity, self._carried), dtype=float)

@@ -1,0 +1,162 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The kernels of one robot as machine code, made when they are first asked for.
+
+Each is looked for in memory, then in the cache on disk, and only then compiled.  The key is the
+tree and what is asked of it, so that finding one needs no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+import functools
+import hashlib
+from pathlib import Path
+import threading
+from typing import Any
+
+import numpy as np
+import ros2_rnea
+from ros2_rnea.dynamics.quantities import Quantity
+from ros2_rnea.kernels import llvm, machine
+from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
+from ros2_rnea.kernels.entry import Entries, one_call, open_entries, rows_call
+from ros2_rnea.kernels.tracing import arrays, input_size, PARAMETERS, trace, Variant
+from ros2_rnea.model.description import JointLimits
+from ros2_rnea.model.tree import Tree
+
+Array = np.ndarray
+Function = Callable[..., Any]
+
+WRITERS = {'one': llvm.one, 'rows': llvm.rows}
+
+SOURCES = ('spatial.py', 'model', 'dynamics', 'kernels')
+"""The parts of this package that say what a kernel computes."""
+
+
+class CompiledKernels:
+    """
+    The kernels of one robot.
+
+    :param tree: without payloads.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._signature = signature(tree)
+        self._loaded: dict[tuple[str, str, Variant], machine.Loaded] = {}
+        self._lock = threading.RLock()
+
+    def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
+        """Return a function ``f(*inputs, output) -> bool`` for one state; see `one_call`."""
+        return one_call(
+            self.kernel('one', quantity, variant), self._shapes(quantity, variant), parameters)
+
+    def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
+        """Return the same for many states, with their axis in front of all arrays but one."""
+        rows = rows_call(
+            self.kernel('rows', quantity, variant), self._shapes(quantity, variant), parameters)
+        width = machine.host().width
+
+        def call(*given: Array) -> bool:
+            count = len(given[-1])
+            if count == 0 or count >= width:
+                return count == 0 or rows(*given)
+            enough = [_repeated(array, width) for array in given]
+            done = rows(*enough)
+            given[-1][...] = enough[-1][:count]
+            return done
+
+        return call
+
+    def direct(
+            self, quantity: Quantity, variant: Variant, parameters: Array, fallback: Function,
+            ) -> Function:
+        """Return a builtin function ``f(*inputs, out=output)``; see `Entries.direct_call`."""
+        keywords = ('f_ext', 'out') if variant.felt_by(quantity).wrenches else ('out',)
+        return entries().direct_call(
+            self.kernel('one', quantity, variant), self._shapes(quantity, variant), keywords,
+            parameters, fallback, quantity.name, fallback.__doc__ or '')
+
+    def bound(
+            self, quantity: Quantity, variant: Variant, parameters: Array,
+            given: Sequence[Array], fallback: Function) -> Function:
+        """Return a builtin function without arguments; see `Entries.bound_call`."""
+        return entries().bound_call(
+            self.kernel('one', quantity, variant), given, parameters, fallback, quantity.name)
+
+    def kernel(self, function: str, quantity: Quantity, variant: Variant) -> machine.Loaded:
+        """Return the machine code of ``one`` or ``rows``, found or made."""
+        name = (function, quantity.name, variant.felt_by(quantity))
+        with self._lock:
+            if name not in self._loaded:
+                key = key_of(
+                    version(), self._signature, repr(name), *machine.identity(machine.host()))
+                self._loaded[name] = machine.load(
+                    cache().get(key) or self._compiled(function, quantity, variant, key))
+            return self._loaded[name]
+
+    def _compiled(
+            self, function: str, quantity: Quantity, variant: Variant, key: str) -> bytes:
+        text = WRITERS[function](trace(self._tree, quantity, variant), machine.host())
+        code = machine.compile_object(text)
+        cache().put(key, code)
+        return code
+
+    def _shapes(self, quantity: Quantity, variant: Variant) -> list[tuple[int, ...]]:
+        """Return the shapes of the inputs, parameters left out, and of the output."""
+        names = [name for name in arrays(quantity, variant) if name != PARAMETERS]
+        sizes = [input_size(self._tree, quantity, variant, name) for name in names]
+        return [*((size // 6, 6) if name == 'f_ext' else (size,)
+                  for name, size in zip(names, sizes)), quantity.shape(self._tree)]
+
+
+@functools.cache
+def cache() -> ObjectCache:
+    """Return the cache of this process."""
+    return open_cache()
+
+
+@functools.cache
+def entries() -> Entries:
+    """Return what makes callable functions in this process."""
+    return open_entries(cache())
+
+
+@functools.cache
+def version() -> str:
+    """Return what tells this package's kernels from those of an older or newer one."""
+    digest = hashlib.sha256()
+    root = Path(ros2_rnea.__file__).parent
+    for part in SOURCES:
+        place = root / part
+        for file in sorted(place.glob('*.py')) if place.is_dir() else [place]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def signature(tree: Tree) -> str:
+    """Return all of a tree that kernels are made from, and nothing that is an input of theirs."""
+    bodies = [
+        replace(body, joint='', link='', limits=JointLimits(), damping=0.0, friction=0.0,
+                armature=0.0)
+        for body in tree.bodies]
+    return repr((bodies, list(tree.links.items())))
+
+
+def _repeated(array: Array, count: int) -> Array:
+    """Return a copy with as many rows, those behind the array's own like its last."""
+    return array[np.minimum(np.arange(count), len(array) - 1)]

@@ -1,0 +1,105 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Which way a robot's dynamics is computed, and what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+import functools
+import logging
+import os
+from typing import Protocol
+
+import numpy as np
+from ros2_rnea.dynamics.quantities import Quantity
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.kernels import machine
+from ros2_rnea.kernels.compiled import cache, CompiledKernels
+from ros2_rnea.kernels.python import PythonKernels
+from ros2_rnea.kernels.tracing import Variant
+from ros2_rnea.model.tree import Tree
+
+VARIABLE = 'ROS2_RNEA_ENGINE'
+"""The environment variable that says which engine robots have that are not told."""
+
+LOGGER = logging.getLogger('ros2_rnea')
+
+
+class Engine(Enum):
+    """
+    How the dynamics of a robot is computed; the answers are the same but for rounding.
+
+    COMPILED: by machine code for this robot, which needs llvmlite.  PYTHON: by Python's text for
+    this robot.  TEXTBOOK: by the algorithms as they stand in ``dynamics/``, step by step.
+    """
+
+    COMPILED = 'compiled'
+    PYTHON = 'python'
+    TEXTBOOK = 'textbook'
+
+
+class Kernels(Protocol):
+    """What makes the kernels of one robot when they are asked for."""
+
+    def one(
+            self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
+            ) -> Callable[..., bool]:
+        """Return a function ``f(*inputs, output) -> done`` for one state."""
+
+    def rows(
+            self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
+            ) -> Callable[..., bool]:
+        """Return the same for many states, with their axis in front of all arrays."""
+
+
+def engine_of(wish: Engine | str | None) -> Engine:
+    """
+    Return the engine that a user wishes, or the fastest that there is.
+
+    :raises ArgumentError: where there is none of that name, or it needs what is not installed.
+    """
+    wish = wish or os.environ.get(VARIABLE) or None
+    if wish is None:
+        if machine.available():
+            return Engine.COMPILED
+        _say_once('llvmlite is not installed: robots are computed in Python, hundreds of times '
+                  'slower; install it as python3-numba or with pip')
+        return Engine.PYTHON
+    try:
+        engine = Engine(wish)
+    except ValueError as error:
+        names = ', '.join(repr(known.value) for known in Engine)
+        raise ArgumentError(f'the engine is {wish!r}; there are {names}') from error
+    if engine is Engine.COMPILED and not machine.available():
+        raise ArgumentError(
+            "the engine 'compiled' needs llvmlite, which is not installed; 'python' does not")
+    return engine
+
+
+def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
+    """Return what makes a robot's kernels; the textbook has none."""
+    if engine is Engine.TEXTBOOK:
+        return None
+    if engine is Engine.PYTHON:
+        return PythonKernels(tree)
+    reason = cache().take_reason()
+    if reason:
+        _say_once(f'compiled robots are kept in memory only: {reason}')
+    return CompiledKernels(tree)
+
+
+@functools.cache
+def _say_once(message: str) -> None:
+    LOGGER.warning(message)

@@ -1,0 +1,210 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+From the textbook to a graph: a quantity computed with symbols in the place of numbers.
+
+What may change while a robot runs is an input of its kernels: beside the motion, an array of
+*parameters* holds gravity and the values of options.  Which options there are at all is the
+*variant*; an option that a robot does not have costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, NamedTuple
+
+from ros2_rnea.dynamics.quantities import (
+    ARMATURE,
+    DAMPING,
+    FRICTION,
+    Given,
+    GRAVITY_FIELD,
+    INERTIA,
+    Quantity,
+    WRENCHES,
+)
+from ros2_rnea.dynamics.regressor import inertia_from, parameters_of
+from ros2_rnea.kernels.graph import Expression, Graph, Symbol
+from ros2_rnea.model.description import JointType
+from ros2_rnea.model.reduction import reduced
+from ros2_rnea.model.tree import Body, Tree
+from ros2_rnea.spatial import Force, Inertia, Number, Vector
+
+PARAMETERS = 'parameters'
+
+QUATERNION_BOUND = 1.99e-3
+"""How far the squared length of a quaternion may be off 1 before Python has a look at it."""
+
+
+class Variant(NamedTuple):
+    """
+    Which options a kernel has.
+
+    :ivar damping: viscous friction in joints; likewise ``friction``, Coulomb's, and ``armature``.
+    :ivar payloads: the bodies that carry something whose inertia is an input.
+    :ivar wrenches: an external wrench on each body.
+    """
+
+    damping: bool = False
+    friction: bool = False
+    armature: bool = False
+    payloads: tuple[int, ...] = ()
+    wrenches: bool = False
+
+    def felt_by(self, quantity: Quantity) -> Variant:
+        """Return this variant without the options that do not enter a quantity."""
+        return Variant(
+            self.damping and DAMPING in quantity.feels,
+            self.friction and FRICTION in quantity.feels,
+            self.armature and ARMATURE in quantity.feels,
+            self.payloads if INERTIA in quantity.feels else (),
+            self.wrenches and WRENCHES in quantity.feels)
+
+
+class Guard(NamedTuple):
+    """
+    A number that a kernel looks at: beyond the bound, either way, the answer is Python's to give.
+
+    :ivar nan: whether NaN is beyond the bound; else it simply passes through to the result.
+    """
+
+    value: Expression
+    bound: float
+    nan: bool = False
+
+
+@dataclass(frozen=True)
+class Trace:
+    """
+    A quantity as operations on inputs.
+
+    :ivar inputs: names and sizes of the arrays, in the order in which kernels take them.
+    :ivar outputs: the result's numbers, row by row.
+    :ivar shape: of the result for one state.
+    """
+
+    graph: Graph
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[Expression, ...]
+    shape: tuple[int, ...]
+    guards: tuple[Guard, ...]
+
+
+def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
+    """
+    Return a quantity of a robot as a graph.
+
+    :param tree: of the robot without payloads.  Of friction and rotors the variant says whether
+        they count, and parameters say how much.
+    """
+    variant = variant.felt_by(quantity)
+    graph = Graph()
+    inputs = tuple(
+        (name, input_size(tree, quantity, variant, name)) for name in arrays(quantity, variant))
+    symbols = {name: graph.inputs(name, size) for name, size in inputs}
+    if quantity.follows_from_efforts:
+        tree = reduced(tree)
+    gravity, tree = _with_parameters(tree, quantity, variant, symbols[PARAMETERS])
+    numbers = quantity.compute(tree, Given(
+        **{name: symbols[name] for name in quantity.inputs},
+        gravity=gravity,
+        f_ext=_body_forces(tree, symbols[WRENCHES]) if variant.wrenches else {}))
+    shape = quantity.shape(tree)
+    for _ in shape[1:]:
+        numbers = [number for row in numbers for number in row]
+    guards = [*_quaternion_guards(tree, symbols['q'])] if 'q' in symbols else []
+    if quantity.plausible < inf:
+        guards += [Guard(number, quantity.plausible, nan=True) for number in numbers]
+    return Trace(graph, inputs, tuple(numbers), shape, tuple(guards))
+
+
+def arrays(quantity: Quantity, variant: Variant) -> tuple[str, ...]:
+    """Return the names of a kernel's inputs, in their order."""
+    wrenches = (WRENCHES,) if variant.felt_by(quantity).wrenches else ()
+    return (*quantity.inputs, *wrenches, PARAMETERS)
+
+
+def input_size(tree: Tree, quantity: Quantity, variant: Variant, name: str) -> int:
+    """Return how many numbers an input of a kernel has."""
+    if name == PARAMETERS:
+        return len(parameters(tree, quantity, variant, (0.0, 0.0, 0.0), {}))
+    return {'q': tree.nq, WRENCHES: 6 * len(tree.bodies)}.get(name, tree.nv)
+
+
+def parameters(
+        tree: Tree,
+        quantity: Quantity,
+        variant: Variant,
+        gravity: Sequence[float],
+        payloads: Mapping[int, Inertia]) -> list[Number]:
+    """
+    Return the values of a kernel's parameters, in the order in which they are read.
+
+    :param payloads: what the bodies of the variant carry, in each body's frame.
+    """
+    variant = variant.felt_by(quantity)
+    values = [*gravity] if GRAVITY_FIELD in quantity.feels else []
+    for body in tree.bodies:
+        values += [body.damping] * variant.damping
+        values += [body.friction] * variant.friction
+        values += [body.armature] * variant.armature
+    for index in variant.payloads:
+        values += parameters_of(payloads[index]) if payloads else [0.0] * 10
+    return values
+
+
+def _with_parameters(
+        tree: Tree, quantity: Quantity, variant: Variant, symbols: Sequence[Symbol],
+        ) -> tuple[Vector, Tree]:
+    """Return gravity, and the tree with symbols for its options; the inverse of parameters()."""
+    read: Iterator[Any] = iter(symbols)
+    gravity = Vector(0.0, 0.0, 0.0)
+    if GRAVITY_FIELD in quantity.feels:
+        gravity = Vector(next(read), next(read), next(read))
+    bodies = [
+        replace(
+            body,
+            damping=next(read) if variant.damping else 0.0,
+            friction=next(read) if variant.friction else 0.0,
+            armature=next(read) if variant.armature else 0.0)
+        for body in tree.bodies]
+    for index in variant.payloads:
+        body = bodies[index]
+        carried = _link_frame(tree, body).to_parent(inertia_from([next(read) for _ in range(10)]))
+        bodies[index] = replace(body, inertia=body.inertia + carried)
+    return gravity, replace(tree, bodies=tuple(bodies))
+
+
+def _body_forces(tree: Tree, symbols: Sequence[Symbol]) -> dict[int, Force]:
+    """Return the wrenches on the bodies, six numbers each in the frame of the body's link."""
+    forces = {}
+    for index, body in enumerate(tree.bodies):
+        numbers = symbols[6 * index:6 * index + 6]
+        force = Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
+        forces[index] = _link_frame(tree, body).to_parent(force)
+    return forces
+
+
+def _link_frame(tree: Tree, body: Body) -> Any:
+    """Return X from a body's frame, which a reduced tree has turned, to its link's."""
+    return tree.links[body.link].X_body_to_link
+
+
+def _quaternion_guards(tree: Tree, q: Sequence[Symbol]) -> Iterator[Guard]:
+    for body in tree.bodies:
+        if body.type in (JointType.SPHERICAL, JointType.FLOATING):
+            x, y, z, w = q[body.q_slice][-4:]
+            yield Guard(x * x + y * y + z * z + w * w - 1.0, QUATERNION_BOUND)

@@ -1,0 +1,395 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is put into the cache comes out as it was or not at all, and only from a private folder."""
+
+import errno
+import os
+from pathlib import Path
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+from repository import ROOT
+from ros2_rnea.kernels import cache
+from ros2_rnea.kernels.cache import key_of, open_cache
+
+KEY = key_of('a kernel')
+DATA = bytes(range(256)) * 20
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / 'cache' / 'ros2_rnea'
+
+
+@pytest.fixture
+def file(folder):
+    """Return the one file of a cache that holds DATA under KEY."""
+    open_cache(folder).put(KEY, DATA)
+    (file,) = folder.iterdir()
+    return file
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# --- keys
+
+def test_key_depends_on_each_part_and_on_where_parts_end():
+    keys = [key_of('ab', 'c'), key_of('a', 'bc'), key_of('abc'), key_of('ab', 'c', ''),
+            key_of('c', 'ab')]
+    assert len(set(keys)) == len(keys)
+    assert key_of('ab', 'c') == keys[0]
+
+
+# --- what is kept
+
+def test_put_in_by_one_process_comes_out_of_another(folder):
+    open_cache(folder).put(KEY, DATA)
+    assert open_cache(folder).get(KEY) == DATA
+
+
+def test_unknown_key_gives_nothing_and_leaves_nothing_behind(folder):
+    assert open_cache(folder).get(KEY) is None
+    assert not folder.exists()
+
+
+def test_later_data_replaces_earlier(folder):
+    for data in (DATA, b'', b'other'):
+        open_cache(folder).put(KEY, data)
+        assert open_cache(folder).get(KEY) == data
+
+
+def test_files_are_the_users_alone(file, folder):
+    assert (mode(file), mode(folder)) == (0o600, 0o700)
+
+
+def test_trouble_is_not_claimed_where_there_is_none(file, folder):
+    assert open_cache(folder).take_reason() is None
+
+
+# --- where it is
+
+@pytest.mark.parametrize('environment, place', [
+    ({'XDG_CACHE_HOME': '/xdg', 'HOME': '/home/me'}, '/xdg/ros2_rnea'),
+    ({'HOME': '/home/me'}, '/home/me/.cache/ros2_rnea'),
+    ({'XDG_CACHE_HOME': '', 'HOME': '/home/me'}, '/home/me/.cache/ros2_rnea'),
+    ({'XDG_CACHE_HOME': 'relative', 'HOME': '/home/me'}, '/home/me/.cache/ros2_rnea'),
+])
+def test_folder_follows_the_xdg_specification(environment, place):
+    assert open_cache(environment=environment)._folder == Path(place)
+
+
+# --- memory only, said once
+
+def check_memory_only(opened, because):
+    opened.put(KEY, DATA)
+    assert opened.get(KEY) == DATA
+    assert because in opened.take_reason()
+    opened.put(KEY, DATA)
+    assert opened.take_reason() is None
+
+
+@pytest.mark.parametrize('environment', [{}, {'HOME': ''}, {'HOME': 'relative'}])
+def test_no_home_is_memory_only(environment):
+    check_memory_only(open_cache(environment=environment), 'HOME')
+
+
+@pytest.mark.parametrize('bits', [0o770, 0o707, 0o722, 0o1777])
+def test_folder_that_others_may_write_to_is_memory_only(file, folder, bits):
+    folder.chmod(bits)
+    assert open_cache(folder).get(KEY) is None
+    before = file.read_bytes()
+    check_memory_only(open_cache(folder), 'others may write')
+    assert file.read_bytes() == before
+
+
+def test_folder_that_others_may_only_read_is_used(file, folder):
+    folder.chmod(0o755)
+    assert open_cache(folder).get(KEY) == DATA
+
+
+def test_folder_of_another_user_is_memory_only(file, folder, monkeypatch):
+    monkeypatch.setattr(os, 'geteuid', lambda: os.getuid() + 1)
+    assert open_cache(folder).get(KEY) is None
+    check_memory_only(open_cache(folder), f'belongs to user {os.getuid()}')
+
+
+def test_symbolic_link_is_memory_only(file, folder):
+    link = folder.parent / 'link'
+    link.symlink_to(folder)
+    assert open_cache(link).get(KEY) is None
+    check_memory_only(open_cache(link), 'symbolic link')
+
+
+def test_link_made_after_the_look_is_not_followed(file, folder, monkeypatch):
+    link = folder.parent / 'link'
+    link.symlink_to(folder)
+    monkeypatch.setattr(Path, 'is_symlink', lambda path: False)
+    assert open_cache(link).get(KEY) is None
+
+
+def test_file_in_place_of_the_folder_is_memory_only(folder):
+    folder.parent.mkdir()
+    folder.write_text('in the way')
+    check_memory_only(open_cache(folder), str(folder))
+
+
+def fail_with(code):
+    def fail(*arguments, **named):
+        raise OSError(code, os.strerror(code))
+    return fail
+
+
+@pytest.mark.parametrize('code', [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
+@pytest.mark.parametrize('function', ['open', 'replace'])
+def test_folder_that_cannot_be_written_is_memory_only(folder, monkeypatch, function, code):
+    opened = open_cache(folder)
+    monkeypatch.setattr(os, function, fail_with(code))
+    check_memory_only(opened, os.strerror(code))
+    monkeypatch.undo()
+    assert list(folder.iterdir()) == []
+
+
+def test_folder_that_cannot_be_made_is_memory_only(tmp_path):
+    (tmp_path / 'file').touch()
+    check_memory_only(open_cache(tmp_path / 'file' / 'ros2_rnea'), str(tmp_path))
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from ros2_rnea.kernels.cache import open_cache
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+opened = open_cache(Path(sys.argv[1]))
+opened.put('ab' * 32, bytes(5000))
+sys.exit(opened.get('ab' * 32) != bytes(5000) or 'File too large' not in opened.take_reason())
+"""
+
+
+def test_disk_that_fills_in_the_middle_of_a_file_is_memory_only(folder):
+    assert subprocess.run([sys.executable, '-c', FULL, folder], cwd=ROOT, check=True)
+    assert list(folder.iterdir()) == []
+
+
+def test_read_only_folder_still_gives_what_it_has(file, folder, monkeypatch):
+    monkeypatch.setattr(os, 'utime', fail_with(errno.EROFS))
+    assert open_cache(folder).get(KEY) == DATA
+
+
+def test_memory_is_bounded():
+    opened = open_cache(environment={})
+    for number in range(2 * cache.MOST_IN_MEMORY):
+        opened.put(key_of(str(number)), DATA)
+    assert len(opened._memory) == cache.MOST_IN_MEMORY
+    assert opened.get(key_of(str(number))) == DATA
+
+
+# --- files that are not sound
+
+def flip(position):
+    def flipped(data):
+        at = position % len(data)
+        return data[:at] + bytes([data[at] ^ 4]) + data[at + 1:]
+    return flipped
+
+
+UNSOUND = {
+    'empty': lambda data: b'',
+    'torn in the header': lambda data: data[:50],
+    'torn in the payload': lambda data: data[:-1],
+    'followed by more': lambda data: data + b'\0',
+    'zeros, as after a power cut': lambda data: bytes(len(data)),
+    'foreign': lambda data: b'\x7fELF' + data,
+    **{f'bit flipped in {name}': flip(position) for name, position in [
+        ('magic', 3), ('format', 16), ('key', 21), ('length', 53), ('digest', 62),
+        ('payload', -1)]},
+}
+
+
+@pytest.mark.parametrize('spoil', UNSOUND.values(), ids=UNSOUND)
+def test_unsound_file_is_ignored_removed_and_rebuilt(file, folder, spoil):
+    file.write_bytes(spoil(file.read_bytes()))
+    opened = open_cache(folder)
+    assert opened.get(KEY) is None
+    assert not file.exists()
+    opened.put(KEY, DATA)
+    assert opened.get(KEY) == DATA
+    assert opened.take_reason() is None
+
+
+def test_every_bit_of_the_header_counts(file, folder):
+    sound = file.read_bytes()
+    for position in range(cache.HEADER.size):
+        file.write_bytes(flip(position)(sound))
+        assert open_cache(folder).get(KEY) is None, position
+
+
+def test_file_of_another_key_is_ignored(file, folder):
+    other = key_of('another')
+    file.rename(folder / file.name.replace(KEY, other))
+    assert open_cache(folder).get(other) is None
+
+
+def test_file_of_another_format_is_ignored(file, folder, monkeypatch):
+    monkeypatch.setattr(cache, 'FORMAT', cache.FORMAT + 1)
+    assert open_cache(folder).get(KEY) is None
+
+
+def test_file_that_others_may_write_to_is_ignored(file, folder):
+    file.chmod(0o666)
+    assert open_cache(folder).get(KEY) is None
+
+
+def test_symbolic_link_in_place_of_a_file_is_not_followed(file, folder):
+    elsewhere = folder.parent / 'elsewhere'
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    assert open_cache(folder).get(KEY) is None
+    assert elsewhere.exists() and not file.is_symlink()
+
+
+@pytest.mark.parametrize('writer', [False, True])
+def test_pipe_in_place_of_a_file_is_ignored_without_waiting(file, folder, writer):
+    sound = file.read_bytes()
+    file.unlink()
+    os.mkfifo(file)
+    if writer:
+        pipe = os.open(file, os.O_RDWR)
+        os.write(pipe, sound)
+    assert open_cache(folder).get(KEY) is None
+    if writer:
+        os.close(pipe)
+
+
+def test_folder_in_place_of_a_file_is_memory_only(file, folder):
+    file.unlink()
+    file.mkdir()
+    opened = open_cache(folder)
+    assert opened.get(KEY) is None
+    check_memory_only(opened, 'directory')
+
+
+def test_no_descriptor_is_left_open(file, folder):
+    def descriptors():
+        return len(os.listdir('/proc/self/fd'))
+    if not Path('/proc/self/fd').exists():
+        pytest.skip('there is no /proc')
+    before = descriptors()
+    opened = open_cache(folder)
+    for spoil in (*UNSOUND.values(), lambda data: data):
+        file.write_bytes(spoil(file.read_bytes() if file.exists() else DATA))
+        opened.get(KEY)
+        opened.put(KEY, DATA)
+    assert descriptors() == before
+
+
+# --- many processes
+
+RACER = """
+import sys
+from pathlib import Path
+from ros2_rnea.kernels.cache import key_of, open_cache
+folder, letter = Path(sys.argv[1]), sys.argv[2].encode()
+opened = open_cache(folder)
+sys.stdin.read()  # until all may start
+for _ in range(200):
+    opened.put(key_of('raced'), letter * 100_000)
+    found = opened.get(key_of('raced'))
+    if found is None or len(found) != 100_000 or len(set(found)) != 1:
+        sys.exit('torn')
+if opened.take_reason():
+    sys.exit('trouble')
+"""
+
+
+def test_processes_that_write_the_same_key_at_once_never_see_it_torn(folder):
+    racers = [subprocess.Popen([sys.executable, '-c', RACER, folder, letter], cwd=ROOT,
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+              for letter in 'ab']
+    for racer in racers:
+        racer.stdin.close()
+    for racer in racers:
+        assert (racer.wait(60), racer.stderr.read()) == (0, b'')
+        racer.stderr.close()
+    assert len(list(folder.iterdir())) == 1
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from ros2_rnea.kernels import cache
+cache.os.replace = lambda *arguments, **named: os.kill(os.getpid(), signal.SIGKILL)
+cache.open_cache(Path(sys.argv[1])).put(cache.key_of('a kernel'), b'half')
+"""
+
+
+def test_writer_that_is_killed_leaves_what_was_there(file, folder):
+    killed = subprocess.run([sys.executable, '-c', KILLED, folder], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(folder.iterdir())) == 2
+    opened = open_cache(folder)
+    assert opened.get(KEY) == DATA
+    (left,) = set(folder.iterdir()) - {file}
+    opened.put(KEY, DATA)
+    assert left.exists()  # it could still be written
+    hours_ago = time.time() - 2 * cache.ABANDONED
+    os.utime(left, (hours_ago, hours_ago))
+    opened.put(KEY, DATA)
+    assert list(folder.iterdir()) == [file]
+
+
+# --- bounds
+
+def filled(folder, number):
+    """Put in several and make each look older than the next; return the keys."""
+    opened = open_cache(folder)
+    keys = [key_of(str(i)) for i in range(number)]
+    for age, key in enumerate(reversed(keys)):
+        opened.put(key, DATA)
+        when = time.time() - 100.0 * (age + 1)
+        os.utime(folder / f'{key}.object', (when, when))
+    return keys
+
+
+def held(folder, keys):
+    return [(folder / f'{key}.object').exists() for key in keys]
+
+
+def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
+    keys = filled(folder, 4)
+    monkeypatch.setattr(cache, 'MOST_FILES', 3)
+    open_cache(folder).get(keys[0])
+    open_cache(folder).put(KEY, DATA)
+    assert held(folder, [*keys, KEY]) == [True, False, False, True, True]
+
+
+def test_size_is_bounded(folder, monkeypatch):
+    keys = filled(folder, 4)
+    monkeypatch.setattr(cache, 'MOST_BYTES', 3 * (len(DATA) + cache.HEADER.size))
+    open_cache(folder).put(KEY, DATA)
+    assert held(folder, [*keys, KEY]) == [False, False, True, True, True]
+
+
+def test_files_that_are_not_the_caches_stay(folder, monkeypatch):
+    filled(folder, 2)
+    (folder / 'notes.txt').write_text('mine')
+    monkeypatch.setattr(cache, 'MOST_FILES', 1)
+    open_cache(folder).put(KEY, DATA)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [f'{KEY}.object', 'notes.txt'])
