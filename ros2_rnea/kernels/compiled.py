@@ -29,7 +29,6 @@ import threading
 from typing import Any
 
 import numpy as np
-import ros2_rnea
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
@@ -140,7 +139,7 @@ def entries() -> Entries:
 def version() -> str:
     """Return what tells this package's kernels from those of an older or newer one."""
     digest = hashlib.sha256()
-    root = Path(ros2_rnea.__file__).parent
+    root = Path(__file__).parent.parent
     for part in SOURCES:
         place = root / part
         for file in sorted(place.glob('*.py')) if place.is_dir() else [place]:
