@@ -41,7 +41,10 @@ WHEEL_SCRIPT = """\
 exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
 """
 
-DEMO = ['matplotlib', 'mujoco>=3.2', 'rich']
+# To compile robots; without it they are computed in Python.
+FAST = ['llvmlite>=0.38']
+
+DEMO = FAST + ['matplotlib', 'mujoco>=3.2', 'rich']
 
 # To read closed chains from YAML.  The parser of URDF brings it along; ours need not rely on that.
 YAML = ['pyyaml>=5.4']
@@ -112,6 +115,7 @@ setup(
     python_requires='>=3.10',
     # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
-    extras_require={'demo': DEMO, 'docs': DOCS, 'test': TEST, 'yaml': YAML},
+    extras_require={
+        'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'test': TEST, 'yaml': YAML},
     entry_points={'console_scripts': EXECUTABLES},
 )

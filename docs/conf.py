@@ -48,7 +48,8 @@ html_css_files = ['site.css']
 html_show_sourcelink = False
 html_copy_source = False
 
-ALIASES = ('Array', 'ArrayLike', 'Number', 'Triple', 'Wrenches')
+ALIASES = (
+    'Array', 'ArrayLike', 'Expression', 'Function', 'Number', 'Numbers', 'Triple', 'Wrenches')
 autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_typehints_format = 'short'
 autodoc_member_order = 'bysource'
@@ -58,9 +59,9 @@ python_maximum_signature_line_length = 88
 # A reference to what is not there is an error, but for what other projects document.
 nitpicky = True
 nitpick_ignore_regex = [
-    ('py:.*', r'(abc|collections|enum|np|numpy|pathlib|urdf|xml)\..*'),
+    ('py:.*', r'(abc|collections|ctypes|enum|llvmlite|np|numpy|pathlib|urdf|xml)\..*'),
     ('py:.*', r'(.*\.)?(Collection|Iterable|Iterator|Mapping|Sequence)'),
-    ('py:.*', rf'(.*\.)?({"|".join(ALIASES)})'),
+    ('py:.*', rf'(.*\.)?({"|".join(ALIASES)}|TypeAliasForwardRef)'),
 ]
 
 
@@ -107,7 +108,7 @@ def public(
         app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.TextElement,
         ) -> nodes.reference | None:
     """Find a public name from any module, as each of them writes it: Robot.gravity."""
-    name = node['reftarget']
+    name = re.sub(r'^ros2_rnea\.(\w+\.)*(?=[A-Z])', '', node['reftarget'])
     if node.get('refdomain') != 'py' or name.split('.')[0] not in ros2_rnea.__all__:
         return None
     return env.get_domain('py').resolve_xref(

@@ -16,18 +16,19 @@ Inverse dynamics for torque-controlled robots, with and without ROS 2.
 
 A robot goes through this package from right to left::
 
-    node, tools  →  feedforward, audit, closed_chain  →  robot  →  dynamics  →  model  →  spatial
+    node, tools → feedforward, audit, closed_chain → robot → kernels → dynamics → model → spatial
 
 ``model`` turns URDF text into a tree of rigid bodies, ``dynamics`` holds the algorithms (the only
-place with ``spatial`` where mechanics is written), ``robot`` is their public face on NumPy
-arrays, ``closed_chain`` adds loops to it, ``feedforward`` decides what to send when messages are
-late, short or missing, and ``node`` carries messages between that and ROS 2.  Each uses only what
-stands to its right.
+place with ``spatial`` where mechanics is written), ``kernels`` makes machine code for one robot
+from them, ``robot`` is the public face of all that on NumPy arrays, ``closed_chain`` adds loops to
+it, ``feedforward`` decides what to send when messages are late, short or missing, and ``node``
+carries messages between that and ROS 2.  Each uses only what stands to its right.
 """
 
 from ros2_rnea.closed_chain import ClosedChain
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
+from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.loops import Loop
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
@@ -37,6 +38,7 @@ __all__ = [
     'ClosedChain',
     'DescriptionError',
     'EffortTerms',
+    'Engine',
     'Loop',
     'RneaError',
     'Robot',

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, Call, Wrenches
 from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
+from ros2_rnea.dynamics.regressor import inertial_parameters
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Kernels
 from ros2_rnea.kernels.tracing import parameters, Variant
@@ -29,6 +31,9 @@ from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Inertia
 
 Function = Callable[..., Any]
+
+ROUNDING = 1e-15
+"""Inertia below this share of the largest in the robot is what rounding leaves of none."""
 
 
 class Evaluator:
@@ -168,3 +173,23 @@ class Evaluator:
             ) -> Array:
         return np.array(parameters(
             self._tree, quantity, variant, gravity or self._gravity, self._carried), dtype=float)
+
+
+def check_mass_matrix(tree: Tree, M: Array) -> None:  # noqa: N803
+    """
+    Check that accelerations have an answer; where M is not finite, nothing is said.
+
+    :param M: shape (nv, nv) or (N, nv, nv).
+    :raises ArgumentError: naming a joint that moves nothing that has inertia.
+    """
+    nothing = ROUNDING * np.abs(inertial_parameters(tree)).max(initial=0.0)
+    for one in M.reshape(-1, tree.nv, tree.nv):
+        diagonal = np.diag(one)
+        if not np.isfinite(one).all() or np.linalg.eigvalsh(one)[0] > nothing:
+            continue
+        idle = int(np.argmin(diagonal))
+        joint = next(name for name, index in tree.joints.items()
+                     if idle in range(*tree.bodies[index].v_slice.indices(tree.nv)))
+        raise ArgumentError(
+            f'the accelerations of {tree.name!r} are undefined: joint {joint!r} moves an '
+            f'inertia of {diagonal[idle]:.3g}; give its link an inertia, or the joint a rotor')

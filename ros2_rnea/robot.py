@@ -29,7 +29,7 @@ from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.evaluator import Evaluator
+from ros2_rnea.evaluator import check_mass_matrix, Evaluator
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
@@ -37,15 +37,12 @@ from ros2_rnea.model.tree import attach, build_tree, carried_inertia, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.results import EffortTerms, LinkMotion, LinkPose
 
-ROUNDING = 1e-15
-"""Inertia below this share of the largest in the robot is what rounding leaves of none."""
-
 
 class Robot(Coordinates):
     """
     A robot and its dynamics.
 
-    Its vectors are those of :class:`Coordinates`; SI units.  Methods of mechanics take one state,
+    Its vectors are those of :class:`.Coordinates`; SI units.  Methods of mechanics take one state,
     or N states as the rows of 2-D arrays; those that add and split positions take one.  A robot
     never changes and may be used by several threads at once.
 
@@ -239,6 +236,25 @@ class Robot(Coordinates):
             self._compute(quantities.EXTERNAL_EFFORT, {} if f_ext is None else f_ext, q=q))
         return EffortTerms(*terms, np.sum(terms, axis=0))
 
+    def inverse_dynamics_derivatives(
+            self,
+            q: ArrayLike,
+            qd: ArrayLike,
+            qdd: ArrayLike,
+            f_ext: Wrenches | ArrayLike | None = None,
+            gravity: ArrayLike | None = None,
+            out: Array | None = None) -> Array:
+        """
+        Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈, stacked: shape (3, nv, nv) or (N, 3, nv, nv).
+
+        Each has a row for each effort and a column for each of the nv directions in which a
+        position changes, see :meth:`integrate`.  The last one is the mass matrix.  Wrenches stay
+        as they are in their body's frame.  Arguments and errors are those of
+        :meth:`inverse_dynamics`.
+        """
+        return self._compute(
+            quantities.INVERSE_DYNAMICS_DERIVATIVES, f_ext, gravity, out, q=q, qd=qd, qdd=qdd)
+
     def joint_wrenches(
             self,
             q: ArrayLike,
@@ -293,22 +309,8 @@ class Robot(Coordinates):
         accelerations = self._compute(
             quantities.FORWARD_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, tau=tau)
         if not np.all(np.abs(accelerations) < quantities.BEYOND_REASON):
-            self._check_mass_matrix(q)
+            check_mass_matrix(self._tree, self.mass_matrix(q))
         return accelerations
-
-    def _check_mass_matrix(self, q: ArrayLike) -> None:
-        """Say so where the mass matrix is singular, and which joint moves nothing."""
-        nothing = ROUNDING * np.abs(self.inertial_parameters).max(initial=0.0)
-        for M in self.mass_matrix(q).reshape(-1, self.nv, self.nv):
-            diagonal = np.diag(M)
-            if not np.isfinite(M).all() or np.linalg.eigvalsh(M)[0] > nothing:
-                continue
-            idle = np.argmin(diagonal)
-            joint = next(name for name, index in self._tree.joints.items()
-                         if idle in range(*self._tree.bodies[index].v_slice.indices(self.nv)))
-            raise ArgumentError(
-                f'the accelerations of {self.name!r} are undefined: joint {joint!r} moves an '
-                f'inertia of {diagonal[idle]:.3g}; give its link an inertia, or the joint a rotor')
 
     # ---- links ----------------------------------------------------------------------------------
 

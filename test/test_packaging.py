@@ -32,7 +32,9 @@ INTERFACES = ROOT / 'ros2_rnea_interfaces'
 EXECUTABLES = ['check_model', 'demo', 'inverse_dynamics_node', 'simulated_driver']
 
 # Names of Python modules whose rosdep key is another one.
-KEYS = {'numpy': 'python3-numpy', 'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
+KEYS = {
+    'llvmlite': 'python3-numba',  # no key brings it alone
+    'numpy': 'python3-numpy', 'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
 # Only the demo and the simulated driver need these; they come with the extra `demo`.
 DEMO_MODULES = {'matplotlib', 'mujoco', 'rich'}
 

@@ -40,7 +40,7 @@ def coriolis_matrix(
     moving = body_velocities(tree, q, qd)
     X, v, joints, bodies = moving.X, moving.v, moving.joints, tree.bodies
     I_C = [MotionToForce.from_inertia(body.inertia) for body in bodies]
-    B_C = [_body_coriolis(body.inertia, v[i]) for i, body in enumerate(bodies)]
+    B_C = [body_coriolis(body.inertia, v[i]) for i, body in enumerate(bodies)]
     C: list[list[Number]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for j in reversed(range(len(bodies))):
         body = bodies[j]
@@ -63,7 +63,7 @@ def coriolis_matrix(
     return C
 
 
-def _body_coriolis(inertia: Inertia, v: Motion) -> MotionToForce:
+def body_coriolis(inertia: Inertia, v: Motion) -> MotionToForce:
     """
     Return B = ½ (v ×* I + (I v) ×̄* − I v×), with (f ×̄*) u = u ×* f.
 

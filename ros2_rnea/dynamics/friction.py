@@ -44,3 +44,22 @@ def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
                 resistance = resistance + sign * body.friction
             tau[k] = tau[k] + resistance * body.multiplier
     return tau
+
+
+def friction_slope(tree: Tree, qd: Sequence[Number]) -> list[Number]:
+    """
+    Return how the friction of each coordinate changes with its velocity.
+
+    Arguments are those of :func:`joint_friction`, whose derivative this is.
+
+    :return: nv numbers [Nm s/rad or N s/m]; no joint's friction depends on another's velocity.
+    """
+    slopes: list[Number] = [0.0] * tree.nv
+    for body in tree.bodies:
+        for k, rate in enumerate(joint_rate(body, qd), start=body.v_index):
+            slope = body.damping
+            if body.friction:
+                square = rate * rate + SLOW * SLOW
+                slope = slope + body.friction * (SLOW * SLOW / (square * sqrt(square)))
+            slopes[k] = slopes[k] + slope * body.multiplier**2
+    return slopes

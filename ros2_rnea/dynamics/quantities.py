@@ -25,8 +25,17 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from ros2_rnea.dynamics import aba, coriolis, crba, jacobian, linear, regressor, rnea
-from ros2_rnea.dynamics.friction import joint_friction
+from ros2_rnea.dynamics import (
+    aba,
+    coriolis,
+    crba,
+    derivatives,
+    jacobian,
+    linear,
+    regressor,
+    rnea,
+)
+from ros2_rnea.dynamics.friction import friction_slope, joint_friction
 from ros2_rnea.dynamics.rotors import rotor_effort
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Force, Motion, Number, Vector, ZERO
@@ -133,6 +142,15 @@ def external_effort(tree: Tree, given: Given) -> Numbers:
     return rnea.inverse_dynamics(tree, given.q, rest, rest, ZERO, given.f_ext)
 
 
+def effort_derivatives(tree: Tree, given: Given) -> Numbers:
+    """Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈, friction and rotors included."""
+    by_q, by_qd, by_qdd = derivatives.effort_derivatives(
+        tree, given.q, given.qd, given.qdd, given.gravity, given.f_ext)
+    for k, slope in enumerate(friction_slope(tree, given.qd)):
+        by_qd[k][k] = by_qd[k][k] + slope
+    return [by_q, by_qd, by_qdd]
+
+
 def forward_dynamics(tree: Tree, given: Given) -> Numbers:
     """
     Return the accelerations that efforts cause, joint friction counted against them.
@@ -185,6 +203,9 @@ CORIOLIS_MATRIX = Quantity(
 FORWARD_DYNAMICS = Quantity(
     'forward_dynamics', ('q', 'qd', 'tau'), vector, forward_dynamics, ALL,
     plausible=BEYOND_REASON)
+INVERSE_DYNAMICS_DERIVATIVES = Quantity(
+    'inverse_dynamics_derivatives', ('q', 'qd', 'qdd'), lambda tree: (3, tree.nv, tree.nv),
+    effort_derivatives, ALL)
 REGRESSOR = Quantity(
     'regressor', ('q', 'qd', 'qdd'), lambda tree: (tree.nv, 10 * len(tree.bodies)),
     lambda tree, given: regressor.regressor(
@@ -193,7 +214,8 @@ REGRESSOR = Quantity(
 
 BY_NAME = {quantity.name: quantity for quantity in (
     INVERSE_DYNAMICS, GRAVITY, BIAS, CORIOLIS_EFFORT, INERTIAL_EFFORT, EXTERNAL_EFFORT,
-    FRICTION_EFFORT, MASS_MATRIX, CORIOLIS_MATRIX, FORWARD_DYNAMICS, REGRESSOR)}
+    FRICTION_EFFORT, MASS_MATRIX, CORIOLIS_MATRIX, FORWARD_DYNAMICS,
+    INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
 
 
 def _rest(tree: Tree) -> list[Number]:

@@ -60,7 +60,7 @@ class CompiledKernels:
         self._lock = threading.RLock()
 
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """Return a function ``f(*inputs, output) -> bool`` for one state; see `one_call`."""
+        """Return a function ``f(*inputs, output) -> bool`` for one state."""
         return one_call(
             self.kernel('one', quantity, variant), self._shapes(quantity, variant), parameters)
 
@@ -84,7 +84,7 @@ class CompiledKernels:
     def direct(
             self, quantity: Quantity, variant: Variant, parameters: Array, fallback: Function,
             ) -> Function:
-        """Return a builtin function ``f(*inputs, out=output)``; see `Entries.direct_call`."""
+        """Return a builtin ``f(*inputs, out=output)``; see :meth:`.Entries.direct_call`."""
         keywords = ('f_ext', 'out') if variant.felt_by(quantity).wrenches else ('out',)
         return entries().direct_call(
             self.kernel('one', quantity, variant), self._shapes(quantity, variant), keywords,
@@ -93,7 +93,7 @@ class CompiledKernels:
     def bound(
             self, quantity: Quantity, variant: Variant, parameters: Array,
             given: Sequence[Array], fallback: Function) -> Function:
-        """Return a builtin function without arguments; see `Entries.bound_call`."""
+        """Return a builtin function without arguments; see :meth:`.Entries.bound_call`."""
         return entries().bound_call(
             self.kernel('one', quantity, variant), given, parameters, fallback, quantity.name)
 

@@ -183,7 +183,7 @@ class BuiltinEntries(Entries):
     """
     Makes builtin functions, whose machine code reads the arrays itself.
 
-    :param code: :func:`entry_text.text`, compiled.
+    :param code: the text of :mod:`ros2_rnea.kernels.entry_text`, compiled.
     """
 
     def __init__(self, code: Kernel) -> None:

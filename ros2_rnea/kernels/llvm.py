@@ -20,8 +20,9 @@ output, all of float64 and contiguous::
     i64 one(double** arguments)
     i64 rows(i64 count, double** arguments)      count is at least the width of the target
 
-They return 0, or 1 where a number was beyond its bound and the output means nothing.  ``one`` has
-read all inputs before it writes; the output of ``rows`` must not overlap the inputs.
+They return 0, or 1 where a number was beyond its bound.  ``one`` has read all inputs before it
+writes, and does not write if it returns 1, so that the output may be one of the inputs.  With
+``rows`` it must not overlap them, and means nothing if that returns 1.
 
 For rows, as many states are computed at a time as a register holds: LLVM's vectors know the same
 operations as its numbers do.  Since each state's numbers lie together in memory, blocks of them
@@ -63,11 +64,11 @@ def one(trace: Trace, target: Target) -> str:
     writer = _Operations(trace.graph, text, lambda array, place: text.load(arrays[array], place))
     writer.angles_together(trace, target.width)
     results = writer.all_of(trace)
+    text.lines += [f'  br i1 {writer.outside}, label %refused, label %within', 'within:']
     for place, result in enumerate(results):
         text.store(result, arrays[OUTPUT], place)
-    status = text.write(f'zext i1 {writer.outside} to i64')
     return _module(text, f'i64 @one({ARGUMENTS} %arguments)', [
-        *text.lines, f'  ret i64 {status}'])
+        *text.lines, '  ret i64 0', 'refused:', '  ret i64 1'])
 
 
 def rows(trace: Trace, target: Target) -> str:
