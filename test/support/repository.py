@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'ros2_rnea'
 
 # Where files of the project's own stand; build/, install/ and .venv hold others' files.
-FOLDERS = ['.ci', '.github', 'config', 'docs', 'examples', 'launch', 'ros2_rnea',
+FOLDERS = ['.ci', '.github', 'benchmark', 'config', 'docs', 'examples', 'launch', 'ros2_rnea',
            'ros2_rnea_interfaces', 'test']
 
 

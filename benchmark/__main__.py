@@ -1,0 +1,190 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Measures the library against its peers; ``python -m benchmark --help`` says how."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+import time
+
+from benchmark.campaign import Campaign
+from benchmark.errors import BenchmarkError
+from benchmark.machine import machine
+from benchmark.measure import Settings
+from benchmark.quantities import BY_NAME, QUANTITIES, Quantity
+from benchmark.report import tables
+from benchmark.report.picture import draw
+from benchmark.report.record import record
+from benchmark.robots import describe, describe_file, Description, NAMES
+from benchmark.startup import measure_startup, Startup
+from rich.console import Console
+from rich.progress import (
+    BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn)
+from ros2_rnea.errors import RneaError
+
+STARTUP = 'startup'
+
+FULL = Settings(rounds=101, block=1_000_000)
+QUICK = Settings(rounds=15, block=300_000)
+
+HELP = f"""\
+Measure the library against every peer that is installed.
+
+All peers compute the same quantity of the same robot for the same 64 states.  Each has to give
+Pinocchio's answer to 1e-9, or is not timed and named.  They take turns in blocks of calls of
+about a millisecond, for {FULL.rounds} rounds, on one core, without the garbage collector.
+Ratios to Pinocchio are formed within a round; shown are their median and quartiles.
+
+Every robot is measured without friction, armature and mimic joints, about which peers disagree.
+"""
+
+EPILOG = f"""\
+robots:      {', '.join(NAMES)}
+quantities:  {', '.join(BY_NAME)},
+             {STARTUP} (from description to first effort)
+
+examples:
+  python -m benchmark                              everything; some minutes
+  python -m benchmark --quick --robots panda       a first look
+  python -m benchmark --quantities bound,batch     two quantities of all robots
+  python -m benchmark --urdf my.urdf --floating    a robot of one's own
+  python -m benchmark --explain                    also the statement behind each figure
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what the command line asks for; return the exit code."""
+    options = _parser().parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else tables.WIDTH)
+    try:
+        run = Run(options)
+        run.measure(console)
+    except (BenchmarkError, RneaError) as error:
+        sys.stderr.write(f'benchmark: {error}\n')
+        return 2
+    run.report(console)
+    return 0
+
+
+class Run:
+    """One run: what is asked for, and what came out."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._settings = QUICK if options.quick else FULL
+        self._descriptions = _descriptions(options)
+        self._quantities, self._with_startup = _quantities(options.quantities)
+        self._campaign = Campaign(self._settings, 1_000 if options.quick else 10_000)
+        self._startups: list[Startup] = []
+
+    def measure(self, console: Console) -> None:
+        """Measure everything, with a bar that says how far it is."""
+        columns = [TextColumn('{task.description:50.50}'), BarColumn(20), MofNCompleteColumn(),
+                   TimeElapsedColumn()]
+        began = time.monotonic()
+        with Progress(*columns, console=console, transient=True) as progress:
+            steps = sum(len(self._of(d)) + self._starts(d) for d in self._descriptions)
+            task = progress.add_task('', total=steps)
+            for description in self._descriptions:
+                progress.update(task, description=f'{description.name}: loading')
+                engines = self._campaign.load(description)
+                for quantity in self._of(description):
+                    progress.update(task, description=f'{description.name}: {quantity.title}')
+                    self._campaign.compare(description.name, quantity.name, engines)
+                    progress.advance(task)
+                if self._starts(description):
+                    progress.update(task, description=f'{description.name}: first effort')
+                    repetitions = 1 if self._options.quick else 5
+                    self._startups += measure_startup(description, repetitions)
+                    progress.advance(task)
+        self._seconds = time.monotonic() - began
+
+    def report(self, console: Console) -> None:
+        """Print the tables; write the picture and JSON."""
+        results, folder = self._campaign.results, self._options.output
+        for description in self._descriptions:
+            if description.chain_joints is None and self._quantities:
+                console.print(tables.robot_table(description, results))
+        chains = [d for d in self._descriptions if d.chain_joints is not None]
+        if chains and any(self._of(chain) for chain in chains):
+            console.print(tables.chain_table(chains, results))
+        if self._startups:
+            console.print(tables.startup_table(self._startups))
+        if self._options.explain:
+            console.print(tables.statement_table(results))
+        console.print(tables.left_out_table(results))
+
+        folder.mkdir(parents=True, exist_ok=True)
+        record(folder / 'benchmark.json', self._settings, self._descriptions, results,
+               self._startups)
+        paths = draw(self._descriptions, results, folder / 'benchmark') if results else []
+        for line in tables.missed(results):
+            console.print(f'missed: {line}', style='yellow')
+        console.print(
+            f'{machine()["cpu"]}; {self._seconds:.0f} s; quartiles of a ratio are typically '
+            f'{100 * tables.noise(results):.1f} % apart')
+        console.print(*[folder / 'benchmark.json', *paths], sep='  ', soft_wrap=True)
+
+    def _of(self, description: Description) -> list[Quantity]:
+        """Return what is measured on a robot."""
+        return [quantity for quantity in self._quantities
+                if description.chain_joints is None or quantity.on_chains]
+
+    def _starts(self, description: Description) -> bool:
+        return self._with_startup and description.chain_joints is None
+
+
+def _descriptions(options: argparse.Namespace) -> list[Description]:
+    if options.floating and not options.urdf:
+        raise BenchmarkError('--floating says how to take a --urdf; there is none')
+    if options.urdf:
+        return [describe_file(options.urdf, options.floating)]
+    return [describe(name) for name in options.robots.split(',')]
+
+
+def _quantities(names: str) -> tuple[list[Quantity], bool]:
+    """Return the quantities of these names, and whether the first effort is among them."""
+    chosen = names.split(',') if names else [*BY_NAME, STARTUP]
+    for name in chosen:
+        if name not in BY_NAME and name != STARTUP:
+            raise BenchmarkError(
+                f'there is no quantity {name!r}; there are {", ".join([*BY_NAME, STARTUP])}')
+    return [quantity for quantity in QUANTITIES if quantity.name in chosen], STARTUP in chosen
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='python -m benchmark', formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=HELP, epilog=EPILOG)
+    robots = parser.add_mutually_exclusive_group()
+    robots.add_argument('--robots', default=','.join(NAMES), metavar='NAME,…',
+                        help='only these; by default all')
+    robots.add_argument('--urdf', type=Path, metavar='FILE', help="a robot of one's own instead")
+    parser.add_argument('--floating', action='store_true', help='with a floating base')
+    parser.add_argument('--quantities', default='', metavar='NAME,…',
+                        help='only these; by default all')
+    parser.add_argument('--quick', action='store_true',
+                        help=f'{QUICK.rounds} shorter rounds; good for a first look')
+    parser.add_argument('--explain', action='store_true',
+                        help='also print the statement behind each figure')
+    parser.add_argument('--output', type=Path, default=Path('out', 'benchmark'), metavar='FOLDER',
+                        help='for the picture and JSON; by default %(default)s')
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())

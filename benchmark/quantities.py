@@ -1,0 +1,64 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is measured, and the ratios to Pinocchio that the package holds itself to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INVERSE_DYNAMICS = 'inverse_dynamics'
+BOUND = 'bound'
+BATCH = 'batch'
+
+SMALL = ('panda', 'ur5')
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """
+    Something to compute; peers have a method of its name where they can.
+
+    :ivar name: as ``--quantities`` takes it.
+    :ivar title: for people.
+    :ivar targets: the largest ratio to Pinocchio that is asked of us, by robot.
+    :ivar on_chains: whether chains made in code are measured, too.
+    """
+
+    name: str
+    title: str
+    targets: dict[str, float]
+    on_chains: bool = False
+
+    def target(self, robot: str) -> float | None:
+        """Return the largest ratio to Pinocchio that is asked of us, if any is."""
+        return self.targets.get(robot)
+
+
+def _targets(small: float, anymal: float, talos: float) -> dict[str, float]:
+    return {**dict.fromkeys(SMALL, small), 'anymal': anymal, 'talos': talos}
+
+
+QUANTITIES = (
+    Quantity(INVERSE_DYNAMICS, 'inverse dynamics', _targets(0.16, 0.16, 0.16), on_chains=True),
+    Quantity(BOUND, 'buffers bound once', _targets(0.08, 0.10, 0.12), on_chains=True),
+    Quantity('gravity', 'gravity', _targets(0.25, 0.25, 0.3)),
+    Quantity('bias', 'bias', _targets(0.25, 0.25, 0.3)),
+    Quantity('mass_matrix', 'mass matrix', _targets(0.25, 0.25, 0.3)),
+    Quantity('f_ext', 'f_ext on all bodies', _targets(0.25, 0.25, 0.3)),
+    Quantity('forward_dynamics', 'forward dynamics', _targets(0.25, 0.25, 0.3)),
+    Quantity('derivatives', 'derivatives', _targets(0.3, 0.4, 0.5)),
+    Quantity(BATCH, 'batch, per row', _targets(1 / 30, 1 / 20, 1 / 14)),
+)
+
+BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
