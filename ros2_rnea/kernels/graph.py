@@ -96,6 +96,30 @@ class Graph:
                 waiting.extend(self.operands(node))
         return sorted(found)
 
+    def scheduled(self, outputs: Iterable[Expression]) -> list[int]:
+        """
+        Return the same nodes in an order that keeps few results waiting.
+
+        What is used once stands right before its use, so that its result need not be put aside.
+        """
+        outputs = list(outputs)
+        needed = self.needed(outputs)
+        uses = Counter(operand for node in needed for operand in self.operands(node))
+        results = {output.node for output in outputs if isinstance(output, Symbol)}
+        order: dict[int, None] = {}
+        for node in needed:
+            if uses[node] == 1 and node not in results:
+                continue  # its user brings it
+            waiting = [node]
+            while waiting:
+                missing = [operand for operand in self.operands(waiting[-1])
+                           if operand not in order]
+                if missing:
+                    waiting.extend(reversed(missing))
+                else:
+                    order[waiting.pop()] = None
+        return list(order)
+
     def count(self, outputs: Iterable[Expression]) -> Counter[str]:
         """Return how many operations of each kind outputs cost; signs and constants are free."""
         kinds = (self.operations[node].kind for node in self.needed(outputs))

@@ -62,7 +62,9 @@ def one(trace: Trace, target: Target) -> str:
     text = Text(1, target.fused)
     arrays = _arrays(text, trace)
     writer = _Operations(trace.graph, text, lambda array, place: text.load(arrays[array], place))
-    writer.angles_together(trace, target.width)
+    writer.angles_together(
+        trace, target.width,
+        lambda wide, array, place, count: wide.load(arrays[array], place, count))
     results = writer.all_of(trace)
     text.lines += [f'  br i1 {writer.outside}, label %refused, label %within', 'within:']
     for place, result in enumerate(results):
@@ -126,13 +128,18 @@ class _Operations:
 
     def all_of(self, trace: Trace) -> list[str]:
         """Write what outputs and guards need, and return the outputs."""
-        self._write(self._graph.needed((*trace.outputs, *(g.value for g in trace.guards))))
+        self._write(self._graph.scheduled((*trace.outputs, *(g.value for g in trace.guards))))
         for guard in trace.guards:
             self._guard(self._text, self._value(guard.value), guard.bound, guard.nan)
         return [self._value(output) for output in trace.outputs]
 
-    def angles_together(self, trace: Trace, width: int) -> None:
-        """Write all sines and cosines whose angles need none themselves, ``width`` at a time."""
+    def angles_together(
+            self, trace: Trace, width: int, read: Callable[[Text, str, int, int], str]) -> None:
+        """
+        Write all sines and cosines whose angles need none themselves, ``width`` at a time.
+
+        :param read: writes the reading of elements that lie side by side, into a vector.
+        """
         graph = self._graph
         angles = dict.fromkeys(
             graph.operations[node].left for node in graph.needed(trace.outputs)
@@ -142,14 +149,20 @@ class _Operations:
             graph.operations[node].kind in TRIGONOMETRY for node in below[angle])]
         for start in range(0, len(first), width):
             group = first[start:start + width]
-            for angle in group:
-                self._write(below[angle])
             text = self._text.on(_power_of_two(len(group)))
             if text.width == 1:
                 continue  # where it is needed
-            both = self._sine_and_cosine(text, text.pack([self._names[a] for a in group]))
+            inputs = [graph.operations[angle] for angle in group]
+            kind, array, place = inputs[0]
+            if kind == INPUT and inputs == [(kind, array, place + i) for i in range(len(group))]:
+                vector = read(text, array, place, len(group))
+            else:
+                for angle in group:
+                    self._write(below[angle])
+                vector = text.pack([self._names[angle] for angle in group])
+            both = self._sine_and_cosine(text, vector)
             for place, angle in enumerate(group):
-                self._keep(angle, *(text.place(vector, place) for vector in both))
+                self._keep(angle, *(text.place(values, place) for values in both))
 
     def _write(self, nodes: Iterable[int]) -> None:
         for node in nodes:

@@ -73,10 +73,13 @@ def sine_and_cosine(text: Text, angle: str) -> tuple[str, str]:
 
 
 def _polynomial(text: Text, x: str, coefficients: tuple[float, ...]) -> str:
-    value = text.constant(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        value = text.multiply_add(value, x, text.constant(coefficient))
-    return value
+    """Return a polynomial by Estrin's scheme, whose halves the CPU computes at the same time."""
+    terms = [text.constant(coefficient) for coefficient in coefficients]
+    while len(terms) > 1:
+        pairs = [text.multiply_add(high, x, low) for low, high in zip(terms[::2], terms[1::2])]
+        terms = pairs + terms[len(terms) // 2 * 2:]
+        x = text.exactly('fmul', x, x)
+    return terms[0]
 
 
 def _negated_in_second_half(text: Text, value: str, count: str) -> str:
