@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from ros2_rnea.arguments import Array, Call, Wrenches
 from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.kernels.compiled import CompiledKernels
+from ros2_rnea.kernels.background import Compilation
+from ros2_rnea.kernels.compiled import CompiledKernels, Order
 from ros2_rnea.kernels.engines import Kernels
 from ros2_rnea.kernels.tracing import parameters, Variant
 from ros2_rnea.model.tree import Tree
@@ -133,6 +134,18 @@ class Evaluator:
         if self._kernels is not None:
             self._function(
                 self._kernels, quantity, self._variant._replace(wrenches=wrenches), rows)
+
+    def in_background(self, asked: Iterable[Quantity]) -> Compilation | None:
+        """Start to make what one state takes, with wrenches and without; None: nothing lacks."""
+        kernels = self._kernels
+        if not isinstance(kernels, CompiledKernels):
+            return None
+        variants = [self._variant._replace(wrenches=wrenches) for wrenches in (False, True)]
+        orders = dict.fromkeys(
+            Order('one', quantity, variant.felt_by(quantity))
+            for quantity in asked for variant in variants)
+        lacking = [order for order in orders if kernels.lacks(order)]
+        return Compilation(self._bare, lacking) if lacking else None
 
     def _run(
             self,

@@ -30,6 +30,7 @@ from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator
+from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
@@ -128,8 +129,19 @@ class Robot(Coordinates):
         :param rows: for batches; otherwise for one state.
         :raises ArgumentError: where a name is none of a method that has a kernel.
         """
-        for quantity in map(_quantity, names):
-            self._evaluator.prepare(quantity, wrenches, rows)
+        for name in names:
+            for quantity in _quantities(name):
+                self._evaluator.prepare(quantity, wrenches, rows)
+
+    def compile_in_background(self, *names: str) -> Compilation | None:
+        """
+        Make the kernels that single states take, with wrenches and without, in another process.
+
+        :param names: of methods, as for :meth:`compile`.
+        :return: what tells when they are there; None where nothing has to be compiled.
+        """
+        return self._evaluator.in_background(
+            quantity for name in names for quantity in _quantities(name))
 
     def bind(
             self, name: str, *vectors: Array, out: Array, f_ext: Array | None = None,
@@ -145,7 +157,7 @@ class Robot(Coordinates):
         :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`.
         :raises ArgumentError: where an array does not suit.
         """
-        quantity = _quantity(name)
+        quantity, *_ = _quantities(name)
         given = dict(zip(quantity.inputs, vectors))
         if len(vectors) != len(quantity.inputs):
             raise ArgumentError(
@@ -228,12 +240,14 @@ class Robot(Coordinates):
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        terms = (
-            self.gravity(q, gravity),
-            self.coriolis_effort(q, qd),
-            self._compute(quantities.INERTIAL_EFFORT, q=q, qdd=qdd),
-            self.friction(qd),
-            self._compute(quantities.EXTERNAL_EFFORT, {} if f_ext is None else f_ext, q=q))
+        vectors = {'q': q, 'qd': qd, 'qdd': qdd}
+        terms = [
+            self._compute(
+                term,
+                f_ext if quantities.WRENCHES in term.feels else None,
+                gravity if quantities.GRAVITY_FIELD in term.feels else None,
+                **{name: vectors[name] for name in term.inputs})
+            for term in quantities.EFFORT_TERMS]
         return EffortTerms(*terms, np.sum(terms, axis=0))
 
     def inverse_dynamics_derivatives(
@@ -487,10 +501,13 @@ class Robot(Coordinates):
         return Call(self._tree, self._gravity if gravity is None else gravity, **vectors)
 
 
-def _quantity(name: str) -> Quantity:
+def _quantities(name: str) -> tuple[Quantity, ...]:
+    """Return what a method computes by kernels."""
+    if name == Robot.effort_terms.__name__:
+        return quantities.EFFORT_TERMS
     quantity = quantities.BY_NAME.get(name)
     if quantity is None or not hasattr(Robot, name):
         known = [known for known in quantities.BY_NAME if hasattr(Robot, known)]
         raise ArgumentError(
             f'{name!r} has no kernel{did_you_mean(name, known)}; there are {", ".join(known)}')
-    return quantity
+    return (quantity,)

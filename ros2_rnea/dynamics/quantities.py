@@ -84,6 +84,10 @@ class Quantity:
     follows_from_efforts: bool = True
     plausible: float = inf
 
+    def __reduce__(self) -> tuple[Callable[[str], Quantity], tuple[str]]:
+        """Pickle as a name, for functions without one cannot be pickled."""
+        return of_name, (self.name,)
+
 
 # What may enter a quantity beside the motion.
 GRAVITY_FIELD = 'gravity'
@@ -212,10 +216,19 @@ REGRESSOR = Quantity(
         tree, given.q, given.qd, given.qdd, given.gravity),
     (GRAVITY_FIELD,), follows_from_efforts=False)
 
+EFFORT_TERMS = (
+    GRAVITY, CORIOLIS_EFFORT, INERTIAL_EFFORT, FRICTION_EFFORT, EXTERNAL_EFFORT)
+"""What inverse dynamics is the sum of."""
+
 BY_NAME = {quantity.name: quantity for quantity in (
     INVERSE_DYNAMICS, GRAVITY, BIAS, CORIOLIS_EFFORT, INERTIAL_EFFORT, EXTERNAL_EFFORT,
     FRICTION_EFFORT, MASS_MATRIX, CORIOLIS_MATRIX, FORWARD_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
+
+
+def of_name(name: str) -> Quantity:
+    """Return a quantity by its name, those of a link left out."""
+    return BY_NAME[name]
 
 
 def _rest(tree: Tree) -> list[Number]:

@@ -26,7 +26,7 @@ import functools
 import hashlib
 from pathlib import Path
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from ros2_rnea.dynamics.quantities import Quantity
@@ -44,6 +44,24 @@ WRITERS = {'one': llvm.one, 'rows': llvm.rows}
 
 SOURCES = ('spatial.py', 'model', 'dynamics', 'kernels')
 """The parts of this package that say what a kernel computes."""
+
+
+class Order(NamedTuple):
+    """
+    What a kernel computes.
+
+    :ivar function: ``one`` or ``rows``.
+    :ivar variant: without what the quantity does not feel.
+    """
+
+    function: str
+    quantity: Quantity
+    variant: Variant
+
+    @property
+    def name(self) -> tuple[str, str, Variant]:
+        """Return what tells it from others of the same robot."""
+        return self.function, self.quantity.name, self.variant
 
 
 class CompiledKernels:
@@ -99,21 +117,30 @@ class CompiledKernels:
 
     def kernel(self, function: str, quantity: Quantity, variant: Variant) -> machine.Loaded:
         """Return the machine code of ``one`` or ``rows``, found or made."""
-        name = (function, quantity.name, variant.felt_by(quantity))
+        order = Order(function, quantity, variant.felt_by(quantity))
         with self._lock:
-            if name not in self._loaded:
-                key = key_of(
-                    version(), self._signature, repr(name), *machine.identity(machine.host()))
-                self._loaded[name] = machine.load(
-                    cache().get(key) or self._compiled(function, quantity, variant, key))
-            return self._loaded[name]
+            if order.name not in self._loaded:
+                _, code = self.object_file(order)
+                self._loaded[order.name] = machine.load(code)
+            return self._loaded[order.name]
 
-    def _compiled(
-            self, function: str, quantity: Quantity, variant: Variant, key: str) -> bytes:
-        text = WRITERS[function](trace(self._tree, quantity, variant), machine.host())
-        code = machine.compile_object(text)
-        cache().put(key, code)
-        return code
+    def object_file(self, order: Order) -> tuple[str, bytes]:
+        """Return the key and the object file of a kernel, found or made."""
+        key = self._key(order)
+        code = cache().get(key)
+        if code is None:
+            traced = trace(self._tree, order.quantity, order.variant)
+            code = machine.compile_object(WRITERS[order.function](traced, machine.host()))
+            cache().put(key, code)
+        return key, code
+
+    def lacks(self, order: Order) -> bool:
+        """Tell whether a kernel is neither in memory nor in the cache."""
+        return order.name not in self._loaded and cache().get(self._key(order)) is None
+
+    def _key(self, order: Order) -> str:
+        return key_of(
+            version(), self._signature, repr(order.name), *machine.identity(machine.host()))
 
     def _shapes(self, quantity: Quantity, variant: Variant) -> list[tuple[int, ...]]:
         """Return the shapes of the inputs, parameters left out, and of the output."""

@@ -1,0 +1,96 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Compiling in a process of its own, while this one goes on with what it does.
+
+Run as a module, this file is that process: it reads what to compile and writes the object files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+
+from ros2_rnea.kernels.compiled import cache, CompiledKernels, Order
+from ros2_rnea.kernels.machine import CompilerError
+from ros2_rnea.model.tree import Tree
+
+NICENESS = 10
+"""By how much the process stands back behind others."""
+
+
+class Compilation:
+    """
+    Kernels on their way.
+
+    :param tree: of the robot without payloads.
+    :param orders: what to compile.
+    """
+
+    def __init__(self, tree: Tree, orders: Iterable[Order]) -> None:
+        self._output = tempfile.TemporaryFile()
+        self._complaints = tempfile.TemporaryFile()
+        with tempfile.TemporaryFile() as orders_file:  # unlike a pipe, it takes all at once
+            pickle.dump((tree, list(orders)), orders_file)
+            orders_file.seek(0)
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'ros2_rnea.kernels.background'], stdin=orders_file,
+                stdout=self._output, stderr=self._complaints,
+                env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
+
+    def is_done(self) -> bool:
+        """
+        Tell whether all are compiled; then they are in the cache.
+
+        :raises CompilerError: where the process has failed.
+        """
+        status = self._process.poll()
+        if status is None:
+            return False
+        if status != 0:
+            self._complaints.seek(0)
+            lines = self._complaints.read().decode(errors='replace').splitlines()
+            raise CompilerError(
+                f'a robot could not be compiled: status {status}, {lines[-1] if lines else ""}')
+        self._output.seek(0)
+        for key, code in pickle.load(self._output).items():
+            cache().put(key, code)
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """End the process, whatever it has done."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._output.close()
+        self._complaints.close()
+
+
+def main() -> None:
+    """Compile what standard input asks for."""
+    os.nice(NICENESS)
+    if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node that is in a hurry
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    tree, orders = pickle.load(sys.stdin.buffer)
+    kernels = CompiledKernels(tree)
+    pickle.dump(dict(map(kernels.object_file, orders)), sys.stdout.buffer)
+
+
+if __name__ == '__main__':
+    main()
