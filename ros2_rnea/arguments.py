@@ -61,8 +61,6 @@ class Call:
         self.rows = len(first) if first.ndim == 2 else None
         for name, array in self.arrays.items():
             self._check_shape(name, array)
-        if 'q' in self.arrays:
-            _check_quaternions(tree, self.arrays['q'])
         self.gravity = Vector(*checked_gravity(gravity))
         self._quiet = np.errstate(invalid='ignore', over='ignore', divide='ignore')
 
@@ -72,6 +70,16 @@ class Call:
 
     def __exit__(self, *error: Any) -> None:
         self._quiet.__exit__(*error)
+
+    def check_quaternions(self) -> Call:
+        """
+        Check that quaternions have length 1, and return this call.
+
+        :raises ArgumentError: naming the joint and the length.
+        """
+        if 'q' in self.arrays:
+            _check_quaternions(self._tree, self.arrays['q'])
+        return self
 
     def numbers(self, name: str) -> list[Number]:
         """Return a vector as floats, or as the columns of a batch; zeros where it is not given."""

@@ -336,7 +336,7 @@ class ClosedChain:
     # ---- the parts of these ---------------------------------------------------------------------
 
     def _call(self, **vectors: ArrayLike) -> Call:
-        call = Call(self._robot.tree, **vectors)
+        call = Call(self._robot.tree, **vectors).check_quaternions()
         if call.rows is not None:
             raise ArgumentError('a closed chain takes one state at a time, not rows of them')
         for name, vector in vectors.items():

@@ -115,7 +115,7 @@ class Coordinates:
         return np.array(configuration.flat(self._tree, lists))
 
     def _single(self, **vectors: ArrayLike) -> Call:
-        call = Call(self._tree, **vectors)
+        call = Call(self._tree, **vectors).check_quaternions()
         if call.rows is not None:
             raise ArgumentError('positions are added and split one at a time, not in rows')
         return call

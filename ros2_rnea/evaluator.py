@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, Call, Wrenches
+from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.compiled import CompiledKernels, Order
 from ros2_rnea.kernels.engines import Kernels
@@ -82,12 +83,15 @@ class Evaluator:
         """
         shape = quantity.shape(self._tree)
         with Call(self._tree, self._gravity if gravity is None else gravity, **vectors) as call:
+            if not isinstance(self._kernels, CompiledKernels):  # those look themselves
+                call.check_quaternions()
             forces = call.body_forces(f_ext)
             result = call.output(shape, out)
             if self._kernels is not None:
                 rows = None if f_ext is None else call.force_rows(forces)
                 if self._run(self._kernels, quantity, call, rows, gravity is not None, result):
                     return result
+            call.check_quaternions()
             numbers = quantity.compute(self._tree, call.given(forces))
             return call.result(numbers, *shape, out=result)
 
@@ -186,6 +190,21 @@ class Evaluator:
             ) -> Array:
         return np.array(parameters(
             self._tree, quantity, variant, gravity or self._gravity, self._carried), dtype=float)
+
+
+def quantities_behind(name: str) -> tuple[Quantity, ...]:
+    """
+    Return what a method of a robot computes by kernels.
+
+    :raises ArgumentError: where it is none of those methods.
+    """
+    if name == 'effort_terms':
+        return quantities.EFFORT_TERMS
+    if name not in quantities.METHODS:
+        raise ArgumentError(
+            f'{name!r} has no kernel{did_you_mean(name, quantities.METHODS)}; there are '
+            f'effort_terms, {", ".join(quantities.METHODS)}')
+    return (quantities.METHODS[name],)
 
 
 def check_mass_matrix(tree: Tree, M: Array) -> None:  # noqa: N803

@@ -28,8 +28,8 @@ from ros2_rnea.dynamics import energy, jacobian, quantities, regressor, rnea
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
-from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.evaluator import check_mass_matrix, Evaluator
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
 from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.checks import check_payload
@@ -130,7 +130,7 @@ class Robot(Coordinates):
         :raises ArgumentError: where a name is none of a method that has a kernel.
         """
         for name in names:
-            for quantity in _quantities(name):
+            for quantity in quantities_behind(name):
                 self._evaluator.prepare(quantity, wrenches, rows)
 
     def compile_in_background(self, *names: str) -> Compilation | None:
@@ -141,7 +141,7 @@ class Robot(Coordinates):
         :return: what tells when they are there; None where nothing has to be compiled.
         """
         return self._evaluator.in_background(
-            quantity for name in names for quantity in _quantities(name))
+            quantity for name in names for quantity in quantities_behind(name))
 
     def bind(
             self, name: str, *vectors: Array, out: Array, f_ext: Array | None = None,
@@ -157,7 +157,7 @@ class Robot(Coordinates):
         :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`.
         :raises ArgumentError: where an array does not suit.
         """
-        quantity, *_ = _quantities(name)
+        quantity, *_ = quantities_behind(name)
         given = dict(zip(quantity.inputs, vectors))
         if len(vectors) != len(quantity.inputs):
             raise ArgumentError(
@@ -241,14 +241,16 @@ class Robot(Coordinates):
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
         vectors = {'q': q, 'qd': qd, 'qdd': qdd}
-        terms = [
+        weight, coriolis, inertia, friction, external = (
             self._compute(
                 term,
                 f_ext if quantities.WRENCHES in term.feels else None,
                 gravity if quantities.GRAVITY_FIELD in term.feels else None,
+                None,
                 **{name: vectors[name] for name in term.inputs})
-            for term in quantities.EFFORT_TERMS]
-        return EffortTerms(*terms, np.sum(terms, axis=0))
+            for term in quantities.EFFORT_TERMS)
+        total = weight + coriolis + inertia + friction + external
+        return EffortTerms(weight, coriolis, inertia, friction, external, total)
 
     def inverse_dynamics_derivatives(
             self,
@@ -489,7 +491,8 @@ class Robot(Coordinates):
         """Return a quantity; from the second time on, its method is machine code itself."""
         result = self._evaluator.compute(quantity, f_ext, gravity, out, **vectors)
         name, wrenches = quantity.name, isinstance(f_ext, Array)
-        if hasattr(Robot, name) and (name not in self._direct or wrenches > self._direct[name]):
+        is_new = name not in self._direct or wrenches > self._direct[name]
+        if is_new and name in quantities.METHODS:
             direct = self._evaluator.direct(
                 quantity, getattr(Robot, name).__get__(self), wrenches)
             if direct is not None:
@@ -498,16 +501,5 @@ class Robot(Coordinates):
         return result
 
     def _call(self, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> Call:
-        return Call(self._tree, self._gravity if gravity is None else gravity, **vectors)
-
-
-def _quantities(name: str) -> tuple[Quantity, ...]:
-    """Return what a method computes by kernels."""
-    if name == Robot.effort_terms.__name__:
-        return quantities.EFFORT_TERMS
-    quantity = quantities.BY_NAME.get(name)
-    if quantity is None or not hasattr(Robot, name):
-        known = [known for known in quantities.BY_NAME if hasattr(Robot, known)]
-        raise ArgumentError(
-            f'{name!r} has no kernel{did_you_mean(name, known)}; there are {", ".join(known)}')
-    return (quantity,)
+        gravity = self._gravity if gravity is None else gravity
+        return Call(self._tree, gravity, **vectors).check_quaternions()

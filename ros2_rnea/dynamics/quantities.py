@@ -225,6 +225,10 @@ BY_NAME = {quantity.name: quantity for quantity in (
     FRICTION_EFFORT, MASS_MATRIX, CORIOLIS_MATRIX, FORWARD_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
 
+METHODS = {name: quantity for name, quantity in BY_NAME.items()
+           if quantity not in (INERTIAL_EFFORT, EXTERNAL_EFFORT)}
+"""Those that a robot has a method of the same name for."""
+
 
 def of_name(name: str) -> Quantity:
     """Return a quantity by its name, those of a link left out."""

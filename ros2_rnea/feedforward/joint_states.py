@@ -17,22 +17,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import inf
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.places import as_places, Places
 
 MAXIMUM_PLANS = 64
+
+Floats = Sequence[float] | np.ndarray
 
 
 class _Plan(NamedTuple):
     """Where the values of messages with a certain list of names go."""
 
-    source: np.ndarray  # places in the message
-    target: np.ndarray  # the same joints' places here
-    controlled: bool    # whether one of them is a controlled joint
+    source: Places        # places in the message
+    target: Places        # the same joints' places here, in rising order
+    size: int             # how many they are
+    controlled: bool      # whether one of them is a controlled joint
+    all_controlled: bool  # whether all controlled joints are among them
 
 
 class JointStates:
@@ -59,13 +64,18 @@ class JointStates:
         self._index = {name: i for i, name in enumerate(self.names)}
         self._received = np.full(len(self.names), -inf)
         self._stamps = np.zeros(len(self.names))
+        self._newest_stamp = 0.0
+        self._places = np.arange(len(self.names))
         self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._last_names: Sequence[str] = ()
+        self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False)
+        self._summarize()
 
     def update(
             self,
             names: Sequence[str],
-            positions: Sequence[float],
-            velocities: Sequence[float],
+            positions: Floats,
+            velocities: Floats,
             stamp: float,
             now: float) -> bool:
         """
@@ -79,24 +89,27 @@ class JointStates:
         :raises MessageError: for wrong lengths, values that are not finite, or an old stamp.
         """
         _check_lengths(names, positions, velocities)
-        key = tuple(names)
-        plan = self._plans.get(key) or self._make_plan(key)
-        source, target = plan.source, plan.target
-        if not len(target):
+        plan = self._plan(names)
+        if not plan.size:
             return False
+        source, target = plan.source, plan.target
         q = np.asarray(positions, dtype=float)[source]
         qd = np.asarray(velocities, dtype=float)[source] if len(velocities) else np.zeros(len(q))
-        qd = np.where(np.isnan(qd), 0.0, qd)
-        usable = np.isfinite(q) & np.isfinite(qd)
-        if not usable.all():
+        if not isfinite(q.dot(q) + qd.dot(qd)):  # something here is not, or is huge
+            qd = np.where(np.isnan(qd), 0.0, qd)
+            usable = np.isfinite(q) & np.isfinite(qd)
+            target = self._places[target]
             self._refuse_unless_others(target[~usable], q[~usable], qd[~usable])
-            source, target, q, qd = source[usable], target[usable], q[usable], qd[usable]
-        self._check_order(target, stamp, now)
+            target, q, qd = target[usable], q[usable], qd[usable]
+        if stamp:
+            self._take_stamp(target, stamp, now)
         self.positions[target] = q
         self.velocities[target] = qd
         self._received[target] = now
-        if stamp:
-            self._stamps[target] = stamp
+        if plan.all_controlled:
+            self._oldest = self._newest = now
+        else:
+            self._summarize()
         return plan.controlled
 
     def adopt(self, older: JointStates) -> None:
@@ -108,6 +121,8 @@ class JointStates:
                 self.velocities[here] = older.velocities[there]
                 self._received[here] = older._received[there]
                 self._stamps[here] = older._stamps[there]
+        self._newest_stamp = float(self._stamps.max(initial=0.0))
+        self._summarize()
 
     def unmeasured(self) -> tuple[str, ...]:
         """Return the controlled joints that no message has brought yet."""
@@ -122,26 +137,47 @@ class JointStates:
 
     def is_fresh(self, now: float) -> bool:
         """Tell whether there are controlled joints, each with a value within the timeout."""
-        received = self._received[:self._count]
-        return self._count > 0 and bool(
-            received.max() <= now and now - received.min() <= self.timeout)
+        return self._newest <= now and now - self._oldest <= self.timeout
 
     def fresh_velocities(self, now: float) -> np.ndarray:
-        """Return the velocities, with zero for joints whose value is older than the timeout."""
+        """
+        Return the velocities, with zero for joints whose value is older than the timeout.
+
+        What comes back is only to be read, and until the next update.
+        """
+        if self._count == len(self.names) and self.is_fresh(now):
+            return self.velocities
         return np.where(self._are_fresh(now), self.velocities, 0.0)
 
     def _are_fresh(self, now: float) -> np.ndarray:
         age = now - self._received
         return (age >= 0.0) & (age <= self.timeout)
 
+    def _summarize(self) -> None:
+        """Note when the oldest and the newest value of the controlled joints came."""
+        controlled = self._received[:self._count]
+        self._oldest = float(controlled.min()) if self._count else -inf
+        self._newest = float(controlled.max()) if self._count else -inf
+
+    def _plan(self, names: Sequence[str]) -> _Plan:
+        if names is not self._last_names:
+            key = tuple(names)
+            self._last_plan = self._plans.get(key) or self._make_plan(key)
+            # a list might change while it stays the same object
+            self._last_names = names if isinstance(names, tuple) else ()
+        return self._last_plan
+
     def _make_plan(self, names: tuple[str, ...]) -> _Plan:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise MessageError(f'joint {twice[0]!r} stands twice in one message')
-        pairs = [(i, self._index[name]) for i, name in enumerate(names) if name in self._index]
-        source = np.array([i for i, _ in pairs], dtype=int)
-        target = np.array([i for _, i in pairs], dtype=int)
-        plan = _Plan(source, target, controlled=bool(np.any(target < self._count)))
+        pairs = sorted((self._index[n], i) for i, n in enumerate(names) if n in self._index)
+        plan = _Plan(
+            source=as_places([i for _, i in pairs]),
+            target=as_places([i for i, _ in pairs]),
+            size=len(pairs),
+            controlled=any(i < self._count for i, _ in pairs),
+            all_controlled=sum(i < self._count for i, _ in pairs) == self._count)
         if len(self._plans) >= MAXIMUM_PLANS:
             self._plans.clear()
         self._plans[names] = plan
@@ -155,19 +191,22 @@ class JointStates:
                     f'joint {self.names[joint]!r} has position {position} and velocity '
                     f'{velocity}; both must be finite')
 
-    def _check_order(self, target: np.ndarray, stamp: float, now: float) -> None:
-        if stamp == 0.0:
+    def _take_stamp(self, target: Places, stamp: float, now: float) -> None:
+        if stamp >= self._newest_stamp:
+            self._stamps[target] = self._newest_stamp = stamp
             return
         late = (stamp < self._stamps[target]) & self._are_fresh(now)[target]
         if late.any():
-            joint = target[np.argmax(late)]
+            joint = self._places[target][np.argmax(late)]
             raise MessageError(
                 f'joint {self.names[joint]!r} has a stamp that is '
                 f'{self._stamps[joint] - stamp:.6f} s older than the state already taken')
+        self._stamps[target] = stamp
+        self._newest_stamp = float(self._stamps.max())
 
 
 def _check_lengths(
-        names: Sequence[str], positions: Sequence[float], velocities: Sequence[float]) -> None:
+        names: Sequence[str], positions: Floats, velocities: Floats) -> None:
     if len(positions) != len(names):
         raise MessageError(f'{len(positions)} positions for {len(names)} joint names')
     if len(velocities) not in (0, len(names)):

@@ -16,16 +16,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+from sys import float_info
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
-from ros2_rnea.feedforward.joint_states import JointStates
+from ros2_rnea.feedforward.joint_states import Floats, JointStates
 from ros2_rnea.feedforward.limits import clamp
+from ros2_rnea.feedforward.places import as_places
 from ros2_rnea.feedforward.settings import Mode, Settings
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.feedforward.whole_state import (
@@ -63,8 +64,7 @@ class Status(Enum):
     OFF_END = TargetKind.OFF_END.value
 
 
-@dataclass(frozen=True, eq=False)
-class Decision:
+class Decision(NamedTuple):
     """
     What to send now.
 
@@ -111,8 +111,17 @@ class FeedforwardPolicy:
             moving_links(robot), settings.wrench_timeout, settings.wrench_exerted_by_robot)
         self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
         self._single_count = len(self.controlled) + len(others)
-        self._controlled_v = self._whole.v_index[:len(self.controlled)]
+        self._all_known = False
+        n = len(self.controlled)
+        self._controlled_q = as_places(self._whole.q_index[:n])
+        self._controlled_v = as_places(self._whole.v_index[:n])
+        self._others_v = as_places(self._whole.v_index[n:])
         self._limits = allowed_efforts(robot, settings)[self._controlled_v]
+        self._finite_limits = np.minimum(self._limits, float_info.max)
+        self._gravity = np.array(settings.gravity)
+        # The cycle writes into these, so that it need not allocate any.
+        self._q = self._whole.positions(np.full(self._single_count, np.nan))
+        self._qd, self._qdd, self._at_rest, self._tau = np.zeros((4, robot.nv))
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
         self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
 
@@ -126,8 +135,8 @@ class FeedforwardPolicy:
     def take_joint_state(
             self,
             names: Sequence[str],
-            positions: Sequence[float],
-            velocities: Sequence[float],
+            positions: Floats,
+            velocities: Floats,
             stamp: float,
             now: Instant) -> bool:
         """
@@ -172,9 +181,11 @@ class FeedforwardPolicy:
         if not self.states.is_fresh(now.steady):
             return self._without_state(now)
         measured = self.states.positions[:self._single_count]
-        unknown = self._whole.unknown(measured)
-        if unknown:
-            return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
+        if not self._all_known:  # once they are, they stay so
+            unknown = self._whole.unknown(measured)
+            if unknown:
+                return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
+            self._all_known = True
         return self._effort(measured, now)
 
     def mimic_deviations(self) -> dict[str, float]:
@@ -202,28 +213,38 @@ class FeedforwardPolicy:
     def _effort(self, measured: np.ndarray, now: Instant) -> Decision:
         n = len(self.controlled)
         status, detail = Status.GRAVITY, ''
-        q = self._whole.positions(measured)
-        qd = qdd = self._whole.velocities(np.zeros(len(measured)))
+        positions, qd, qdd = measured[:n], self._at_rest, self._at_rest
         if not self._gravity_only:
-            target = self.motion.target(now.ros + self.settings.lookahead, measured[:n])
+            target = self.motion.target(now.ros + self.settings.lookahead, positions)
             status = Status[target.kind.name]
-            q[self._whole.q_index[:n]] = target.positions
+            positions = target.positions
             if target.kind is TargetKind.FOLLOWING:
-                velocities = self.states.fresh_velocities(now.steady)[:len(measured)]
-                qd = self._whole.velocities(velocities)
+                qd, qdd = self._qd, self._qdd
                 qd[self._controlled_v] = target.velocities
-                qdd = qdd.copy()
                 qdd[self._controlled_v] = target.accelerations
+                if len(measured) > n:
+                    velocities = self.states.fresh_velocities(now.steady)
+                    qd[self._others_v] = velocities[n:len(measured)]
             elif target.kind is TargetKind.OFF_END:
                 detail = self.motion.explain(target)
+        self._q[self._controlled_q] = positions
+        if len(measured) > n:
+            self._whole.fill_positions(self._q, measured[n:], start=n)
         f_ext = self.wrenches.active(now.steady) if self._count_wrenches else None
-        tau = self.robot.inverse_dynamics(q, qd, qdd, f_ext, self.settings.gravity)
-        needed = tau[self._controlled_v]
-        effort, cut = clamp(needed, self._limits)
-        finite = np.isfinite(needed) & np.isfinite(effort)  # no clamp makes sense of infinity
+        tau = self.robot.inverse_dynamics(
+            self._q, qd, qdd, f_ext or None, self._gravity, out=self._tau)
+        return self._within_limits(tau[self._controlled_v], status, detail)
+
+    def _within_limits(self, needed: np.ndarray, status: Status, detail: str) -> Decision:
+        """Return the decision to send an effort, cut to its limits; none where it is no number."""
+        within = np.abs(needed) <= self._finite_limits  # false for what is not finite too
+        if np.count_nonzero(within) == len(needed):
+            return Decision(status, (), detail, needed.copy())
+        finite = np.isfinite(needed)  # no clamp makes sense of infinity
         if not finite.all():
             return Decision(Status.NOT_FINITE, self._names(~finite))
-        return Decision(status, (), detail, effort, self._names(cut) if cut.any() else ())
+        effort, cut = clamp(needed, self._limits)
+        return Decision(status, (), detail, effort, self._names(cut))
 
     def _how_to_tell(self, joint: str) -> str:
         assume = f'set the parameter assumed_positions.{joint} to where it stands'

@@ -102,7 +102,7 @@ class WholeState:
         for name in robot.joint_names:
             if name in assumed:
                 self._assumed[joint_body(robot, name).q_slice] = assumed[name]
-        self._zeros = np.zeros(robot.nv)
+        self._nv = robot.nv
         self._needed = np.array(
             [i for i, name in enumerate(names) if name not in assumed], dtype=int)
         self._unmeasurable = tuple(
@@ -111,13 +111,22 @@ class WholeState:
     def positions(self, values: np.ndarray) -> np.ndarray:
         """Return q, shape (nq,), from the joints' values; where one is NaN, the assumed one."""
         q = self._assumed.copy()
-        known = ~np.isnan(values)
-        q[self.q_index[known]] = values[known]
+        self.fill_positions(q, values)
         return q
+
+    def fill_positions(self, q: np.ndarray, values: np.ndarray, start: int = 0) -> None:
+        """
+        Write the joints' values into q where they are not NaN.
+
+        :param q: shape (nq,); the other places stay as they are.
+        :param start: which joint comes first in the values.
+        """
+        known = ~np.isnan(values)
+        q[self.q_index[start:][known]] = values[known]
 
     def velocities(self, values: np.ndarray) -> np.ndarray:
         """Return q̇ (or q̈), shape (nv,), from the joints' values; zero for all others."""
-        qd = self._zeros.copy()
+        qd = np.zeros(self._nv)
         qd[self.v_index] = values
         return qd
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from time import monotonic
 
@@ -67,8 +67,8 @@ class Diagnostics:
         self._commands = 0
         self._notices: dict[str, str] = {}
         self._last_seen: dict[str, float] = {}
-        self._ages: deque[float] = deque(maxlen=LATENCY_WINDOW)
-        self._cycles: deque[float] = deque(maxlen=LATENCY_WINDOW)
+        self._ages = _Window()
+        self._cycles = _Window()
         self.robot = 'none'
         self.findings: Sequence[Finding] = ()
         node.create_timer(PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -141,8 +141,8 @@ class Diagnostics:
     def timed(self, state_age: float | None, cycle: float) -> None:
         """Keep how old a state was when its command left, and what the cycle took [s]."""
         if state_age is not None:
-            self._ages.append(state_age)
-        self._cycles.append(cycle)
+            self._ages.add(state_age)
+        self._cycles.add(cycle)
 
     def publish(self) -> None:
         """Publish everything at once."""
@@ -168,8 +168,8 @@ class Diagnostics:
         for topic in sorted(self._accepted.keys() | self._refused.keys()):
             counts = f'accepted {self._accepted[topic]}, refused {self._refused[topic]}'
             values.append((f'messages on {topic}', counts))
-        values += _percentiles('latency, state stamp to command', self._ages)
-        values += _percentiles('cycle', self._cycles)
+        values += self._ages.figures('latency, state stamp to command')
+        values += self._cycles.figures('cycle')
         values += sorted(self._notices.items())
         values += [(f'model finding {i}', str(f)) for i, f in enumerate(self.findings, start=1)]
         return values
@@ -181,11 +181,25 @@ def _sentence(decision: Decision) -> str:
 
 
 def _differ(one: Decision, other: Decision) -> bool:
-    return (one.status, one.joints) != (other.status, other.joints)
+    return one.status is not other.status or one.joints != other.joints
 
 
-def _percentiles(name: str, times: Sequence[float]) -> list[tuple[str, str]]:
-    if not times:
-        return []
-    half, most, worst = 1e3 * np.percentile(np.array(times), (50, 99, 100))
-    return [(f'{name} [ms]', f'median {half:.3f}, 99 % {most:.3f}, worst {worst:.3f}')]
+class _Window:
+    """The latest times [s] of something, and how they are spread."""
+
+    def __init__(self) -> None:
+        self._times = np.zeros(LATENCY_WINDOW)
+        self._count = 0
+
+    def add(self, time: float) -> None:
+        self._times[self._count % LATENCY_WINDOW] = time
+        self._count += 1
+
+    def figures(self, name: str) -> list[tuple[str, str]]:
+        """Return a line for people; the percentiles are values that were, not between two."""
+        if not self._count:
+            return []
+        times = 1e3 * np.sort(self._times[:self._count])
+        half, most = times[(len(times) - 1) // 2], times[99 * (len(times) - 1) // 100]
+        return [(f'{name} [ms]',
+                 f'median {half:.3f}, 99 % {most:.3f}, worst {times[-1]:.3f}')]

@@ -15,10 +15,10 @@
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Sequence
 import signal
 from threading import Event
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, time
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import WrenchStamped
@@ -26,7 +26,6 @@ from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -40,6 +39,15 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node import parameters
 from ros2_rnea.node.conversions import listed, moment_force, seconds, waypoints
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.process import (
+    lock_memory,
+    make_executor,
+    QuietCollector,
+    raise_priority,
+    spin_for,
+)
+from ros2_rnea.node.sender import Sender
+from ros2_rnea.node.serialized_states import StateReader
 from ros2_rnea.node.services import Services
 from ros2_rnea.robot import Robot
 from sensor_msgs.msg import JointState
@@ -84,9 +92,8 @@ class InverseDynamicsNode(Node):
         self._policy: FeedforwardPolicy | None = None
         self._refused_description: str | None = None
         self._declaring = False
-        self._state_stamp = JointState().header.stamp
-        self._command = Float64MultiArray()
-        self._effort = JointState()
+        self._reader = StateReader()
+        self._state_stamp = (0, 0)
         self._rate_timer: Timer | None = None
         self._watchdog: Timer | None = None
         self._timing = (0.0, 0.0, False)
@@ -107,7 +114,7 @@ class InverseDynamicsNode(Node):
         depth = parameters.checked(values)['state_depth']
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self._states_subscription = self.create_subscription(
-            JointState, 'joint_states', self._on_joint_state, sensor_data(depth))
+            JointState, 'joint_states', self._on_joint_state, sensor_data(depth), raw=True)
         self.create_subscription(
             JointTrajectory, 'joint_trajectory', self._on_trajectory, TRAJECTORIES)
         self.create_subscription(WrenchStamped, 'wrench', self._on_wrench, sensor_data(1))
@@ -117,17 +124,35 @@ class InverseDynamicsNode(Node):
             post_callback=self._on_time_jump)
         self._say_what_was_not_understood()
 
+    @property
+    def policy(self) -> FeedforwardPolicy | None:
+        """Return what decides at present; None while there is no robot."""
+        return self._policy
+
+    def settle_process(self) -> None:
+        """Give the process the memory and priority that the parameters ask for, or say why not."""
+        own = parameters.checked(parameters.values_of(self))
+        if own['lock_memory']:
+            self._diagnostics.notice('lock_memory', lock_memory())
+        if own['thread_priority']:
+            self._diagnostics.notice('thread_priority', raise_priority(own['thread_priority']))
+
     # ---- time ---------------------------------------------------------------------------------
 
-    def _ros_time(self) -> float:
-        return 1e-9 * self.get_clock().now().nanoseconds
+    def _now(self) -> Instant:
+        """
+        Return the time on both clocks.
+
+        Where time is not simulated, ages go by a steady clock, and the node's own is that of the
+        day: asked directly, it comes without an object of rclpy's.
+        """
+        if self._on_sim_time:
+            simulated = 1e-9 * self.get_clock().now().nanoseconds
+            return Instant(simulated, simulated)
+        return Instant(monotonic(), time())
 
     def _steady_time(self) -> float:
-        """Return the time that ages are measured by: simulated time, or else a steady clock."""
-        return self._ros_time() if self._on_sim_time else monotonic()
-
-    def _now(self) -> Instant:
-        return Instant(self._steady_time(), self._ros_time())
+        return self._now().steady
 
     def _on_time_jump(self, _: object) -> None:
         """Forget the trajectory, whose times mean nothing after a jump back."""
@@ -152,20 +177,20 @@ class InverseDynamicsNode(Node):
             self._refused_description = None
             self._diagnostics.accepted('robot_description')
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, message: bytes) -> None:
         policy, now = self._policy, self._now()
         if policy is None:
             return
         try:
+            names, positions, velocities, stamp = self._reader.read(message)
             due = policy.take_joint_state(
-                message.name, message.position, message.velocity,
-                seconds(message.header.stamp), now)
+                names, positions, velocities, stamp[0] + 1e-9 * stamp[1], now)
         except RneaError as error:
             self._diagnostics.refused('joint_states', error)
             return
         self._diagnostics.accepted('joint_states')
         if due:
-            self._state_stamp = message.header.stamp
+            self._state_stamp = stamp
             if self._rate_timer is None:
                 self._cycle(policy, now)
 
@@ -215,19 +240,15 @@ class InverseDynamicsNode(Node):
             self._diagnostics.refused('cycle', error)
             return
         if decision.effort is not None:
-            effort = array('d', decision.effort)
             if policy.settings.joints:
-                self._command.data = effort
-                self._command_publisher.publish(self._command)
-            self._effort.header.stamp = self._state_stamp
-            self._effort.effort = effort
-            self._effort_publisher.publish(self._effort)
+                self._commands.send(decision.effort)
+            self._efforts.send(decision.effort, self._state_stamp)
             self._diagnostics.timed(self._state_age(), perf_counter() - started)
         self._diagnostics.decided(decision)
 
     def _state_age(self) -> float | None:
-        stamp = seconds(self._state_stamp)
-        age = self._ros_time() - stamp
+        stamp = self._state_stamp[0] + 1e-9 * self._state_stamp[1]
+        age = self._now().ros - stamp
         return age if stamp and 0.0 <= age < OLDEST_PLAUSIBLE_STATE else None
 
     def _on_rate(self) -> None:
@@ -245,7 +266,7 @@ class InverseDynamicsNode(Node):
     def _look_around(self) -> None:
         """Notice what is not worth a look in every cycle."""
         count = self.count_publishers(self._states_subscription.topic_name)
-        depth = self.get_parameter('state_depth').value
+        depth = self._states_subscription.qos_profile.depth
         self._diagnostics.notice('state_depth', '' if count < 2 or depth > 1 else (
             f'{count} publishers share joint_states, and at depth 1 one may displace another: '
             f'set state_depth to {2 * count} or more'))
@@ -314,11 +335,17 @@ class InverseDynamicsNode(Node):
                 self._introduce(model, policy)
             if self._policy is not None:
                 policy.take_over(self._policy)
-            self._effort.name = list(policy.controlled)
+            self._prepare_messages(policy.controlled)
             self._model, self._policy = model, policy
         if on_sim_time is not None:
             self._on_sim_time = on_sim_time
         self._restart_timers(own['rate'], settings.state_timeout)
+
+    def _prepare_messages(self, joints: Sequence[str]) -> None:
+        count = len(joints)
+        self._commands = Sender(self._command_publisher, Float64MultiArray(), 'data', count)
+        self._efforts = Sender(
+            self._effort_publisher, JointState(name=list(joints)), 'effort', count)
 
     def _load(self, description: str, massless_links: tuple[str, ...], strict: bool) -> _Model:
         """Return the model in force, or a new one where anything that defines it is new."""
@@ -409,19 +436,28 @@ def main(args: list[str] | None = None) -> None:
     publication then raises; here the callback at hand ends first.
     """
     stopping = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    _set_on_signal(stopping)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        executor = SingleThreadedExecutor()
-        executor.add_node(InverseDynamicsNode())
+        node = InverseDynamicsNode()
+        executor = make_executor(node.get_parameter('executor').value)
+        _set_on_signal(stopping)  # again: the executor of events has brought handlers of its own
+        executor.add_node(node)
+        node.settle_process()
+        collector = QuietCollector()
         while rclpy.ok() and not stopping.is_set():
-            executor.spin_once(timeout_sec=SIGNAL_LATENCY)
+            spin_for(executor, SIGNAL_LATENCY)
+            collector.between_turns(node.policy)
         executor.shutdown()
     except RneaError as error:
         raise SystemExit(f'inverse_dynamics: {error}') from error
     finally:
         rclpy.try_shutdown()
+
+
+def _set_on_signal(stopping: Event) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
 
 
 if __name__ == '__main__':

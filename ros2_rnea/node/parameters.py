@@ -25,6 +25,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.node.process import EXECUTORS
 
 ASSUMED = 'assumed_positions.'
 """Parameters below this name hold one joint's position each."""
@@ -184,6 +185,19 @@ SPECIFICATIONS = (
     Specification(
         'strict_model', False,
         'Whether a physically impossible inertia is an error rather than a warning.'),
+    Specification(
+        'executor', EXECUTORS[0],
+        "What the executable waits with: rclpy's EventsExecutor, which takes half the processor "
+        'time, or its SingleThreadedExecutor; automatic: the first where this rclpy has it.',
+        choices=EXECUTORS, read_only=True),
+    Specification(
+        'thread_priority', 0,
+        'Priority of all threads of the executable under SCHED_FIFO; 0: the usual scheduler.',
+        0, 99, read_only=True),
+    Specification(
+        'lock_memory', False,
+        'Whether the executable keeps all its memory from being swapped out.',
+        read_only=True),
 )
 
 BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}

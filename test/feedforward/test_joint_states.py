@@ -44,6 +44,14 @@ def measured(states):
 # ---- what is taken ----------------------------------------------------------------------------
 
 
+def test_a_list_of_names_may_change_and_stay_the_same_list(states):
+    names = ['shoulder', 'elbow']
+    states.update(names, [0.1, 0.2], [], STAMP, NOW)
+    names.reverse()
+    states.update(names, [0.4, 0.3], [], STAMP, NOW)
+    assert states.positions[:2].tolist() == [0.3, 0.4]
+
+
 def test_before_any_message_nothing_is_known(states):
     assert states.names == ('shoulder', 'elbow', 'grip')
     assert np.isnan(states.positions).all()

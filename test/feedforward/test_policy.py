@@ -139,6 +139,26 @@ def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
     assert decision.effort is None
 
 
+@pytest.mark.filterwarnings('ignore:overflow')
+def test_without_a_limit_an_effort_that_is_not_finite_is_not_sent_either():
+    policy = measured(Robot.from_urdf(ARM.replace(' effort="', ' nonsense="')))
+    assert np.isinf(policy.robot.effort_limits).all()
+    for frame in ('tool', 'lower'):
+        policy.take_wrench(frame, (0.0, 1.5e308, 0.0, 0.0, 0.0, 0.0), at(0.0))
+    assert decided(policy, Status.NOT_FINITE).joints == JOINTS
+
+
+@pytest.mark.parametrize('joints', [JOINTS, JOINTS[::-1]])
+def test_a_decision_stays_as_it_is_when_the_next_one_comes(joints):
+    policy = policy_of(joints=joints)
+    measure(policy)
+    first = decided(policy, Status.NO_TRAJECTORY)
+    effort = first.effort.copy()
+    measure(policy, [1.1, -1.2], time=0.01)
+    assert not np.allclose(decided(policy, Status.NO_TRAJECTORY, time=0.01).effort, effort)
+    assert first.effort.tolist() == effort.tolist()
+
+
 # ---- joint states -----------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@
 from node_bench import Bench
 import pytest
 import rclpy
+from ros2_rnea.node.process import EVENTS_EXECUTOR
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -26,13 +27,19 @@ def ros():
     rclpy.try_shutdown()
 
 
-@pytest.fixture
-def bench():
-    """Return a function that starts a node with parameters; all are taken down afterwards."""
+@pytest.fixture(params=['single_threaded', 'events'])
+def bench(request):
+    """
+    Return a function that starts a node with parameters; all are taken down afterwards.
+
+    Every test that asks for it runs on both executors.
+    """
+    if request.param == 'events' and EVENTS_EXECUTOR is None:
+        pytest.skip('this rclpy has no EventsExecutor')
     benches = []
 
     def start(**parameters) -> Bench:
-        benches.append(Bench(**parameters))
+        benches.append(Bench(**{'executor': request.param, **parameters}))
         return benches[-1]
 
     yield start

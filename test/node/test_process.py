@@ -69,9 +69,10 @@ def wait_for_line(process: subprocess.Popen, words: str) -> str:
     raise AssertionError(f'the process ended and never said {words!r}')
 
 
+@pytest.mark.parametrize('executor', ['automatic', 'single_threaded'])
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_cleanly(start, number):
-    process = start(AS_USERS_START_IT)
+def test_a_signal_ends_it_cleanly(start, number, executor):
+    process = start(AS_USERS_START_IT, '-p', f'executor:={executor}')
     wait_for_line(process, 'waiting for a usable robot_description')
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE)
@@ -81,6 +82,7 @@ def test_a_signal_ends_it_cleanly(start, number):
 
 @pytest.mark.parametrize('parameter, said', [
     ('mode:=fast', "mode is 'fast'; it needs feedforward or gravity_compensation"),
+    ('executor:=quick', "executor is 'quick'; it needs automatic or events or single_threaded"),
     ('state_timeout:=-1.0', 'state_timeout out of range'),
 ])
 def test_a_bad_parameter_ends_it_with_the_reason_and_no_traceback(start, parameter, said):

@@ -22,11 +22,11 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from ros2_rnea.node.process import make_executor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -45,7 +45,7 @@ class Bench:
             Parameter(name.replace('__', '.'), value=value) for name, value in parameters.items()]
         self.node = InverseDynamicsNode(namespace=namespace, parameter_overrides=overrides)
         self.peer = Node('peer', namespace=namespace)
-        self.executor = SingleThreadedExecutor()
+        self.executor = make_executor(self.node.get_parameter('executor').value)
         self.executor.add_node(self.node)
         self.executor.add_node(self.peer)
         self.commands: list[list[float]] = []

@@ -1,0 +1,181 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Blocks of measurement: one subject, one rate, some seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import tempfile
+import time
+from types import TracebackType
+
+from benchmark.errors import BenchmarkError
+from benchmark.node.processes import Process
+from benchmark.node.robots import BenchmarkRobot
+from benchmark.node.stamps import shift
+import numpy as np
+
+PATIENCE = 30.0
+"""How long a subject may take to read a description and to answer [s]."""
+
+SETTLING = 0.05
+"""What the last answers of a block may take to arrive [s]."""
+
+QUEUE_OF_THE_RELAY = 'state_depth:=10'
+"""The node would rather drop an old state than answer it; here it answers all, as the relay."""
+
+
+class SilentSubjectError(BenchmarkError):
+    """A subject does not answer, or does not do what it should."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """
+    What happened in some seconds.
+
+    :ivar seconds: from the first state to the last answer.
+    :ivar late: states that went out more than a period late: the publisher's own noise.
+    :ivar processor: time that all threads of the subject's processes took [s].
+    :ivar latencies: from the stamp of each state to the arrival of its answer [s].
+    """
+
+    rate: float
+    seconds: float
+    sent: int
+    late: int
+    processor: float
+    latencies: np.ndarray
+
+    @property
+    def answered(self) -> float:
+        """Return the share of the states that were answered."""
+        return len(self.latencies) / self.sent
+
+
+class Subject:
+    """
+    What is measured: processes that answer the joint states of some robots.
+
+    :param name: for people, and the log file's.
+    :param processes: one for all robots, or one for each.
+    :param namespaces: of the robots.
+    """
+
+    def __init__(
+            self, name: str, processes: Sequence[Process], namespaces: Sequence[str]) -> None:
+        self.name = name
+        self.processes = processes
+        self.namespaces = namespaces
+
+    def processor_time(self) -> float:
+        """Return what the subject has used of the processors so far [s]."""
+        return sum(process.processor_time() for process in self.processes)
+
+
+class Bench:
+    """
+    A publisher, a receiver and subjects, over real DDS on a domain of their own, as a context.
+
+    :param robot: whose states are published.
+    """
+
+    def __init__(self, robot: BenchmarkRobot) -> None:
+        self._robot = robot
+        self._stack = ExitStack()
+        self._shift = shift()
+
+    def __enter__(self) -> Bench:
+        """Start publisher and receiver."""
+        self._logs = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        self._publisher = self._start('benchmark.node.publisher', 'publisher')
+        self._receiver = self._start('benchmark.node.receiver', 'receiver')
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """End all processes."""
+        self._stack.__exit__(kind, error, traceback)
+
+    def relays(self, namespaces: Sequence[str]) -> Subject:
+        """Start an empty relay for each robot, and return them when they answer."""
+        return self._ready(Subject('relay', [
+            self._start('benchmark.node.relay', 'relay', '--ros-args', '-r', f'__ns:={namespace}')
+            for namespace in namespaces], namespaces))
+
+    def nodes(self, namespaces: Sequence[str], parameters: Iterable[str] = ()) -> Subject:
+        """
+        Start a node for each robot, and return them when they follow a trajectory.
+
+        :param parameters: as on a command line: ``name:=value``.
+        """
+        given = [f'joints:={list(self._robot.joints)}', QUEUE_OF_THE_RELAY, *parameters]
+        return self._following(Subject('node', [
+            self._start(
+                'ros2_rnea.node.inverse_dynamics_node', 'node', '--ros-args',
+                '-r', f'__ns:={namespace}', *(word for text in given for word in ('-p', text)))
+            for namespace in namespaces], namespaces))
+
+    def fleet(self, namespaces: Sequence[str]) -> Subject:
+        """Start one process with a node for each robot, and return it when all follow."""
+        process = self._start(
+            'benchmark.node.fleet', 'fleet', '--namespaces', *namespaces,
+            '--joints', *self._robot.joints)
+        return self._following(Subject('node', [process], namespaces))
+
+    def measure(self, subject: Subject, rate: float, seconds: float) -> Block:
+        """Publish states at a rate, and return what came of it."""
+        self._receiver.ask('begin', shift=self._shift)
+        processor, start = subject.processor_time(), time.monotonic()
+        done = self._publisher.ask('send', robots=subject.namespaces, rate=rate,
+                                   seconds=seconds, shift=self._shift)
+        time.sleep(SETTLING)
+        processor, elapsed = subject.processor_time() - processor, time.monotonic() - start
+        report = self._receiver.ask('report')
+        return Block(rate, elapsed, done['sent'], done['late'], processor,
+                     1e-9 * np.array(report['latencies'], dtype=float))
+
+    def _start(self, module: str, name: str, *arguments: str) -> Process:
+        log = self._logs / f'{name}-{len(os.listdir(self._logs))}.log'
+        return self._stack.enter_context(Process(module, arguments, log))
+
+    def _ready(self, subject: Subject) -> Subject:
+        self._receiver.ask('listen', robots=subject.namespaces)
+        self._publisher.ask('describe', robots=subject.namespaces, urdf=self._robot.urdf,
+                            joints=self._robot.joints)
+        self._until(subject, 'answers', lambda block: block.answered > 0.9)
+        return subject
+
+    def _following(self, subject: Subject) -> Subject:
+        self._ready(subject)
+        self._publisher.ask('move', robots=subject.namespaces)
+        self._until(subject, 'follows the trajectory', lambda _: self._follow(subject))
+        return subject
+
+    def _follow(self, subject: Subject) -> bool:
+        states = self._receiver.ask('report')['states']
+        return all(states.get(f'{name[1:]}/inverse_dynamics: inverse dynamics') == 'following'
+                   for name in subject.namespaces)
+
+    def _until(self, subject: Subject, does: str, is_so: Callable[[Block], bool]) -> None:
+        """Publish states until something is so."""
+        deadline = time.monotonic() + PATIENCE
+        while not is_so(self.measure(subject, 100.0, 0.3)):
+            if time.monotonic() > deadline:
+                raise SilentSubjectError(
+                    f'within {PATIENCE:.0f} s the {subject.name} never {does}')

@@ -1,0 +1,147 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The process that plays the robots: it describes them and publishes their joint states at a rate.
+
+It takes orders as JSON lines on its standard input and answers on its standard output.  What it
+sends was serialized before, so that it takes little from the processor that it shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+import sys
+import time
+
+from benchmark.node.stamps import write_stamp
+import numpy as np
+import rclpy
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
+from rclpy.signals import SignalHandlerOptions
+from ros2_rnea.tools.simulated_driver.pacer import Pacer
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STATES = 64
+"""How many different states take turns."""
+
+HOURS_OF_MOTION = 10
+STRIDE = 0.1  # [rad or m] between the points of the trajectory
+
+
+class RobotPublisher:
+    """
+    One robot's driver.
+
+    :param node: that publishes.
+    :param namespace: of the robot's topics.
+    :param joints: controlled; their states come in alphabetical order, as from many drivers.
+    """
+
+    def __init__(self, node: Node, namespace: str, joints: Sequence[str]) -> None:
+        self._joints = list(joints)
+        self._turn = 0
+        self._messages = [bytearray(m) for m in _serialized_states(sorted(joints))]
+        self._description = node.create_publisher(
+            String, f'{namespace}/robot_description', LATCHED)
+        self._trajectory = node.create_publisher(
+            JointTrajectory, f'{namespace}/joint_trajectory', 10)
+        self._states = node.create_publisher(JointState, f'{namespace}/joint_states', 10)
+
+    def describe(self, urdf: str) -> None:
+        """Publish the robot's description."""
+        self._description.publish(String(data=urdf))
+
+    def send_state(self, stamp: int) -> None:
+        """Publish the next joint state."""
+        message = self._messages[self._turn % STATES]
+        self._turn += 1
+        write_stamp(message, stamp)
+        self._states.publish(bytes(message))
+
+    def send_trajectory(self) -> None:
+        """Publish a motion that outlasts every benchmark, with accelerations in it."""
+        message = JointTrajectory(joint_names=self._joints)
+        for turn, duration in enumerate((Duration(seconds=1), Duration(
+                seconds=3600 * HOURS_OF_MOTION))):
+            message.points.append(JointTrajectoryPoint(
+                positions=[STRIDE * turn] * len(self._joints),
+                velocities=[0.0] * len(self._joints),
+                accelerations=[0.0] * len(self._joints),
+                time_from_start=duration.to_msg()))
+        self._trajectory.publish(message)
+
+
+def _serialized_states(names: Sequence[str]) -> list[bytes]:
+    random = np.random.default_rng(4)
+    return [
+        serialize_message(JointState(
+            name=names,
+            position=random.uniform(-0.5, 0.5, len(names)).tolist(),
+            velocity=random.uniform(-0.5, 0.5, len(names)).tolist(),
+            effort=random.uniform(-9.0, 9.0, len(names)).tolist()))
+        for _ in range(STATES)]
+
+
+def send_states(
+        robots: Sequence[RobotPublisher], rate: float, seconds: float, shift: int) -> dict:
+    """
+    Publish one state of each robot in turn, at times that do not drift.
+
+    :param rate: states of each robot per second [Hz].
+    :param shift: between the monotonic clock and the stamps [ns].
+    :return: how many went out, and how many of them more than a period late.
+    """
+    pacer = Pacer(round(1e9 / rate), time.monotonic_ns())
+    for _ in range(round(rate * seconds)):
+        left = pacer.time_left(time.monotonic_ns())
+        if left > 0:
+            time.sleep(1e-9 * left)
+        pacer.take(time.monotonic_ns())
+        for robot in robots:
+            robot.send_state(time.monotonic_ns() + shift)
+    return {'sent': round(rate * seconds) * len(robots), 'late': pacer.overruns}
+
+
+def main() -> None:
+    """Obey the orders that come in, until there are no more."""
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node = Node('benchmark_publisher')
+    robots: dict[str, RobotPublisher] = {}
+    for line in sys.stdin:
+        order = json.loads(line)
+        answer = {}
+        chosen = [robots[name] for name in order.get('robots', ()) if name in robots]
+        if order['do'] == 'describe':
+            for name in order['robots']:
+                robots[name] = RobotPublisher(node, name, order['joints'])
+                robots[name].describe(order['urdf'])
+        elif order['do'] == 'move':
+            for robot in chosen:
+                robot.send_trajectory()
+        elif order['do'] == 'send':
+            answer = send_states(chosen, order['rate'], order['seconds'], order['shift'])
+        sys.stdout.write(json.dumps(answer) + '\n')
+        sys.stdout.flush()
+    rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

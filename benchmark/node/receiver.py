@@ -1,0 +1,111 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The process that plays the controllers: it notes when the answer to each joint state arrives.
+
+What it takes is the effort with the stamp of its state, in bytes; the commands reach it over DDS
+too, and stay there.  It takes orders as JSON lines on its standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from threading import Thread
+import time
+
+from benchmark.node.stamps import read_stamp
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from ros2_rnea.tools.executor import lean_executor
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+QUEUE = QoSProfile(depth=1000)
+
+
+class Receiver(Node):
+    """
+    Collects how old the answers of some robots are on arrival.
+
+    :ivar latencies: since they were last taken away [ns].
+    :ivar states: the diagnosed state of each node that diagnoses itself, by its name.
+    """
+
+    def __init__(self, controller: Node) -> None:
+        super().__init__('benchmark_receiver')
+        self._controller = controller
+        self._shift = 0
+        self.latencies: list[int] = []
+        self.states: dict[str, str] = {}
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+
+    def listen(self, namespace: str) -> None:
+        """Take the efforts of one robot, and have its commands delivered."""
+        self.create_subscription(
+            JointState, f'{namespace}/inverse_dynamics/effort', self._on_effort, QUEUE, raw=True)
+        self._controller.create_subscription(
+            Float64MultiArray, f'{namespace}/inverse_dynamics/commands', _ignore, 1)
+
+    def begin(self, shift: int) -> None:
+        """Begin anew, with stamps that are so far from the monotonic clock [ns]."""
+        self._shift = shift
+        self.latencies = []
+
+    def _on_effort(self, message: bytes) -> None:
+        self.latencies.append(time.monotonic_ns() + self._shift - read_stamp(message))
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            values = {item.key: item.value for item in status.values}
+            self.states[status.name] = values.get('state', '')
+
+
+def _ignore(_: object) -> None:
+    """Do nothing: the controller's node is in no executor."""
+
+
+def obey(receiver: Receiver) -> None:
+    """Obey the orders that come in, until there are no more."""
+    for line in sys.stdin:
+        order = json.loads(line)
+        answer: object = None
+        if order['do'] == 'listen':
+            for name in order['robots']:
+                receiver.listen(name)
+        elif order['do'] == 'begin':
+            receiver.begin(order['shift'])
+        elif order['do'] == 'report':
+            answer = {'latencies': receiver.latencies, 'states': receiver.states}
+        sys.stdout.write(json.dumps(answer) + '\n')
+        sys.stdout.flush()
+    rclpy.try_shutdown()
+
+
+def main() -> None:
+    """Receive until the standard input ends."""
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    receiver = Receiver(Node('benchmark_controller'))
+    executor = lean_executor()
+    executor.add_node(receiver)
+    Thread(target=obey, args=[receiver], daemon=True).start()
+    while rclpy.ok():
+        executor.spin_once(timeout_sec=0.1)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,137 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the executable does beside the node: its executor, its memory, its place among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import ctypes
+import gc
+import os
+import resource
+from time import monotonic
+
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.task import Future
+from ros2_rnea.errors import ArgumentError
+
+EXECUTORS = ('automatic', 'events', 'single_threaded')
+
+
+def _find_events_executor() -> Callable[[], Executor] | None:
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return None
+    return EventsExecutor
+
+
+EVENTS_EXECUTOR = _find_events_executor()
+
+COLLECTION_PERIOD = 1.0
+"""How often garbage is looked for [s]."""
+
+# <sys/mman.h> of Linux, on all architectures that ROS 2 runs on
+_MCL_CURRENT = 1
+_MCL_FUTURE = 2
+
+
+def make_executor(kind: str) -> Executor:
+    """
+    Return an executor of a kind in :data:`EXECUTORS`.
+
+    The one that waits for events takes less than half the processor time of the one that builds
+    a wait set for each message, and answers sooner.
+
+    :raises ArgumentError: where this rclpy has none of that kind.
+    """
+    if kind == 'events' and EVENTS_EXECUTOR is None:
+        raise ArgumentError(
+            'executor is events, which this rclpy does not have (ROS 2 Jazzy of 2025 is the first '
+            'that does); it needs automatic or single_threaded')
+    if kind == 'single_threaded' or EVENTS_EXECUTOR is None:
+        return SingleThreadedExecutor()
+    return EVENTS_EXECUTOR()
+
+
+def spin_for(executor: Executor, seconds: float) -> None:
+    """
+    Let an executor work for that long, or for one message where it comes back after each.
+
+    The executor of events has a ``spin`` that takes no timeout and in some releases keeps a core
+    busy; waiting for what never comes is how it serves many messages in one call.
+    """
+    if isinstance(executor, SingleThreadedExecutor):
+        executor.spin_once(timeout_sec=seconds)
+    else:
+        executor.spin_until_future_complete(Future(), seconds)
+
+
+class QuietCollector:
+    """
+    Python's garbage collector, kept from running in the middle of a cycle.
+
+    What lives on is frozen, so that a collection has little to look at; collections happen
+    between the executor's turns.
+    """
+
+    def __init__(self) -> None:
+        gc.disable()
+        self._settled: object = self
+        self._collected = monotonic()
+
+    def between_turns(self, in_force: object) -> None:
+        """
+        Collect garbage if it is time to.
+
+        :param in_force: what lives on and is large; frozen when it is another than before.
+        """
+        now = monotonic()
+        if in_force is not self._settled:
+            gc.collect()
+            gc.freeze()
+            self._settled = in_force
+        elif now - self._collected >= COLLECTION_PERIOD:
+            gc.collect()
+        else:
+            return
+        self._collected = now
+
+
+def lock_memory() -> str:
+    """Keep all memory of this process from being swapped out; return why not, or nothing."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if limit != resource.RLIM_INFINITY and os.geteuid() != 0:
+        # Locked up to a limit, the process would end at the first allocation beyond it.
+        return (f'memory is not locked: {limit >> 20} MiB may be; allow all with "memlock '
+                'unlimited" in /etc/security/limits.conf')
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mlockall(_MCL_CURRENT | _MCL_FUTURE) != 0:
+        return f'memory is not locked: {os.strerror(ctypes.get_errno())}'
+    return ''
+
+
+def raise_priority(priority: int) -> str:
+    """
+    Put all threads of this process under SCHED_FIFO; return why not, or nothing.
+
+    All, because the threads of the middleware bring the states and carry the commands.
+    """
+    try:
+        for thread in os.listdir('/proc/self/task'):
+            os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
+    except OSError as error:
+        return (f'thread_priority {priority} is not set: {error.strerror}; allow it with '
+                f'"rtprio {priority}" in /etc/security/limits.conf')
+    return ''

@@ -1,0 +1,109 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Messages that differ in numbers and stamp alone: serialized once, then overwritten."""
+
+from __future__ import annotations
+
+from array import array
+from struct import Struct
+from typing import Any, NamedTuple
+
+from builtin_interfaces.msg import Time
+import numpy as np
+from rclpy.publisher import Publisher
+from rclpy.serialization import deserialize_message, serialize_message
+
+_STAMP = Struct('=iI')
+_PROBE_STAMPS = Time(sec=0x12345678, nanosec=0x0abcdef1), Time(sec=0x23456789, nanosec=0x1bcdef02)
+
+
+class Sender:
+    """
+    Sends numbers in a message all else of which stays.
+
+    How the message is serialized is not presumed: numbers and stamp are looked for in what rclpy
+    makes of it, and overwriting them is tried out.  Where that fails, and for an empty message,
+    each one is serialized anew.
+
+    :param publisher: of the topic.
+    :param message: all but numbers and stamp; it is changed here.
+    :param field: of the message, an array of float64.
+    :param count: how many numbers there are.
+    """
+
+    def __init__(self, publisher: Publisher, message: Any, field: str, count: int) -> None:
+        self._publisher = publisher
+        self._message = message
+        self._field = field
+        self._template = _make_template(message, field, count) if count else None
+
+    @property
+    def is_serialized_once(self) -> bool:
+        """Tell whether messages are only overwritten."""
+        return self._template is not None
+
+    def send(self, numbers: np.ndarray, stamp: tuple[int, int] | None = None) -> None:
+        """
+        Publish a message.
+
+        :param numbers: shape (count,).
+        :param stamp: of its header, in s and ns; None where it has none.
+        """
+        template = self._template
+        if template is None:
+            time = None if stamp is None else Time(sec=stamp[0], nanosec=stamp[1])
+            _fill(self._message, self._field, numbers, time)
+            self._publisher.publish(self._message)
+            return
+        template.numbers[:] = numbers
+        if stamp is not None:
+            _STAMP.pack_into(template.buffer, template.stamp, *stamp)
+        self._publisher.publish(bytes(template.buffer))
+
+
+class _Template(NamedTuple):
+    """A serialized message, a view of the numbers in it, and where its stamp stands."""
+
+    buffer: bytearray
+    numbers: np.ndarray
+    stamp: int
+
+
+def _make_template(message: Any, field: str, count: int) -> _Template | None:
+    """Return a message in a form that can be overwritten; None where that does not work."""
+    stamped = hasattr(message, 'header')
+    first, second = np.pi * np.arange(1, count + 1), -np.e * np.arange(1, count + 1)
+    _fill(message, field, first, _PROBE_STAMPS[0] if stamped else None)
+    serialized = serialize_message(message)
+    place = serialized.find(first.tobytes())
+    stamp = serialized.find(_packed(_PROBE_STAMPS[0])) if stamped else 0
+    if place < 0 or stamp < 0:
+        return None
+    buffer = bytearray(serialized)
+    template = _Template(buffer, np.frombuffer(buffer, float, count, place), stamp)
+    template.numbers[:] = second
+    if stamped:
+        buffer[stamp:stamp + _STAMP.size] = _packed(_PROBE_STAMPS[1])
+    _fill(message, field, second, _PROBE_STAMPS[1] if stamped else None)
+    return template if deserialize_message(bytes(buffer), type(message)) == message else None
+
+
+def _fill(message: Any, field: str, numbers: np.ndarray, stamp: Time | None) -> None:
+    setattr(message, field, array('d', numbers))
+    if stamp is not None:
+        message.header.stamp = stamp
+
+
+def _packed(stamp: Time) -> bytes:
+    return _STAMP.pack(stamp.sec, stamp.nanosec)

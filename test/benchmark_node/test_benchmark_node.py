@@ -1,0 +1,88 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The benchmark of the node: its processes, its messages and its command line."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from benchmark.errors import BenchmarkError
+from benchmark.node.__main__ import main
+from benchmark.node.processes import Process, ProcessEndedError
+from benchmark.node.publisher import _serialized_states
+from benchmark.node.robots import find_robot
+from benchmark.node.stamps import read_stamp, write_stamp
+import pytest
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from small_robots import ARM
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.mark.parametrize('stamp', [1, 999_999_999, 1_000_000_000, 1_795_241_479_588_677_123])
+def test_a_stamp_comes_back_and_is_one_to_ros(stamp):
+    message = bytearray(_serialized_states(['shoulder'])[0])
+    write_stamp(message, stamp)
+    assert read_stamp(bytes(message)) == stamp
+    read = deserialize_message(bytes(message), JointState).header.stamp
+    assert (read.sec, read.nanosec) == divmod(stamp, 1_000_000_000)
+
+
+def test_an_unknown_robot_is_said(capsys):
+    with pytest.raises(BenchmarkError, match="'r2d2' is neither a URDF file nor one of panda"):
+        find_robot('r2d2')
+    assert main(['r2d2']) == 1
+    assert 'r2d2' in capsys.readouterr().out
+
+
+def test_the_processor_time_of_a_process_is_what_it_used(tmp_path):
+    with Process('timeit', ['-n', '1', '-r', '1', 'while True: pass'], tmp_path / 'log') as busy:
+        deadline = time.monotonic() + 20.0
+        while busy.processor_time() < 0.05:
+            assert time.monotonic() < deadline
+        first, start = busy.processor_time(), time.monotonic()
+        while busy.processor_time() < first + 0.02:
+            assert time.monotonic() < deadline
+        assert busy.processor_time() - first < 2.0 * (time.monotonic() - start) + 0.02
+
+
+def test_a_process_that_ends_is_said_with_its_last_words(tmp_path):
+    with Process('json.tool', ['/nowhere'], tmp_path / 'log') as process:
+        with pytest.raises(ProcessEndedError, match='json.tool ended with exit code') as error:
+            process.ask('anything')
+    assert '/nowhere' in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('arguments, key', [
+    (['--rates', '100'], 'robots'),
+    (['--robots', '2', '--fleet-rate', '50'], 'fleet'),
+])
+def test_it_measures_and_records(tmp_path, capsys, monkeypatch, arguments, key):
+    monkeypatch.setattr('benchmark.node.runs.CLIMB_END', 1000.0)
+    (tmp_path / 'arm.urdf').write_text(ARM, encoding='utf-8')
+    file = tmp_path / 'figures.json'
+    assert main([str(tmp_path / 'arm.urdf'), '--quick', '--json', str(file), *arguments]) == 0
+    record = json.loads(file.read_text())
+    assert record['machine']['cores'] >= 1
+    assert record['versions']['rmw'].startswith('rmw_')
+    if key == 'robots':
+        by_subject = record['robots']['arm']['cycle'][0]
+        assert by_subject['relay']['answered'] > 0
+        assert by_subject['node']['processor'] > 0.0
+        assert 'ratio' in capsys.readouterr().out
+    else:
+        assert set(record['fleet']['rows']) == {'1', '2'}

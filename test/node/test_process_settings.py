@@ -1,0 +1,136 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The executable's executor, priority and memory: as the parameters say, or with a clear word."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import resource
+
+import pytest
+from rclpy.executors import SingleThreadedExecutor
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.node import process
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.mark.parametrize('kind, events_exist, single_threaded', [
+    ('automatic', True, False),
+    ('automatic', False, True),
+    ('events', True, False),
+    ('single_threaded', True, True),
+    ('single_threaded', False, True),
+])
+def test_the_executor_is_of_the_kind_that_is_asked_for(
+        monkeypatch, kind, events_exist, single_threaded):
+    monkeypatch.setattr(process, 'EVENTS_EXECUTOR', object if events_exist else None)
+    executor = process.make_executor(kind)
+    assert isinstance(executor, SingleThreadedExecutor) is single_threaded
+
+
+def test_an_executor_of_events_that_does_not_exist_is_said(monkeypatch):
+    monkeypatch.setattr(process, 'EVENTS_EXECUTOR', None)
+    with pytest.raises(ArgumentError, match='it needs automatic or single_threaded'):
+        process.make_executor('events')
+
+
+def test_a_priority_that_is_refused_is_said(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, 'Operation not permitted')
+
+    monkeypatch.setattr(os, 'sched_setscheduler', refuse)
+    said = process.raise_priority(50)
+    assert 'thread_priority 50 is not set: Operation not permitted' in said
+    assert 'rtprio 50' in said
+
+
+def test_every_thread_gets_the_priority(monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        os, 'sched_setscheduler',
+        lambda thread, policy, parameter: given.update({thread: parameter.sched_priority}))
+    assert process.raise_priority(50) == ''
+    assert given == {int(thread): 50 for thread in os.listdir('/proc/self/task')}
+
+
+@pytest.mark.parametrize('limit, user, result, said', [
+    (resource.RLIM_INFINITY, 1000, 0, ''),
+    (8 << 20, 0, 0, ''),
+    (8 << 20, 1000, 0, 'memory is not locked: 8 MiB may be'),
+    (resource.RLIM_INFINITY, 1000, -1, 'memory is not locked: '),
+])
+def test_memory_is_locked_where_all_of_it_may_be(monkeypatch, limit, user, result, said):
+    class Library:
+        asked: list[int] = []
+
+        def mlockall(self, flags: int) -> int:
+            self.asked.append(flags)
+            return result
+
+    monkeypatch.setattr(resource, 'getrlimit', lambda _: (limit, limit))
+    monkeypatch.setattr(os, 'geteuid', lambda: user)
+    monkeypatch.setattr(ctypes, 'CDLL', lambda *_, **__: Library())
+    assert process.lock_memory().startswith(said)
+    assert bool(process.lock_memory()) is bool(said)
+    assert Library.asked in ([], [3, 3])
+    assert bool(Library.asked) is (said == '' or result != 0)
+
+
+@pytest.fixture
+def collector():
+    """Return a quiet collector; the usual one is back afterwards."""
+    yield process.QuietCollector()
+    gc.unfreeze()
+    gc.enable()
+
+
+class Link:
+    """An object that can refer to itself, and counts those that have gone."""
+
+    gone = 0
+
+    def __del__(self) -> None:
+        Link.gone += 1
+
+
+def test_garbage_is_collected_between_turns_only_and_once_a_period(monkeypatch, collector):
+    now = [process.monotonic()]
+    monkeypatch.setattr(process, 'monotonic', lambda: now[0])
+    collector.between_turns('policy')
+    Link.gone = 0
+    link = Link()
+    link.itself = link
+    del link
+    assert not gc.isenabled()
+    now[0] += 0.9 * process.COLLECTION_PERIOD
+    collector.between_turns('policy')
+    assert Link.gone == 0
+    now[0] += 0.2 * process.COLLECTION_PERIOD
+    collector.between_turns('policy')
+    assert Link.gone == 1
+
+
+def test_what_lives_on_is_frozen_when_another_policy_is_in_force(collector):
+    first, second = object(), object()
+    collector.between_turns(first)
+    frozen = gc.get_freeze_count()
+    assert frozen > 0
+    more = [[] for _ in range(1000)]
+    collector.between_turns(first)
+    assert gc.get_freeze_count() <= frozen
+    collector.between_turns(second)
+    assert gc.get_freeze_count() >= frozen + len(more) - 100

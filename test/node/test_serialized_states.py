@@ -1,0 +1,169 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A joint state read in place says what rclpy says it says, or goes rclpy's way."""
+
+from __future__ import annotations
+
+from array import array
+from math import inf, nan
+
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from ros2_rnea.errors import MessageError
+from ros2_rnea.node import serialized_states
+from ros2_rnea.node.serialized_states import StateReader
+from sensor_msgs.msg import JointState
+
+pytestmark = pytest.mark.ros
+
+NAMES = ['shoulder', 'elbow', 'wrist_1']
+
+
+def state(names=NAMES, position=(0.1, 0.2, 0.3), velocity=(), effort=(), stamp=(12, 34), frame=''):
+    message = JointState(name=list(names), position=array('d', position))
+    message.velocity, message.effort = array('d', velocity), array('d', effort)
+    message.header.stamp.sec, message.header.stamp.nanosec = stamp
+    message.header.frame_id = frame
+    return message
+
+
+def agrees(read, message: JointState) -> bool:
+    """Tell whether what was read is what the message says, NaN included."""
+    stamp = message.header.stamp
+    return (list(read.names) == message.name
+            and np.array_equal(read.positions, message.position, equal_nan=True)
+            and np.array_equal(read.velocities, message.velocity, equal_nan=True)
+            and read.stamp == (stamp.sec, stamp.nanosec))
+
+
+@pytest.mark.parametrize('first, second', [
+    (state(), state(position=(1.0, -2.0, 1e300))),
+    (state(), state(stamp=(0, 0))),
+    (state(), state(stamp=(-5, 999_999_999))),
+    (state(), state(position=(nan, inf, -0.0))),
+    (state(velocity=(1.0, 2.0, 3.0)), state(velocity=(nan, nan, nan))),
+    (state(velocity=(1.0, 2.0, 3.0), effort=(0.0,) * 3),
+     state(velocity=(0.0,) * 3, effort=(9.0,) * 3)),
+    (state(frame='world'), state(frame='world', position=(7.0, 8.0, 9.0))),
+    (state(names=[], position=[]), state(names=[], position=[], stamp=(1, 1))),
+    (state(names=['größe'], position=[1.0]), state(names=['größe'], position=[2.0])),
+    (state(names=['', 'a'], position=[1.0, 2.0]), state(names=['', 'a'], position=[3.0, 4.0])),
+    # refused later, by the policy
+    (state(position=[]), state(position=[], stamp=(2, 2))),
+])
+def test_what_differs_in_numbers_and_stamp_is_read_in_place(first, second):
+    reader = StateReader()
+    for message in (first, second, first):
+        assert agrees(reader.read(serialize_message(message)), message)
+    assert reader.deserialized == 1
+
+
+@pytest.mark.parametrize('other', [
+    state(names=['elbow', 'shoulder', 'wrist_1']),             # the same size, another order
+    state(names=['shoulder', 'elbow', 'wrist_2']),             # the same size, another name
+    state(names=['shoulder', 'elbow', 'wrist_10']),
+    state(names=NAMES[:2], position=(1.0, 2.0)),
+    state(velocity=(1.0, 2.0, 3.0)),
+    state(effort=(1.0, 2.0, 3.0)),
+    state(position=(), velocity=(1.0, 2.0, 3.0)),              # the same size, other fields
+    state(position=(), effort=(1.0, 2.0, 3.0)),
+    state(frame='x'),
+    state(frame='base'),
+])
+def test_what_differs_in_anything_else_goes_the_usual_way_once(other):
+    reader = StateReader()
+    reader.read(serialize_message(state()))
+    for _ in range(2):
+        assert agrees(reader.read(serialize_message(other)), other)
+        assert reader.deserialized == 2
+    assert agrees(reader.read(serialize_message(state())), state())
+
+
+def test_padding_means_nothing():
+    message = bytearray(serialize_message(state(names=['a'], position=[1.0])))
+    reader = StateReader()
+    reader.read(bytes(message))
+    assert message[17:20] != b'pad'  # behind the empty frame_id, up to the next multiple of four
+    message[17:20] = b'pad'
+    assert agrees(reader.read(bytes(message)), state(names=['a'], position=[1.0]))
+    assert reader.deserialized == 1
+
+
+def test_every_other_byte_means_something():
+    # Whatever is changed: the answer is rclpy's, or there is none.
+    good = serialize_message(state(names=['ab'], position=[1.0], velocity=[2.0]))
+    for place in range(len(good)):
+        reader = StateReader()
+        reader.read(good)
+        changed = bytearray(good)
+        changed[place] ^= 0x01
+        try:
+            expected = deserialize_message(bytes(changed), JointState)
+        except (RuntimeError, ValueError):
+            with pytest.raises(MessageError):
+                reader.read(bytes(changed))
+        else:
+            assert agrees(reader.read(bytes(changed)), expected), place
+
+
+def test_big_endian_messages_go_the_usual_way():
+    big = (b'\x00\x00\x00\x00' + b'\x00\x00\x00\x0c' + b'\x00\x00\x00\x22'  # stamp
+           + b'\x00\x00\x00\x01\x00\x00\x00\x00'                            # frame_id, padding
+           + b'\x00\x00\x00\x01' + b'\x00\x00\x00\x02a\x00\x00\x00'         # one name, padding
+           + b'\x00\x00\x00\x01'                                            # one position
+           + np.array([0.5], '>f8').tobytes() + b'\x00' * 8)
+    reader = StateReader()
+    for expected in (1, 2):
+        assert agrees(reader.read(big), state(names=['a'], position=[0.5]))
+        assert reader.deserialized == expected
+
+
+@pytest.mark.parametrize('message, rclpy_reads', [
+    (serialize_message(state()), state(position=(0.1, 0.2, 0.4))),
+    (serialize_message(state(velocity=(1.0, 2.0, 3.0))), state(velocity=(1.0, 2.0, 4.0))),
+    (serialize_message(state()), state(names=['elbow', 'shoulder', 'wrist_1'])),
+    (serialize_message(state()), state(stamp=(34, 12))),
+    (serialize_message(state())[:-24], state()),  # within the positions
+])
+def test_what_rclpy_reads_otherwise_is_never_read_in_place(monkeypatch, message, rclpy_reads):
+    monkeypatch.setattr(serialized_states, 'deserialize_message', lambda *_: rclpy_reads)
+    reader = StateReader()
+    for expected in (1, 2):
+        assert agrees(reader.read(message), rclpy_reads)
+        assert reader.deserialized == expected
+
+
+@pytest.mark.parametrize('message', [
+    b'', b'\x00\x01\x00\x00', b'\x00\x01\x00\x00' + b'\xff' * 40, b'nonsense, and no message'])
+def test_what_is_no_joint_state_is_refused(message):
+    with pytest.raises(MessageError, match='cannot be deserialized'):
+        StateReader().read(message)
+
+
+def test_a_name_that_is_not_utf_8_is_read_as_rclpy_reads_it():
+    good = serialize_message(state(names=['ab'], position=[1.0]))
+    message = good.replace(b'ab\0', b'\xff\xfe\0')
+    reader = StateReader()
+    for _ in range(2):
+        assert agrees(reader.read(message), deserialize_message(message, JointState))
+    assert reader.deserialized == 2
+
+
+def test_many_kinds_of_messages_do_not_pile_up():
+    reader = StateReader()
+    for count in range(100):
+        message = state(names=[f'joint_{i}' for i in range(count)], position=[0.5] * count)
+        assert agrees(reader.read(serialize_message(message)), message)
+    assert len(reader._layouts) <= 16
