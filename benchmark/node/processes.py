@@ -84,7 +84,7 @@ class Process:
         self.check()
         orders, answers = self._process.stdin, self._process.stdout
         if orders is None or answers is None:
-            raise ProcessEndedError(f'{self._process.args} has no pipes')
+            raise ProcessEndedError(f'process {self.pid} has no pipes')
         orders.write(json.dumps({'do': do, **more}) + '\n')
         orders.flush()
         line = answers.readline()

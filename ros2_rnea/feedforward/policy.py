@@ -38,7 +38,6 @@ from ros2_rnea.feedforward.whole_state import (
 )
 from ros2_rnea.feedforward.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
-from ros2_rnea.model.tree import BASE
 from ros2_rnea.robot import Robot
 
 
@@ -95,7 +94,7 @@ class FeedforwardPolicy:
     def __init__(self, robot: Robot, settings: Settings) -> None:
         check_joint_names(robot, settings.joints, 'joints')
         check_assumed_positions(robot, settings.assumed_positions)
-        self.robot = robot
+        self.robot = robot.with_gravity(settings.gravity)
         self.settings = settings
         self.controlled = settings.joints or tuple(
             name for name in single_joints(robot) if name not in settings.assumed_positions)
@@ -108,7 +107,7 @@ class FeedforwardPolicy:
             settings.hold_tolerance,
             settings.allow_nonzero_velocity_at_trajectory_end)
         self.wrenches = ExternalWrenches(
-            moving_links(robot), settings.wrench_timeout, settings.wrench_exerted_by_robot)
+            robot.tree, settings.wrench_timeout, settings.wrench_exerted_by_robot)
         self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
         self._single_count = len(self.controlled) + len(others)
         self._all_known = False
@@ -118,7 +117,6 @@ class FeedforwardPolicy:
         self._others_v = as_places(self._whole.v_index[n:])
         self._limits = allowed_efforts(robot, settings)[self._controlled_v]
         self._finite_limits = np.minimum(self._limits, float_info.max)
-        self._gravity = np.array(settings.gravity)
         # The cycle writes into these, so that it need not allocate any.
         self._q = self._whole.positions(np.full(self._single_count, np.nan))
         self._qd, self._qdd, self._at_rest, self._tau = np.zeros((4, robot.nv))
@@ -230,9 +228,11 @@ class FeedforwardPolicy:
         self._q[self._controlled_q] = positions
         if len(measured) > n:
             self._whole.fill_positions(self._q, measured[n:], start=n)
-        f_ext = self.wrenches.active(now.steady) if self._count_wrenches else None
-        tau = self.robot.inverse_dynamics(
-            self._q, qd, qdd, f_ext or None, self._gravity, out=self._tau)
+        wrenches = self.wrenches.rows(now.steady) if self._count_wrenches else None
+        if wrenches is None:
+            tau = self.robot.inverse_dynamics(self._q, qd, qdd, out=self._tau)
+        else:
+            tau = self.robot.inverse_dynamics(self._q, qd, qdd, f_ext=wrenches, out=self._tau)
         return self._within_limits(tau[self._controlled_v], status, detail)
 
     def _within_limits(self, needed: np.ndarray, status: Status, detail: str) -> Decision:
@@ -254,11 +254,6 @@ class FeedforwardPolicy:
 
     def _names(self, which: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, here in zip(self.controlled, which) if here)
-
-
-def moving_links(robot: Robot) -> list[str]:
-    """Return the links that joints move; the others stand on the ground."""
-    return [name for name, frame in robot.tree.links.items() if frame.body != BASE]
 
 
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:

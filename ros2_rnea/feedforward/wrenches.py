@@ -15,30 +15,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, MessageError
+from ros2_rnea.model.tree import BASE, Tree
+from ros2_rnea.spatial import Force, Vector
 
 
 class ExternalWrenches:
     """
     Wrenches by the link in whose frame they are given; several links' wrenches add up.
 
-    :param links: the names of all links that joints move.
+    :param tree: of the robot.
     :param timeout: a wrench counts for this long after it came [s].
     :param exerted_by_robot: whether messages tell what the robot does to the environment.
     """
 
     def __init__(
             self,
-            links: Collection[str],
+            tree: Tree,
             timeout: float,
             exerted_by_robot: bool = False) -> None:
         self.timeout = timeout
         self.sign = -1.0 if exerted_by_robot else 1.0
-        self._links = frozenset(links)
+        self._tree = tree
+        self._links = frozenset(
+            name for name, frame in tree.links.items() if frame.body != BASE)
+        self._rows = np.zeros((len(tree.bodies), 6))
         self._newest: dict[str, tuple[float, np.ndarray]] = {}
 
     def update(self, frame: str, moment_force: Sequence[float], now: float) -> None:
@@ -69,6 +74,19 @@ class ExternalWrenches:
             frame: self.sign * value
             for frame, (received, value) in self._newest.items()
             if 0.0 <= now - received <= self.timeout}
+
+    def rows(self, now: float) -> np.ndarray | None:
+        """Return the same as the sum on each body, shape (bodies, 6); None where there is none."""
+        active = self.active(now)
+        if not active:
+            return None
+        self._rows[:] = 0.0
+        for frame, value in active.items():
+            place = self._tree.links[frame]
+            numbers = value.tolist()
+            force = Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
+            self._rows[place.body] += [*place.X_body_to_link.to_parent(force)]
+        return self._rows
 
     def stale(self, now: float) -> tuple[str, ...]:
         """Return the frames whose newest wrench no longer counts."""

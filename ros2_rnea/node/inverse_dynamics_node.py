@@ -31,14 +31,13 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.timer import Timer
-from ros2_rnea.audit import audit, Finding, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
 from ros2_rnea.feedforward.whole_state import joint_body
-from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node import parameters
 from ros2_rnea.node.conversions import listed, moment_force, seconds, waypoints
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.models import Model, Models, Source
 from ros2_rnea.node.process import (
     lock_memory,
     make_executor,
@@ -65,6 +64,9 @@ OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] at reception was stamped by another clock: no latency follows."""
 
 
+COMPILING_PERIOD = 0.05
+"""How often it is looked whether a robot is compiled [s]."""
+
 SIGNAL_LATENCY = 0.1
 """How long a signal may wait for the executor to look up [s]."""
 
@@ -74,21 +76,14 @@ def sensor_data(depth: int) -> QoSProfile:
     return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-class _Model(NamedTuple):
-    """A robot, what it was made from and what was found in it."""
-
-    source: tuple[str, tuple[str, ...], bool]
-    robot: Robot
-    findings: tuple[Finding, ...]
-
-
 class InverseDynamicsNode(Node):
     """Publishes the effort that the desired motion needs, for each joint state that arrives."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__('inverse_dynamics', **arguments)
         parameters.declare(self)
-        self._model: _Model | None = None
+        self._models = Models()
+        self._compiling: Timer | None = None
         self._policy: FeedforwardPolicy | None = None
         self._refused_description: str | None = None
         self._declaring = False
@@ -306,8 +301,8 @@ class InverseDynamicsNode(Node):
         own = parameters.checked(values)
         settings = parameters.settings_from(values)
         try:
-            model = self._load(
-                self._refused_description, own['massless_links'], own['strict_model'])
+            model = self._models.load(Source(
+                self._refused_description, own['massless_links'], own['strict_model']))
             FeedforwardPolicy(model.robot, settings)
         except RneaError:
             return None
@@ -326,20 +321,34 @@ class InverseDynamicsNode(Node):
         settings = parameters.settings_from(values)
         own = parameters.checked(values)
         if description is not None:
-            model = self._load(description, own['massless_links'], own['strict_model'])
+            model = self._models.load(
+                Source(description, own['massless_links'], own['strict_model']))
             policy = FeedforwardPolicy(model.robot, settings)
-            if model is not self._model:
-                self._declare_assumed_positions(policy)
-                settings = parameters.settings_from({**parameters.values_of(self), **values})
-                policy = FeedforwardPolicy(model.robot, settings)
-                self._introduce(model, policy)
-            if self._policy is not None:
-                policy.take_over(self._policy)
-            self._prepare_messages(policy.controlled)
-            self._model, self._policy = model, policy
+            if self._models.is_ready(model):
+                self._put_in_force(model, policy, values)
+            else:
+                self._wait_for(model)
+                if self._policy is not None:  # settings do not wait
+                    self._replace_policy(FeedforwardPolicy(self._policy.robot, settings))
         if on_sim_time is not None:
             self._on_sim_time = on_sim_time
         self._restart_timers(own['rate'], settings.state_timeout)
+
+    def _put_in_force(
+            self, model: Model, policy: FeedforwardPolicy, values: dict[str, Any]) -> None:
+        if model is not self._models.in_force:
+            self._declare_assumed_positions(policy)
+            settings = parameters.settings_from({**parameters.values_of(self), **values})
+            policy = FeedforwardPolicy(model.robot, settings)
+            self._introduce(model, policy)
+        self._models.put_in_force(model)
+        self._replace_policy(policy)
+
+    def _replace_policy(self, policy: FeedforwardPolicy) -> None:
+        if self._policy is not None:
+            policy.take_over(self._policy)
+        self._prepare_messages(policy.controlled)
+        self._policy = policy
 
     def _prepare_messages(self, joints: Sequence[str]) -> None:
         count = len(joints)
@@ -347,23 +356,26 @@ class InverseDynamicsNode(Node):
         self._efforts = Sender(
             self._effort_publisher, JointState(name=list(joints)), 'effort', count)
 
-    def _load(self, description: str, massless_links: tuple[str, ...], strict: bool) -> _Model:
-        """Return the model in force, or a new one where anything that defines it is new."""
-        source = (description, massless_links, strict)
-        if self._model is not None and self._model.source == source:
-            return self._model
-        parsed = parse_urdf(description)
-        robot = Robot.from_description(parsed, massless_links=massless_links)
-        found = audit(parsed, description, massless_links)
-        findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
-        impossible = [finding for finding in findings if finding.impossible]
-        if strict and impossible:
-            raise DescriptionError(f'strict_model refuses {impossible[0]}')
-        return _Model(source, robot, findings)
+    def _wait_for(self, model: Model) -> None:
+        """Look now and then whether a robot is compiled; what is in force goes on meanwhile."""
+        self._diagnostics.notice('compiling', f'{model.robot.name!r} is being compiled')
+        if self._compiling is None:
+            self._compiling = self.create_timer(
+                COMPILING_PERIOD, self._on_compiling, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _on_compiling(self) -> None:
+        coming = self._models.coming
+        if coming is not None:
+            self._take_description(coming.source.description)
+        if self._models.coming is None and self._compiling is not None:
+            self._diagnostics.notice('compiling', '')
+            self.destroy_timer(self._compiling)
+            self._compiling = None
 
     @property
     def _description(self) -> str | None:
-        return None if self._model is None else self._model.source[0]
+        model = self._models.coming or self._models.in_force
+        return None if model is None else model.source.description
 
     def _declare_assumed_positions(self, policy: FeedforwardPolicy) -> None:
         self._declaring = True
@@ -372,7 +384,7 @@ class InverseDynamicsNode(Node):
         finally:
             self._declaring = False
 
-    def _introduce(self, model: _Model, policy: FeedforwardPolicy) -> None:
+    def _introduce(self, model: Model, policy: FeedforwardPolicy) -> None:
         """Say, once a robot, what there is and what the user may want to add."""
         robot, findings, logger = model.robot, model.findings, self.get_logger()
         self._diagnostics.robot = robot.name

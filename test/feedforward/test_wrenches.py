@@ -17,11 +17,18 @@ from __future__ import annotations
 
 from math import inf, nan
 
+import numpy as np
 import pytest
+from ros2_rnea import Robot
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.wrenches import ExternalWrenches
+from small_robots import joint, link, robot
 
-LINKS = ('base', 'wrist', 'tool')
+ARM = Robot.from_urdf(robot(
+    link('ground'), link('base'), link('wrist'), link('tool'),
+    joint('turn', 'ground', 'base'), joint('bend', 'base', 'wrist'),
+    joint('hold', 'wrist', 'tool', kind='fixed')))
+LINKS = ARM.tree
 TIMEOUT = 0.1
 NOW = 50.0
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
@@ -103,7 +110,10 @@ def test_the_values_are_a_copy(wrenches):
 def test_wrenches_on_links_that_still_are_there_are_adopted_with_their_age(wrenches):
     wrenches.update('tool', PUSH, NOW)
     wrenches.update('wrist', PULL, NOW)
-    other = ExternalWrenches(('base', 'tool'), 2 * TIMEOUT)
+    without_wrist = Robot.from_urdf(robot(
+        link('ground'), link('base'), link('tool'),
+        joint('turn', 'ground', 'base'), joint('bend', 'base', 'tool')))
+    other = ExternalWrenches(without_wrist.tree, 2 * TIMEOUT)
     other.adopt(wrenches)
     assert active(other, NOW + 0.15) == {'tool': PUSH}
     assert active(other, NOW + 0.25) == {}
@@ -115,3 +125,15 @@ def test_an_adopted_wrench_is_read_by_the_new_sign(wrenches):
     other = ExternalWrenches(LINKS, TIMEOUT, exerted_by_robot=True)
     other.adopt(wrenches)
     assert active(other) == {'tool': tuple(-value for value in PUSH)}
+
+
+def test_their_sum_on_each_body_is_what_the_robot_takes(wrenches):
+    assert wrenches.rows(NOW) is None
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.update('wrist', PULL, NOW)
+    wrenches.update('base', PULL, NOW)
+    state = [0.3, -0.4], [1.0, 2.0], [3.0, 4.0]
+    by_name = {'tool': PUSH, 'wrist': PULL, 'base': PULL}
+    np.testing.assert_allclose(
+        ARM.inverse_dynamics(*state, wrenches.rows(NOW)), ARM.inverse_dynamics(*state, by_name))
+    assert wrenches.rows(NOW + 1.0) is None

@@ -1,0 +1,111 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Robots on their way from a description to the cycle."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ros2_rnea.audit import audit, Finding, Severity
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.kernels.background import Compilation
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.robot import Robot
+
+KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
+"""The methods of a robot that the cycle and the services call."""
+
+
+class Source(NamedTuple):
+    """Everything that defines a model."""
+
+    description: str
+    massless_links: tuple[str, ...]
+    strict: bool
+
+
+class Model(NamedTuple):
+    """A robot, what it was made from and what was found in it."""
+
+    source: Source
+    robot: Robot
+    findings: tuple[Finding, ...]
+
+
+class Models:
+    """
+    The model in force and the one that comes next.
+
+    A robot that has yet to be compiled is, in another process: what is in force goes on meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.in_force: Model | None = None
+        self._next: Model | None = None
+        self._compilation: Compilation | None = None
+
+    def load(self, source: Source) -> Model:
+        """
+        Return the model of a source, a new one where it is neither in force nor comes next.
+
+        :raises DescriptionError: where no robot can be made of it.
+        """
+        for model in (self.in_force, self._next):
+            if model is not None and model.source == source:
+                return model
+        parsed = parse_urdf(source.description)
+        robot = Robot.from_description(parsed, massless_links=source.massless_links)
+        found = audit(parsed, source.description, source.massless_links)
+        findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
+        impossible = [finding for finding in findings if finding.impossible]
+        if source.strict and impossible:
+            raise DescriptionError(f'strict_model refuses {impossible[0]}')
+        return Model(source, robot, findings)
+
+    def is_ready(self, model: Model) -> bool:
+        """
+        Tell whether a model can be put in force; if not, see to it that it can be some time.
+
+        :raises CompilerError: where it cannot be compiled.
+        """
+        if model is self.in_force:
+            return True
+        if model is not self._next:
+            self.close()
+            self._next = model
+            self._compilation = model.robot.compile_in_background(*KERNELS)
+        if self._compilation is not None:
+            if not self._compilation.is_done():
+                return False
+            self._compilation = None
+        model.robot.compile(*KERNELS)
+        model.robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
+        return True
+
+    @property
+    def coming(self) -> Model | None:
+        """Return the model that is being compiled."""
+        return None if self._compilation is None else self._next
+
+    def put_in_force(self, model: Model) -> None:
+        """Let a model be the one in force."""
+        if model is not self._next:
+            self.close()
+        self.in_force, self._next = model, None
+
+    def close(self) -> None:
+        """Give up what is being compiled."""
+        if self._compilation is not None:
+            self._compilation.close()
+        self._next = self._compilation = None
