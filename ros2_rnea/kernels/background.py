@@ -53,15 +53,19 @@ class Compilation:
                 stdout=self._output, stderr=self._complaints,
                 env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
 
+    def has_ended(self) -> bool:
+        """Tell whether the process has ended, well or not."""
+        return self._process.poll() is not None
+
     def is_done(self) -> bool:
         """
         Tell whether all are compiled; then they are in the cache.
 
         :raises CompilerError: where the process has failed.
         """
-        status = self._process.poll()
-        if status is None:
+        if not self.has_ended():
             return False
+        status = self._process.returncode
         if status != 0:
             self._complaints.seek(0)
             lines = self._complaints.read().decode(errors='replace').splitlines()

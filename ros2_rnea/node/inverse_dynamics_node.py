@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import signal
 from threading import Event
 from time import monotonic, perf_counter, time
-from typing import Any, NamedTuple
+from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
@@ -31,7 +31,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.timer import Timer
-from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, RneaError
+from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
 from ros2_rnea.feedforward.whole_state import joint_body
 from ros2_rnea.node import parameters
@@ -360,10 +360,13 @@ class InverseDynamicsNode(Node):
         """Look now and then whether a robot is compiled; what is in force goes on meanwhile."""
         self._diagnostics.notice('compiling', f'{model.robot.name!r} is being compiled')
         if self._compiling is None:
+            clock = Clock(clock_type=ClockType.STEADY_TIME)
             self._compiling = self.create_timer(
-                COMPILING_PERIOD, self._on_compiling, clock=Clock(clock_type=ClockType.STEADY_TIME))
+                COMPILING_PERIOD, self._on_compiling, clock=clock)
 
     def _on_compiling(self) -> None:
+        if self._models.is_compiling():
+            return
         coming = self._models.coming
         if coming is not None:
             self._take_description(coming.source.description)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from ros2_rnea.audit import audit, Finding, Severity
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.kernels.background import Compilation
+from ros2_rnea.kernels.machine import CompilerError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 
@@ -86,8 +87,12 @@ class Models:
             self._next = model
             self._compilation = model.robot.compile_in_background(*KERNELS)
         if self._compilation is not None:
-            if not self._compilation.is_done():
-                return False
+            try:
+                if not self._compilation.is_done():
+                    return False
+            except CompilerError:
+                self.close()
+                raise
             self._compilation = None
         model.robot.compile(*KERNELS)
         model.robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
@@ -95,8 +100,12 @@ class Models:
 
     @property
     def coming(self) -> Model | None:
-        """Return the model that is being compiled."""
+        """Return the model that waits for its kernels."""
         return None if self._compilation is None else self._next
+
+    def is_compiling(self) -> bool:
+        """Tell whether kernels are still on their way."""
+        return self._compilation is not None and not self._compilation.has_ended()
 
     def put_in_force(self, model: Model) -> None:
         """Let a model be the one in force."""

@@ -42,9 +42,9 @@ def weight(text):
 def held(monkeypatch):
     """Let the compiling process wait until the test says otherwise."""
     gate = {'open': False}
-    is_done = background.Compilation.is_done
+    has_ended = background.Compilation.has_ended
     monkeypatch.setattr(
-        background.Compilation, 'is_done', lambda self: gate['open'] and is_done(self))
+        background.Compilation, 'has_ended', lambda self: gate['open'] and has_ended(self))
     return gate
 
 
@@ -88,7 +88,7 @@ def test_of_two_robots_in_a_row_the_later_one_comes_into_force(bench, held):
 
 
 def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, monkeypatch):
-    def fail(self):
+    def fail(_):
         raise CompilerError('the compiler has had enough')
     monkeypatch.setattr(background.Compilation, 'is_done', fail)
     node = bench(joints=['pin'])
