@@ -170,8 +170,12 @@ class Evaluator:
             function = (kernels.rows if rows else kernels.one)(quantity, variant, values)
         else:
             function = self._function(kernels, quantity, variant, rows)
-        target = np.require(np.asarray(result), requirements=['C', 'A', 'W'])
-        done = function(*(np.require(array, requirements=['C', 'A']) for array in inputs), target)
+        inputs = [np.require(array, requirements=['C', 'A']) for array in inputs]
+        if any(np.may_share_memory(array, result) for array in inputs):
+            target = np.empty(result.shape)  # should it be refused, the inputs are still needed
+        else:
+            target = np.require(np.asarray(result), requirements=['C', 'A', 'W'])
+        done = function(*inputs, target)
         if done and target is not result:
             result[...] = target
         return done
