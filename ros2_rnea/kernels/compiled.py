@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import functools
 import hashlib
+import logging
 from pathlib import Path
 import threading
 from typing import Any, NamedTuple
@@ -41,6 +42,14 @@ Array = np.ndarray
 Function = Callable[..., Any]
 
 WRITERS = {'one': llvm.one, 'rows': llvm.rows}
+
+LOGGER = logging.getLogger('ros2_rnea')
+
+MANY_OPERATIONS = 20_000
+"""From here on people wonder what takes so long."""
+
+OPERATIONS_A_SECOND = 6_000
+"""How many are compiled in a second, about, in kernels that large."""
 
 SOURCES = ('spatial.py', 'model', 'dynamics', 'kernels')
 """The parts of this package that say what a kernel computes."""
@@ -130,6 +139,11 @@ class CompiledKernels:
         code = cache().get(key)
         if code is None:
             traced = trace(self._tree, order.quantity, order.variant)
+            operations = sum(traced.graph.count(traced.outputs).values())
+            if operations > MANY_OPERATIONS:
+                LOGGER.info(
+                    f'compiling {order.quantity.name} of {self._tree.name!r}, {operations} '
+                    f'operations: about {operations // OPERATIONS_A_SECOND + 1} s, once')
             code = machine.compile_object(WRITERS[order.function](traced, machine.host()))
             cache().put(key, code)
         return key, code
