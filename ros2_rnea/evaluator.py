@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,7 @@ class Evaluator:
         shape = quantity.shape(self._tree)
         function: Function
 
+        @functools.wraps(general)
         def otherwise(*inputs: Any, **named: Any) -> Any:
             if 'out' not in named and all(isinstance(i, Array) and i.ndim == 1 for i in inputs):
                 return function(*inputs, **named, out=np.empty(shape))
@@ -170,12 +172,8 @@ class Evaluator:
             function = (kernels.rows if rows else kernels.one)(quantity, variant, values)
         else:
             function = self._function(kernels, quantity, variant, rows)
-        inputs = [np.require(array, requirements=['C', 'A']) for array in inputs]
-        if any(np.may_share_memory(array, result) for array in inputs):
-            target = np.empty(result.shape)  # should it be refused, the inputs are still needed
-        else:
-            target = np.require(np.asarray(result), requirements=['C', 'A', 'W'])
-        done = function(*inputs, target)
+        target = np.require(np.asarray(result), requirements=['C', 'A', 'W'])
+        done = function(*(np.require(array, requirements=['C', 'A']) for array in inputs), target)
         if done and target is not result:
             result[...] = target
         return done

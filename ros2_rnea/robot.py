@@ -163,7 +163,7 @@ class Robot(Coordinates):
             raise ArgumentError(
                 f'{name!r} is bound to {len(vectors)} arrays; it needs '
                 f'{", ".join(quantity.inputs)}')
-        method = getattr(Robot, name).__get__(self)
+        method = getattr(type(self), name).__get__(self)
         wrenches = {} if f_ext is None else {'f_ext': f_ext}
         method(**given, **wrenches, out=out)  # an error is better now than in the cycle
         arrays = (*vectors, *wrenches.values(), out)
@@ -224,9 +224,9 @@ class Robot(Coordinates):
         """Return C(q, q̇) q̇; arguments and errors are those of :meth:`inverse_dynamics`."""
         return self._compute(quantities.CORIOLIS_EFFORT, None, None, out, q=q, qd=qd)
 
-    def friction(self, qd: ArrayLike) -> Array:
+    def friction(self, qd: ArrayLike, out: Array | None = None) -> Array:
         """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
-        return self._compute(quantities.FRICTION_EFFORT, qd=qd)
+        return self._compute(quantities.FRICTION_EFFORT, None, None, out, qd=qd)
 
     def effort_terms(
             self,
@@ -492,7 +492,8 @@ class Robot(Coordinates):
         result = self._evaluator.compute(quantity, f_ext, gravity, out, **vectors)
         name, wrenches = quantity.name, isinstance(f_ext, Array)
         is_new = name not in self._direct or wrenches > self._direct[name]
-        if is_new and name in quantities.METHODS:
+        is_ours = getattr(type(self), name, None) is getattr(Robot, name, None)  # not a subclass's
+        if is_new and is_ours and name in quantities.METHODS:
             direct = self._evaluator.direct(
                 quantity, getattr(Robot, name).__get__(self), wrenches)
             if direct is not None:

@@ -103,7 +103,8 @@ class CompiledKernels:
                 return count == 0 or rows(*given)
             enough = [_repeated(array, width) for array in given]
             done = rows(*enough)
-            given[-1][...] = enough[-1][:count]
+            if done:
+                given[-1][...] = enough[-1][:count]
             return done
 
         return call

@@ -96,7 +96,8 @@ def rows_call(kernel: Kernel, shapes: Sequence[Shape], parameters: Array) -> Fun
     """
     Return a function ``f(*inputs, output) -> bool`` for arrays with one more axis in front.
 
-    Inputs that overlap the output are copied.  Other threads run while a large batch is computed.
+    The output is written at the end where inputs overlap it, and not at all if the function
+    returns False then.  Other threads run while a large batch is computed.
 
     :param shapes: of one row, the inputs' and last the output's.
     :param parameters: the same for all rows.
@@ -111,11 +112,15 @@ def rows_call(kernel: Kernel, shapes: Sequence[Shape], parameters: Array) -> Fun
         rows_shapes = [(count, *shape) for shape in shapes]
         arrays = (*arrays[:-1], parameters, arrays[-1])
         _check(arrays, (*rows_shapes[:-1], parameters.shape, rows_shapes[-1]))
+        *inputs, output = arrays
         # Of contiguous arrays the bounds tell exactly whether they overlap.
-        arrays = (*(array.copy() if np.may_share_memory(array, arrays[-1]) else array
-                    for array in arrays[:-1]), arrays[-1])
+        overlap = any(np.may_share_memory(array, output) for array in inputs)
+        result = np.empty_like(output) if overlap else output
         rows = releasing if count * numbers >= LARGE else holding
-        return rows(count, _pointers(arrays)) == 0
+        done = rows(count, _pointers((*inputs, result))) == 0
+        if done and overlap:
+            output[...] = result
+        return done
 
     return call
 

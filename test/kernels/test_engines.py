@@ -1,0 +1,147 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Which engine a robot has: the user's wish, or the fastest there is; what is missing is said."""
+
+import logging
+import os
+import subprocess
+import sys
+
+import pytest
+from repository import ROOT
+from ros2_rnea import Robot
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.kernels import engines, machine
+from ros2_rnea.kernels.cache import ObjectCache
+from ros2_rnea.kernels.compiled import CompiledKernels
+from ros2_rnea.kernels.engines import Engine, engine_of, kernels_of, VARIABLE
+from ros2_rnea.kernels.python import PythonKernels
+from small_robots import ARM
+
+KINDS = {Engine.COMPILED: CompiledKernels, Engine.PYTHON: PythonKernels,
+         Engine.TEXTBOOK: type(None)}
+needs_llvmlite = pytest.mark.skipif(not machine.available(), reason='llvmlite is not installed')
+
+
+@pytest.fixture(autouse=True)
+def nothing_said_yet():
+    engines._say_once.cache_clear()
+    yield
+    engines._say_once.cache_clear()
+
+
+@pytest.fixture
+def without_llvmlite(monkeypatch):
+    monkeypatch.setattr(machine, 'available', lambda: False)
+
+
+@pytest.fixture
+def no_wish(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+def said(caplog):
+    assert all(record.name == 'ros2_rnea' and record.levelno == logging.WARNING
+               for record in caplog.records)
+    return [record.getMessage() for record in caplog.records]
+
+
+# --- wishes
+
+@needs_llvmlite
+@pytest.mark.parametrize('engine', Engine)
+def test_wish_is_an_engine_its_name_or_the_environments(engine, monkeypatch):
+    assert engine_of(engine) is engine_of(engine.value) is engine
+    monkeypatch.setenv(VARIABLE, engine.value)
+    assert engine_of(None) is Robot.from_urdf(ARM).engine is engine
+
+
+@needs_llvmlite
+def test_argument_counts_more_than_the_environment(monkeypatch):
+    monkeypatch.setenv(VARIABLE, 'python')
+    assert Robot.from_urdf(ARM, engine='compiled').engine is Engine.COMPILED
+
+
+@needs_llvmlite
+@pytest.mark.parametrize('value', ['', None])
+def test_without_a_wish_robots_are_compiled(no_wish, monkeypatch, value, caplog):
+    if value is not None:
+        monkeypatch.setenv(VARIABLE, value)
+    assert engine_of(None) is engine_of('') is Engine.COMPILED
+    assert said(caplog) == []
+
+
+@pytest.mark.parametrize('wish', ['fast', 'Compiled', 3])
+def test_unknown_engine_is_refused_with_those_that_there_are(wish, monkeypatch):
+    with pytest.raises(ArgumentError, match=f"{wish!r}; there are 'compiled', 'python', 'textb"):
+        engine_of(wish)
+    if isinstance(wish, str):
+        monkeypatch.setenv(VARIABLE, wish)
+        with pytest.raises(ArgumentError, match=wish):
+            Robot.from_urdf(ARM)
+
+
+@needs_llvmlite
+@pytest.mark.parametrize('engine, kind', KINDS.items())
+def test_engine_has_its_kernels(engine, kind):
+    assert type(kernels_of(Robot.from_urdf(ARM).tree, engine)) is kind
+
+
+# --- without llvmlite
+
+def test_without_llvmlite_python_computes_and_it_is_said_once(no_wish, without_llvmlite, caplog):
+    for _ in range(3):
+        assert Robot.from_urdf(ARM).engine is Engine.PYTHON
+    message, = said(caplog)
+    assert 'llvmlite is not installed' in message and 'pip' in message
+
+
+def test_compiled_without_llvmlite_is_refused(without_llvmlite, caplog):
+    with pytest.raises(ArgumentError, match="'compiled' needs llvmlite"):
+        engine_of('compiled')
+    assert engine_of('python') is Engine.PYTHON
+    assert said(caplog) == []
+
+
+PROGRAM = """
+import sys
+sys.modules['llvmlite'] = None
+sys.path.insert(0, 'test/support')
+from ros2_rnea import Robot
+from small_robots import ARM
+state = [0.3, -0.4], [0.5, 0.6], [0.7, 0.8]
+for engine in (None, None, 'textbook'):
+    print(*Robot.from_urdf(ARM, engine=engine).inverse_dynamics(*state).round(10))
+"""
+
+
+def test_process_without_llvmlite_computes_the_same():
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    result = subprocess.run(
+        [sys.executable, '-c', PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True,
+        check=True)
+    ours, again, textbook = result.stdout.splitlines()
+    assert ours == again == textbook
+    assert result.stderr.count('llvmlite is not installed') == 1
+
+
+# --- without a cache
+
+@needs_llvmlite
+def test_without_a_private_folder_memory_will_do_and_it_is_said_once(monkeypatch, caplog):
+    memory = ObjectCache(None, 'no folder is private')
+    monkeypatch.setattr(engines, 'cache', lambda: memory)
+    for _ in range(3):
+        assert isinstance(kernels_of(Robot.from_urdf(ARM).tree, Engine.COMPILED), CompiledKernels)
+    assert said(caplog) == ['compiled robots are kept in memory only: no folder is private']

@@ -1,0 +1,227 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A method that has become machine code does what it did before, mistakes included."""
+
+import gc
+from types import BuiltinFunctionType
+import weakref
+
+import numpy as np
+from paired_robots import arguments_of, for_each_engine, needs_llvmlite, pair, STATE
+import pytest
+from ros2_rnea import Engine, Robot
+from ros2_rnea.dynamics.quantities import BY_NAME
+from ros2_rnea.errors import RneaError
+from ros2_rnea.evaluator import Evaluator
+from ros2_rnea.kernels import compiled, machine
+from ros2_rnea.kernels.entry import BuiltinEntries
+from small_robots import ARM, ARM_WITH_GRIPPER, link, robot
+
+METHODS = [name for name in BY_NAME if hasattr(Robot, name)]
+
+
+@pytest.fixture(scope='module')
+def builtin():
+    if not machine.available() or not isinstance(compiled.entries(), BuiltinEntries):
+        pytest.skip('there is no machine code that can be called here')
+
+
+@pytest.mark.parametrize('name', METHODS)
+def test_method_is_machine_code_from_the_second_call_on(builtin, name):
+    ours, textbook = pair(Engine.COMPILED)
+    arguments = arguments_of(name)
+    expected = getattr(textbook, name)(*arguments)
+    for call in range(3):
+        method = getattr(ours, name)
+        assert (type(method) is BuiltinFunctionType) == (call > 0)
+        np.testing.assert_allclose(method(*arguments), expected, rtol=1e-12, atol=1e-12)
+    assert method.__name__ == name
+    assert method.__doc__ == getattr(Robot, name).__doc__
+
+
+def test_wrenches_in_an_array_are_machine_code_too(builtin, monkeypatch):
+    ours, textbook = pair(Engine.COMPILED)
+    wrenches, out = np.arange(24.0).reshape(4, 6), np.empty(3)
+    for _ in range(2):
+        ours.inverse_dynamics(*STATE, f_ext=wrenches, out=out)
+    pushed, free = textbook.inverse_dynamics(*STATE, wrenches), textbook.inverse_dynamics(*STATE)
+    monkeypatch.setattr(Evaluator, 'compute', None)
+    for _ in range(2):
+        assert ours.inverse_dynamics(*STATE, f_ext=wrenches, out=out) is out
+        np.testing.assert_allclose(out, pushed, rtol=1e-12)
+        assert ours.inverse_dynamics(*STATE, out=out) is out
+        np.testing.assert_allclose(out, free, rtol=1e-12)
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+q, qd, qdd = STATE
+WRENCHES = np.arange(24.0).reshape(4, 6)
+BATCH = [np.tile(vector, (3, 1)) for vector in STATE]
+CALLS = {
+    'arrays': lambda f: f(*STATE),
+    'lists': lambda f: f([*q], [*qd], [*qdd]),
+    'tuples and an output': lambda f: f((*q,), (*qd,), (*qdd,), out=np.empty(3)),
+    'whole numbers': lambda f: f(np.arange(3), np.arange(3), np.arange(3)),
+    'other precision': lambda f: f(q.astype('f4'), qd, qdd, out=np.empty(3)),
+    'other order of bytes': lambda f: f(q.astype('>f8'), qd, qdd),
+    'every second': lambda f: f(np.repeat(q, 2)[::2], qd, qdd, out=np.empty(6)[::2]),
+    'backwards': lambda f: f(q[::-1], qd, qdd),
+    'not aligned': lambda f: f(np.frombuffer(b'.' + q.tobytes(), offset=1), qd, qdd),
+    'of a subclass': lambda f: f(np.ma.array(q), qd, qdd),
+    'read-only': lambda f: f(read_only(q.copy()), qd, qdd, out=np.empty(3)),
+    'by name': lambda f: f(q=q, qd=qd, qdd=qdd),
+    'by name, in another order': lambda f: f(q, qdd=qdd, qd=qd, out=np.empty(3)),
+    'no output': lambda f: f(*STATE, out=None),
+    'all by place': lambda f: f(*STATE, WRENCHES, (0.0, 0.0, -1.0), np.empty(3)),
+    'rows': lambda f: f(*BATCH),
+    'rows, by an output': lambda f: f(*BATCH, out=np.empty((3, 3))),
+    'no rows': lambda f: f(*(batch[:0] for batch in BATCH)),
+    'gravity': lambda f: f(*STATE, gravity=np.array([1.0, 2.0, 3.0])),
+    'gravity, by an output': lambda f: f(*STATE, gravity=[1.0, 2.0, 3.0], out=np.empty(3)),
+    'wrenches': lambda f: f(*STATE, WRENCHES),
+    'wrenches by name': lambda f: f(*STATE, f_ext={'finger': range(6)}),
+    'wrenches by an output': lambda f: f(*STATE, f_ext=WRENCHES, out=np.empty(3)),
+    'output first': lambda f: f(*STATE, out=np.empty(3), f_ext=WRENCHES),
+    'no wrenches': lambda f: f(*STATE, f_ext=None, out=np.empty(3)),
+    # mistakes
+    'too short': lambda f: f(q[:2], qd, qdd),
+    'too short, with an output': lambda f: f(q, qd, qdd[:2], out=np.empty(3)),
+    'two dimensions too many': lambda f: f(q, qd, qdd.reshape(1, 1, 3)),
+    'rows and one state': lambda f: f(BATCH[0], qd, qdd),
+    'words': lambda f: f('abc', qd, qdd),
+    'nothing': lambda f: f(),
+    'nothing of one': lambda f: f(q, qd),
+    'none': lambda f: f(None, qd, qdd),
+    'too many': lambda f: f(q, qd, qdd, None, None, None, None),
+    'twice': lambda f: f(q, qd, qdd, q=q),
+    'unknown name': lambda f: f(q, qd, qdd, tau=q),
+    'output too long': lambda f: f(q, qd, qdd, out=np.empty(4)),
+    'output in a list': lambda f: f(q, qd, qdd, out=[0.0, 0.0, 0.0]),
+    'output of another precision': lambda f: f(q, qd, qdd, out=np.empty(3, 'f4')),
+    'output read-only': lambda f: f(q, qd, qdd, out=read_only(np.empty(3))),
+    'wrenches of wrong size': lambda f: f(q, qd, qdd, f_ext=WRENCHES[:3], out=np.empty(3)),
+    'wrenches in one row': lambda f: f(q, qd, qdd, WRENCHES[0]),
+    'wrench on nothing': lambda f: f(q, qd, qdd, f_ext={'nose': range(6)}),
+    'no gravity': lambda f: f(q, qd, qdd, gravity=[1.0]),
+}
+
+
+def outcome(call, method):
+    """Return what a call returns, or the error that it raises, in words."""
+    try:
+        return call(method)
+    except (RneaError, TypeError) as error:
+        return f'{type(error).__name__}: {error}'
+
+
+@for_each_engine
+@pytest.mark.parametrize('wrenches', [False, True])
+def test_calls_mean_the_same_to_machine_code_as_before(engine, wrenches):
+    ours, textbook = pair(engine)
+    ours.inverse_dynamics(*STATE, f_ext=WRENCHES if wrenches else None)
+    for name, call in CALLS.items():
+        got, expected = (outcome(call, r.inverse_dynamics) for r in (ours, textbook))
+        assert type(got) is type(expected), f'{name}: {got} for {expected}'
+        if isinstance(expected, str):
+            assert got == expected, name
+        else:
+            np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@for_each_engine
+@pytest.mark.parametrize('name', METHODS)
+def test_mistakes_are_the_same_errors_as_before(engine, name):
+    ours, textbook = pair(engine)
+    arguments = arguments_of(name)
+    out = np.empty_like(getattr(textbook, name)(*arguments))
+    for _ in range(2):
+        getattr(ours, name)(*arguments)
+    for call in (
+            lambda f: f(*(array[:2] for array in arguments)),
+            lambda f: f(*(array[:2] for array in arguments), out=out),
+            lambda f: f(*arguments, out=out),
+            lambda f: f(*arguments, out=out[:1]),
+            lambda f: f(*(array.astype('f4').tolist() for array in arguments)),
+            lambda f: f(*(array.astype('f4') for array in arguments)),
+            lambda f: f(*arguments, None),
+            lambda f: f(*arguments, *[None] * 5),
+            lambda f: f(*arguments[1:])):
+        got, expected = (outcome(call, getattr(r, name)) for r in (ours, textbook))
+        assert type(got) is type(expected), f'{got} for {expected}'
+        if isinstance(expected, str):
+            assert got == expected
+        else:
+            np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_each_call_without_output_makes_a_new_array(builtin):
+    ours, _ = pair(Engine.COMPILED)
+    results = [ours.mass_matrix(STATE[0]) for _ in range(4)]
+    assert len({id(result) for result in results}) == len(results)
+    assert not any(np.shares_memory(results[0], other) for other in results[1:])
+
+
+@for_each_engine
+def test_method_of_a_subclass_stays_in_force(engine):
+    class Doubled(Robot):
+        def gravity(self, *arguments, **named):
+            return 2.0 * super().gravity(*arguments, **named)
+
+    doubled, textbook = Doubled.from_urdf(ARM, engine=engine), Robot.from_urdf(ARM)
+    for _ in range(3):
+        np.testing.assert_allclose(
+            doubled.gravity([0.1, 0.2]), 2.0 * textbook.gravity([0.1, 0.2]), rtol=1e-12)
+
+
+@for_each_engine
+def test_robot_that_nothing_moves_is_computed(engine):
+    still = Robot.from_urdf(robot(link('base')), engine=engine)
+    nothing = np.zeros(0)
+    for _ in range(2):
+        assert still.inverse_dynamics(nothing, nothing, nothing).shape == (0,)
+        assert still.mass_matrix(nothing).shape == (0, 0)
+        assert still.inverse_dynamics(*[np.zeros((4, 0))] * 3).shape == (4, 0)
+        assert still.jacobian(nothing, 'base').shape == (6, 0)
+
+
+@for_each_engine
+def test_robots_are_gone_after_use(engine):
+    def used():
+        arm = Robot.from_urdf(ARM, engine=engine)
+        for _ in range(2):
+            arm.inverse_dynamics(STATE[0][:2], STATE[1][:2], STATE[2][:2])
+            arm.mass_matrix(np.zeros((20, 2)))
+        bound = arm.bind('gravity', np.zeros(2), out=np.zeros(2))
+        bound()
+        return weakref.ref(arm), weakref.ref(arm._kernels)
+
+    references = [reference for _ in range(50) for reference in used()]
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 100
+
+
+@needs_llvmlite
+def test_bound_method_outlives_its_robot():
+    textbook = Robot.from_urdf(ARM_WITH_GRIPPER)
+    state, out = [vector.copy() for vector in STATE], np.empty(3)
+    bound = Robot.from_urdf(ARM_WITH_GRIPPER, engine='compiled').bind(
+        'inverse_dynamics', *state, out=out)
+    gc.collect()
+    for angle in (0.1, 1e15):
+        state[0][0] = angle
+        np.testing.assert_allclose(bound(), textbook.inverse_dynamics(*state), rtol=1e-12)
