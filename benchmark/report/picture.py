@@ -33,6 +33,9 @@ OTHERS = ('#4477aa', '#66ccee', '#228833', '#ccbb44', '#aa3377', '#bb5566', '#99
 
 MARKERS = 'sD^v<>Ph'
 
+MOST_COLUMNS = 3
+"""Panels side by side."""
+
 
 def draw(
         descriptions: Sequence[Description], results: Sequence[Result], stem: Path) -> list[Path]:
@@ -46,20 +49,28 @@ def draw(
     chains = [d for d in descriptions if d.chain_joints is not None]
     styles = _styles()
     panels = max(1, len(robots)) + bool(chains)
+    columns = min(panels, MOST_COLUMNS)
+    lines = -(-panels // columns)
     timed = {r.quantity for r in results
              if r.nanoseconds is not None and r.robot in {d.name for d in robots}}
     names = [name for name in BY_NAME if name in timed]
-    width, height = 1.5 + 3.1 * panels, 3.0 + 0.35 * len(names)
-    figure, axes = plt.subplots(
-        1, panels, figsize=(width, height), squeeze=False, layout='constrained')
-    for i, (panel, robot) in enumerate(zip(axes[0], robots)):
+    width, height = 1.5 + 3.1 * columns, 0.7 + lines * (1.3 + 0.28 * len(names))
+    figure, grid = plt.subplots(
+        lines, columns, figsize=(width, height), squeeze=False, layout='constrained')
+    axes = list(grid.flat)
+    for i, (panel, robot) in enumerate(zip(axes, robots)):
         _draw_robot(panel, [r for r in results if r.robot == robot.name], names, styles)
         panel.set_title(robot.title)
-        panel.set_yticks(range(len(names)),
-                         [BY_NAME[name].title for name in names] if i == 0 else [''] * len(names))
+        titles = [BY_NAME[name].title if i % columns == 0 else '' for name in names]
+        panel.set_yticks(range(len(names)), titles)
+    ends = [panel.get_xlim() for panel, _ in zip(axes, robots)]
+    for panel, _ in zip(axes, robots):  # one scale for all robots
+        panel.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
     if chains:
-        _draw_chains(axes[0][-1], chains, results, styles)
-    handles = {label: handle for panel in axes[0]
+        _draw_chains(axes[panels - 1], chains, results, styles)
+    for unused in axes[panels:]:
+        unused.set_visible(False)
+    handles = {label: handle for panel in axes
                for handle, label in zip(*panel.get_legend_handles_labels())}
     known = [name for name in styles if name in handles]
     figure.legend([handles[name] for name in known], known, loc='outside lower center',
@@ -117,8 +128,8 @@ def _draw_chains(
     panel.set_xscale('log', base=2)
     panel.set_xticks([count or 1 for count in joints.values()],
                      [str(count) for count in joints.values()])
-    panel.minorticks_off()
     panel.set_yscale('log')
+    panel.minorticks_off()
     panel.set_xlabel('joints')
     panel.set_title('Chains, inverse dynamics:\nns per call and joint')
     panel.grid(alpha=0.3)
