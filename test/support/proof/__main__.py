@@ -20,6 +20,7 @@ Every robot of example-robot-data against Pinocchio and MuJoCo, into docs/proof.
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 import sys
 
@@ -40,8 +41,11 @@ def main():
     parser.add_argument('--states', type=int, default=STATES, help='for each robot and base')
     parser.add_argument('--robot', default='', help='only robots whose name contains this')
     parser.add_argument('--output', type=Path, help='docs/proof.rst; of a part, out/proof.rst')
+    parser.add_argument('--kernels', choices=['python', 'compiled'],
+                        help='prove these in the place of the textbook; into out/proof.rst')
     arguments = parser.parse_args()
-    complete = arguments.states >= STATES and not arguments.robot
+    os.environ['ROS2_RNEA_ENGINE'] = arguments.kernels or 'textbook'
+    complete = arguments.states >= STATES and not arguments.robot and not arguments.kernels
     output = arguments.output or ROOT / ('docs' if complete else 'out') / 'proof.rst'
     examples = [e for e in example_robots() if arguments.robot in e.name]
     if not examples:
