@@ -37,6 +37,7 @@ os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 101)
 
 # Not pytest's own setting `pythonpath`, which the pytest of Ubuntu 22.04 does not have.
 sys.path.insert(0, str(Path(__file__).parent / 'support'))
+sys.path.append(str(Path(__file__).parents[1]))  # for benchmark/, which is not installed
 
 ENGINE = 'ROS2_RNEA_ENGINE'
 os.environ[ENGINE] = 'textbook'
