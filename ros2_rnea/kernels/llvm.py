@@ -54,7 +54,10 @@ from ros2_rnea.kernels.text import DOUBLES, Text
 from ros2_rnea.kernels.tracing import PARAMETERS, Trace
 
 INSTRUCTIONS = {ADD: 'fadd', SUBTRACT: 'fsub', MULTIPLY: 'fmul', DIVIDE: 'fdiv'}
+TRIGONOMETRY = (SINE, COSINE)
+
 ARGUMENTS = pointer(DOUBLES)
+OUTPUT = 'output'
 
 
 def one(trace: Trace, target: Target) -> str:
@@ -78,10 +81,12 @@ def rows(trace: Trace, target: Target) -> str:
     width = target.width
     text = Text(width, target.fused)
     arrays = _arrays(text, trace)
-    before = [*text.lines, f'  %last = sub i64 %count, {width}', '  br label %block', 'block:',
-              '  %row = phi i64 [0, %entry], [%following, %block]',
-              '  %outside = phi i1 [false, %entry], [%outside_so_far, %block]']
-    text.lines[:] = before
+    text.lines += [
+        f'  %last = sub i64 %count, {width}',
+        '  br label %block',
+        'block:',
+        '  %row = phi i64 [0, %entry], [%following, %block]',
+        '  %outside = phi i1 [false, %entry], [%outside_so_far, %block]']
 
     sizes = {**dict(trace.inputs), OUTPUT: len(trace.outputs)}
     places = {name: text.address(arrays[name], text.write(f'mul i64 %row, {sizes[name]}'))
@@ -106,9 +111,6 @@ def rows(trace: Trace, target: Target) -> str:
         'done:',
         '  %status = zext i1 %outside_so_far to i64',
         '  ret i64 %status'])
-
-
-OUTPUT = 'output'
 
 
 class _Operations:
@@ -198,9 +200,6 @@ class _Operations:
             return self._text.constant(expression)
         name = self._names[expression.node]
         return self._text.negative(name) if expression.negative else name
-
-
-TRIGONOMETRY = (SINE, COSINE)
 
 
 class _Columns:
