@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the robot is meant to do at a time: follow a trajectory, hold its end, or be let be."""
+"""What the robot is meant to do at a time: follow a motion, hold its end, or be let be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.controller_rules import ControllerRules
+from ros2_rnea.feedforward.controller_state import ControllerState, Floats
 from ros2_rnea.feedforward.trajectory import Array, Trajectory, Waypoint, whole_turns
+from ros2_rnea.feedforward.trajectory_replacement import joined
 
 
 class TargetKind(Enum):
@@ -31,14 +34,16 @@ class TargetKind(Enum):
     NO_TRAJECTORY = 'there is no trajectory: gravity at the measured state'
     FOLLOWING = 'following the trajectory'
     HOLDING_END = 'the trajectory has ended: gravity at its last point'
-    OFF_END = 'the robot is not where the trajectory ended: gravity at the measured state'
+    FOLLOWING_CONTROLLER = "following the controller's reference"
+    CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
+    OFF_END = 'the robot is not where the motion ended: gravity at the measured state'
 
 
 class Target(NamedTuple):
     """
     The motion to compute efforts for, each array of shape (joints,) and only to be read.
 
-    ``off_end`` is how far the measured positions are from those at the trajectory's end, by the
+    ``off_end`` is how far the measured positions are from those at the motion's end, by the
     shorter way round for continuous joints; None until it has ended.
     """
 
@@ -48,12 +53,26 @@ class Target(NamedTuple):
     accelerations: Array
     off_end: Array | None = None
 
+    @property
+    def moves(self) -> bool:
+        """Tell whether the velocities and accelerations need not be zero."""
+        return self.off_end is None and self.kind is not TargetKind.NO_TRAJECTORY
+
 
 class DesiredMotion:
     """
-    The trajectory that runs now, if any, and what it asks for.
+    The motion that is wanted now, if any: a controller's reference, or a trajectory.
 
-    All arrays are in the order of ``joint_names``; all times are seconds on one clock.
+    The reference is what the controller really does, also by goals that are on no topic, so that
+    a reference ends every trajectory, and counts instead of any that comes meanwhile.
+
+    All arrays are in the order of ``joint_names``.  Times are seconds, those of trajectories on
+    the clock of their stamps, and those called *steady* on the one that references age by.
+
+    :ivar hold_tolerance: how far from the end of a motion a joint still counts as holding it
+        [rad or m].
+    :ivar rules: what the controller does with trajectories.
+    :ivar controller: the newest reference.
     """
 
     def __init__(
@@ -62,31 +81,37 @@ class DesiredMotion:
         continuous: Sequence[bool],
         hold_tolerance: float,
         allow_nonzero_end_velocity: bool = False,
+        controller_state_timeout: float = 0.1,
     ) -> None:
         """
-        Start without a trajectory.
+        Start without a motion.
 
         :param joint_names: the joints whose motion is desired.
         :param continuous: which of them turn without end.
-        :param hold_tolerance: how far from the trajectory's end a joint still counts as holding
-            it [rad or m].
+        :param hold_tolerance: how far from the end of a motion a joint still counts as holding it
+            [rad or m].
         :param allow_nonzero_end_velocity: accept trajectories whose last point still moves.
+        :param controller_state_timeout: how long a controller's reference counts [s].
         """
         self.joint_names = tuple(joint_names)
         self.hold_tolerance = hold_tolerance
+        self.rules = ControllerRules(
+            allow_nonzero_velocity_at_trajectory_end=allow_nonzero_end_velocity)
+        self.controller = ControllerState(joint_names, controller_state_timeout)
         self._continuous = np.array(continuous, dtype=bool)
-        self._allow_nonzero_end_velocity = allow_nonzero_end_velocity
         self._at_rest = np.zeros(len(self.joint_names))
         self._at_rest.setflags(write=False)
         self._trajectory: Trajectory | None = None
 
     def adopt(self, older: DesiredMotion) -> None:
-        """Go on with the trajectory of an earlier object for the same joints."""
+        """Go on with the motion of an earlier object for the same joints."""
         self._trajectory = older._trajectory
+        self.controller.adopt(older.controller)
 
     def clear(self) -> None:
-        """Forget the trajectory."""
+        """Forget the motion."""
         self._trajectory = None
+        self.controller.clear()
 
     def accept(
         self,
@@ -96,13 +121,13 @@ class DesiredMotion:
         now: float,
         measured_positions: Array,
         measured_velocities: Array | None,
+        steady: float | None = None,
     ) -> None:
         """
-        Follow a trajectory from now on, in place of the one before.
+        Follow a trajectory, in place of the one before and as ``rules`` say.
 
-        The one before ends on reception, as in joint_trajectory_controller up to 6.7, and later
-        with ``allow_trajectory_replacement: false``.  Joints that the new one does not name stay
-        where the present target has them.
+        While a controller's reference is fresh, the trajectory is only checked: the controller
+        has it too, and its reference shows what becomes of it.
 
         :param joint_names: some or all of the joints, in the order of the waypoints' values.
         :param waypoints: in the order of time.
@@ -110,35 +135,64 @@ class DesiredMotion:
         :param now: the time of reception [s].
         :param measured_positions: at that time, where the motion leads in from, shape (joints,).
         :param measured_velocities: likewise; None: taken for zero.
+        :param steady: the time of reception on the steady clock; None: there are no references.
         :raises TrajectoryError: when it cannot be followed; the one before then still runs.
         """
-        trajectory = Trajectory(
-            joint_names, waypoints, stamp or now, self._allow_nonzero_end_velocity)
-        if trajectory.end < now:
-            raise TrajectoryError(
-                f'The trajectory ended {now - trajectory.end:.3f} s ago: '
-                f'it is stamped {stamp:.3f} s and lasts {waypoints[-1].time:.3f} s.')
-        held_positions = self.target(now, measured_positions).positions
-        self._trajectory = trajectory.for_joints(self.joint_names, held_positions).entered_from(
-            now, measured_positions, measured_velocities, self._continuous)
+        trajectory = self._checked(joint_names, waypoints, stamp, now)
+        if steady is not None and self.controller.is_fresh(steady):
+            return
+        present = self.target(now, measured_positions, steady)
+        motion = self._replacing(present, trajectory, now, measured_positions)
+        self._trajectory = motion.entered_from(
+            now, *self._entry(present, measured_positions, measured_velocities))
+        self.controller.clear()
 
-    def target(self, time: float, measured_positions: Array) -> Target:
+    def take_reference(
+        self,
+        joint_names: Sequence[str],
+        positions: Floats,
+        velocities: Floats,
+        accelerations: Floats,
+        stamp: float,
+        steady: float,
+        speed_scaling: float = 0.0,
+    ) -> None:
+        """
+        Follow a controller's reference from now on, in place of any trajectory.
+
+        The parameters are those of :meth:`ControllerState.update`.
+
+        :raises MessageError: when it cannot be followed; what was followed before still is.
+        """
+        self.controller.update(
+            joint_names, positions, velocities, accelerations, stamp, steady, speed_scaling)
+        self._trajectory = None
+
+    def target(
+        self, time: float, measured_positions: Array, steady: float | None = None,
+    ) -> Target:
         """
         Return what the robot is meant to do at a time.
 
-        :param time: [s], usually not before the trajectory's reception.
+        :param time: [s], usually not before the trajectory's reception.  A reference is taken as
+            it is: nothing tells its future.
         :param measured_positions: shape (joints,) [rad or m].
+        :param steady: the present time on the steady clock; None: there are no references.
         """
+        reference = None if steady is None else self.controller.reference(steady)
+        if reference is not None:
+            *desired, strength = reference
+            if strength == 1.0:
+                return Target(TargetKind.FOLLOWING_CONTROLLER, *desired)
+            if strength > 0.0:
+                return Target(TargetKind.CONTROLLER_LOST, *desired)
+            return self._holding(TargetKind.CONTROLLER_LOST, desired[0], measured_positions)
         if self._trajectory is None:
             return self._resting(TargetKind.NO_TRAJECTORY, measured_positions)
-        desired = self._trajectory.sample(time)
+        sample = self._trajectory.sample(time)
         if time < self._trajectory.end:
-            return Target(TargetKind.FOLLOWING, *desired)
-        off_end = measured_positions - desired[0]
-        off_end -= whole_turns(off_end, self._continuous)
-        if np.abs(off_end).max() <= self.hold_tolerance:
-            return self._resting(TargetKind.HOLDING_END, desired[0], off_end)
-        return self._resting(TargetKind.OFF_END, measured_positions, off_end)
+            return Target(TargetKind.FOLLOWING, *sample)
+        return self._holding(TargetKind.HOLDING_END, sample[0], measured_positions)
 
     def explain(self, target: Target) -> str:
         """Return a sentence on where a target of this motion comes from, for people."""
@@ -149,6 +203,57 @@ class DesiredMotion:
             for name, distance in zip(self.joint_names, target.off_end, strict=True)
             if abs(distance) > self.hold_tolerance)
         return f'{target.kind.value} ({joints}; hold_tolerance {self.hold_tolerance})'
+
+    def _checked(
+        self,
+        joint_names: Sequence[str],
+        waypoints: Sequence[Waypoint],
+        stamp: float,
+        now: float,
+    ) -> Trajectory:
+        trajectory = Trajectory(
+            joint_names, waypoints, stamp or now,
+            self.rules.allow_nonzero_velocity_at_trajectory_end)
+        if trajectory.end < now:
+            raise TrajectoryError(
+                f'The trajectory ended {now - trajectory.end:.3f} s ago: '
+                f'it is stamped {stamp:.3f} s and lasts {waypoints[-1].time:.3f} s.')
+        omitted = [name for name in self.joint_names if name not in joint_names]
+        if omitted and not self.rules.allow_partial_joints_goal:
+            raise TrajectoryError(
+                f"The trajectory does not move {', '.join(map(repr, omitted))}: "
+                'it must name all joints, unless partial goals are allowed.')
+        return trajectory
+
+    def _replacing(
+        self, present: Target, trajectory: Trajectory, now: float, measured_positions: Array,
+    ) -> Trajectory:
+        """Return a trajectory's motion of all joints, joined to the present one where it is."""
+        old = self._trajectory
+        # Off its end, the robot was moved by something else, which then is the one to be replaced.
+        if (self.rules.allow_trajectory_replacement and old is not None
+                and len(old.waypoints) > 1 and present.kind is not TargetKind.OFF_END):
+            return joined(old, trajectory, now)
+        commanded = self.rules.omitted_joints_stay_where_commanded
+        return trajectory.for_joints(
+            self.joint_names, present.positions if commanded else measured_positions)
+
+    def _entry(
+        self, present: Target, positions: Array, velocities: Array | None,
+    ) -> tuple[Array, Array | None, Array, Array | None]:
+        """Return what a motion leads in from, as :meth:`Trajectory.entered_from` takes it."""
+        if self.rules.interpolate_from_desired_state:
+            return (
+                present.positions, present.velocities, self._continuous, present.accelerations)
+        return positions, velocities, self._continuous, None
+
+    def _holding(self, kind: TargetKind, positions: Array, measured_positions: Array) -> Target:
+        """Return the target of staying where the motion ended, if the robot is there."""
+        off_end = measured_positions - positions
+        off_end -= whole_turns(off_end, self._continuous)
+        if np.abs(off_end).max() <= self.hold_tolerance:
+            return self._resting(kind, positions, off_end)
+        return self._resting(TargetKind.OFF_END, measured_positions, off_end)
 
     def _resting(
         self, kind: TargetKind, positions: Array, off_end: Array | None = None,

@@ -52,14 +52,16 @@ class JointStates:
     :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
         the first measurement.
     :ivar velocities: likewise [rad/s or m/s]; zero where a message gives none.
+    :ivar measured: both in one array, shape (2, joints).
     """
 
     def __init__(
             self, controlled: Sequence[str], others: Sequence[str], timeout: float) -> None:
         self.names = (*controlled, *others)
         self.timeout = timeout
-        self.positions = np.full(len(self.names), np.nan)
-        self.velocities = np.zeros(len(self.names))
+        self.measured = np.zeros((2, len(self.names)))
+        self.positions, self.velocities = self.measured
+        self.positions[:] = np.nan
         self._count = len(controlled)
         self._index = {name: i for i, name in enumerate(self.names)}
         self._received = np.full(len(self.names), -inf)
@@ -67,7 +69,7 @@ class JointStates:
         self._newest_stamp = 0.0
         self._places = np.arange(len(self.names))
         self._plans: dict[tuple[str, ...], _Plan] = {}
-        self._last_names: Sequence[str] = ()
+        self._last_names: Sequence[str] | None = None
         self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False)
         self._summarize()
 
@@ -164,7 +166,7 @@ class JointStates:
             key = tuple(names)
             self._last_plan = self._plans.get(key) or self._make_plan(key)
             # a list might change while it stays the same object
-            self._last_names = names if isinstance(names, tuple) else ()
+            self._last_names = names if isinstance(names, tuple) else None
         return self._last_plan
 
     def _make_plan(self, names: tuple[str, ...]) -> _Plan:

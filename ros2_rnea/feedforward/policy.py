@@ -17,17 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from sys import float_info
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
+from ros2_rnea.feedforward.effort_ramp import EffortRamp
+from ros2_rnea.feedforward.joint_bounds import JointBounds
 from ros2_rnea.feedforward.joint_states import Floats, JointStates
 from ros2_rnea.feedforward.limits import clamp
 from ros2_rnea.feedforward.places import as_places
-from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.feedforward.whole_state import (
     check_assumed_positions,
@@ -41,6 +42,10 @@ from ros2_rnea.model.description import JointType
 from ros2_rnea.robot import Robot
 
 
+LARGEST_EFFORT = 1e150
+"""Cuts what is limited by nothing else, so that squares of efforts are finite [Nm or N]."""
+
+
 class Instant(NamedTuple):
     """One moment on the two clocks that count [s]."""
 
@@ -49,13 +54,15 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """What a decision came to; only the last five come with an effort."""
+    """What a decision came to; only the last seven come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     WAITING = 'no joint state yet'
     STALE = 'joint states have stopped: nothing is sent'
     UNKNOWN_POSITION = 'nothing tells where a joint is: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
+    DECAYING = 'joint states have stopped: gravity at the last one'
+    ENDING = 'the node ends: this is sent last'
     GRAVITY = 'gravity at the measured state'
     NO_TRAJECTORY = TargetKind.NO_TRAJECTORY.value
     FOLLOWING = TargetKind.FOLLOWING.value
@@ -70,7 +77,9 @@ class Decision(NamedTuple):
     :ivar joints: those that the status is about, where it is about some.
     :ivar detail: more words for people.
     :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
-    :ivar saturated: which efforts were cut to their limit.
+    :ivar saturated: joints whose effort was cut to its limit.
+    :ivar restrained: joints at a bound of position or velocity, with what pushed on removed.
+    :ivar rate_limited: joints whose effort is still on its way at the highest rate.
     """
 
     status: Status
@@ -78,6 +87,8 @@ class Decision(NamedTuple):
     detail: str = ''
     effort: np.ndarray | None = None
     saturated: tuple[str, ...] = ()
+    restrained: tuple[str, ...] = ()
+    rate_limited: tuple[str, ...] = ()
 
 
 class FeedforwardPolicy:
@@ -107,7 +118,12 @@ class FeedforwardPolicy:
             settings.hold_tolerance,
             settings.allow_nonzero_velocity_at_trajectory_end)
         self.wrenches = ExternalWrenches(
-            robot.tree, settings.wrench_timeout, settings.wrench_exerted_by_robot)
+            robot.tree, settings.wrench_timeout, settings.wrench_fade_time,
+            settings.wrench_exerted_by_robot)
+        self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
+        self._bounds = JointBounds(
+            [joint_body(robot, name).limits for name in self.controlled],
+            settings.position_limit_margin, settings.velocity_limit_factor)
         self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
         self._single_count = len(self.controlled) + len(others)
         self._all_known = False
@@ -115,20 +131,29 @@ class FeedforwardPolicy:
         self._controlled_q = as_places(self._whole.q_index[:n])
         self._controlled_v = as_places(self._whole.v_index[:n])
         self._others_v = as_places(self._whole.v_index[n:])
-        self._limits = allowed_efforts(robot, settings)[self._controlled_v]
-        self._finite_limits = np.minimum(self._limits, float_info.max)
+        self._limits = np.minimum(
+            allowed_efforts(robot, settings)[self._controlled_v], LARGEST_EFFORT)
         # The cycle writes into these, so that it need not allocate any.
         self._q = self._whole.positions(np.full(self._single_count, np.nan))
-        self._qd, self._qdd, self._at_rest, self._tau = np.zeros((4, robot.nv))
+        self._qd, self._qdd, self._at_rest, self._tau, self._holding = np.zeros((5, robot.nv))
+        self._measured = self.states.measured[:, :n]
+        self._has_stopped = False  # the joint states, or the node
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
         self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
 
     def take_over(self, older: FeedforwardPolicy) -> None:
-        """Go on from where an earlier policy was: joint states, and the motion and wrenches."""
+        """Go on from where an earlier policy was: states, motion, wrenches, and what it sent."""
         self.states.adopt(older.states)
         if older.controlled == self.controlled:
             self.motion.adopt(older.motion)
         self.wrenches.adopt(older.wrenches)
+        self._ramp.adopt(older._ramp)
+        self._ramp.blend(self.settings.blend_time)
+
+    def start_afresh(self) -> None:
+        """Forget the trajectory, and blend in what comes next; for when time has jumped."""
+        self.motion.clear()
+        self._ramp.pause()
 
     def take_joint_state(
             self,
@@ -173,10 +198,37 @@ class FeedforwardPolicy:
         self.wrenches.update(frame, moment_force, now.steady)
 
     def decide(self, now: Instant) -> Decision:
-        """Return what to send at a moment."""
+        """Return what to send at a moment; it counts as sent."""
+        decision = self._decide(now)
+        if decision.effort is None:
+            self._ramp.pause()
+        return decision
+
+    def decide_last(self, now: Instant) -> Decision:
+        """
+        Return what to send at a moment while the node ends, until :attr:`is_settled`.
+
+        There is an effort only where one was sent in the last cycle.
+        """
+        how = self.settings.on_shutdown
+        if how is OnShutdown.NONE or not self._ramp.is_sending:
+            return Decision(Status.DISABLED)
+        self._lead_to_rest()
+        needed = self._holding_effort()
+        if how is OnShutdown.ZERO:
+            needed = np.zeros_like(needed)
+        return self._sent(needed, Status.ENDING, how.value, now)
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether the last effort was no longer on its way from an earlier one."""
+        return self._ramp.is_settled
+
+    def _decide(self, now: Instant) -> Decision:
         if not self.settings.enabled:
             return Decision(Status.DISABLED)
-        if not self.states.is_fresh(now.steady):
+        is_fresh = self.states.is_fresh(now.steady)
+        if not is_fresh and not self._may_decay():
             return self._without_state(now)
         measured = self.states.positions[:self._single_count]
         if not self._all_known:  # once they are, they stay so
@@ -184,7 +236,31 @@ class FeedforwardPolicy:
             if unknown:
                 return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
             self._all_known = True
+        if not is_fresh:
+            self._lead_to_rest()
+            decision = self._sent(self._holding_effort(), Status.DECAYING, '', now)
+            return decision._replace(joints=self.states.stale(now.steady))
+        if self._has_stopped or not self._ramp.is_sending:
+            self._has_stopped = False
+            self._ramp.blend(self.settings.blend_time)
         return self._effort(measured, now)
+
+    def _may_decay(self) -> bool:
+        """Tell whether there is an effort to decay from and a state to decay to."""
+        return (self.settings.on_stale_state is OnStaleState.DECAY
+                and self._ramp.is_sending and not self.states.unmeasured())
+
+    def _lead_to_rest(self) -> None:
+        """Begin to blend from what was sent for a state that counts no more, but only once."""
+        if not self._has_stopped:
+            self._has_stopped = True
+            self._ramp.blend(self.settings.state_timeout)
+
+    def _holding_effort(self) -> np.ndarray:
+        """Return the effort that holds the measured state."""
+        q = self._whole.positions(self.states.positions[:self._single_count])
+        tau = self.robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=self._holding)
+        return tau[self._controlled_v]
 
     def mimic_deviations(self) -> dict[str, float]:
         """Return by how much measured mimic joints are off what they should follow [rad or m]."""
@@ -233,18 +309,36 @@ class FeedforwardPolicy:
             tau = self.robot.inverse_dynamics(self._q, qd, qdd, out=self._tau)
         else:
             tau = self.robot.inverse_dynamics(self._q, qd, qdd, f_ext=wrenches, out=self._tau)
-        return self._within_limits(tau[self._controlled_v], status, detail)
+        return self._sent(tau[self._controlled_v], status, detail, now)
 
-    def _within_limits(self, needed: np.ndarray, status: Status, detail: str) -> Decision:
-        """Return the decision to send an effort, cut to its limits; none where it is no number."""
-        within = np.abs(needed) <= self._finite_limits  # false for what is not finite too
+    def _sent(self, needed: np.ndarray, status: Status, detail: str, now: Instant) -> Decision:
+        """Return the decision to send what is needed, as far as it harms nothing."""
+        saturated: tuple[str, ...] = ()
+        within = np.abs(needed) <= self._limits  # false for what is not finite too
         if np.count_nonzero(within) == len(needed):
-            return Decision(status, (), detail, needed.copy())
-        finite = np.isfinite(needed)  # no clamp makes sense of infinity
-        if not finite.all():
-            return Decision(Status.NOT_FINITE, self._names(~finite))
-        effort, cut = clamp(needed, self._limits)
-        return Decision(status, (), detail, effort, self._names(cut))
+            needed = needed.copy()
+        else:
+            finite = np.isfinite(needed)  # no clamp makes sense of infinity
+            if not finite.all():
+                return Decision(Status.NOT_FINITE, self._names(~finite))
+            needed, cut = clamp(needed, self._limits)
+            saturated = self._names(cut)
+        restrained: tuple[str, ...] = ()
+        if status is not Status.ENDING and self._bounds.are_reached(self._measured):
+            allowed = self._not_pushing_on(needed)
+            restrained = self._names(allowed != needed)
+            needed = allowed
+        blended = self._ramp.blended(needed, now.steady)
+        if blended is not needed:
+            blended, _ = clamp(blended, self._limits)
+        effort, late = self._ramp.stride(blended, now.steady)
+        rate_limited = () if late is None else self._names(late)
+        return Decision(status, (), detail, effort, saturated, restrained, rate_limited)
+
+    def _not_pushing_on(self, effort: np.ndarray) -> np.ndarray:
+        """Return an effort without what pushes joints beyond a bound."""
+        holding, _ = clamp(np.nan_to_num(self._holding_effort()), self._limits)
+        return self._bounds.restrained(effort, holding, self._measured)
 
     def _how_to_tell(self, joint: str) -> str:
         assume = f'set the parameter assumed_positions.{joint} to where it stands'

@@ -35,6 +35,29 @@ class Mode(Enum):
     """At the measured state, for standing still."""
 
 
+class OnStaleState(Enum):
+    """What is sent once the joint states have stopped."""
+
+    STOP = 'stop'
+    """Nothing more."""
+
+    DECAY = 'decay'
+    """What leads to gravity at the last measured state, and then that."""
+
+
+class OnShutdown(Enum):
+    """Where what is sent last leads to."""
+
+    GRAVITY = 'gravity'
+    """To the effort that holds the last measured state."""
+
+    ZERO = 'zero'
+    """To no effort."""
+
+    NONE = 'none'
+    """Nowhere: nothing more is sent."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """
@@ -52,9 +75,19 @@ class Settings:
         to be that of the end [rad or m].
     :ivar allow_nonzero_velocity_at_trajectory_end: accept trajectories whose last point moves.
     :ivar wrench_timeout: how long a wrench counts [s].
+    :ivar wrench_fade_time: how long it fades afterwards [s].
     :ivar wrench_exerted_by_robot: messages tell what the robot does to the environment.
     :ivar wrench_in_gravity_compensation: wrenches count in that mode too.
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
+    :ivar effort_rate_limit: how fast an effort may change [Nm/s or N/s]; infinite: at once.
+    :ivar blend_time: how long the effort takes from what was sent before a start or a change of
+        settings or robot to what is right [s].
+    :ivar position_limit_margin: how far before the end of its travel a joint is no longer pushed
+        towards it [rad or m].
+    :ivar velocity_limit_factor: share of the description's velocity limits from which on a joint
+        is no longer pushed on.
+    :ivar on_stale_state: what is sent once the joint states have stopped.
+    :ivar on_shutdown: where what is sent last leads to.
     :ivar mimic_tolerance: how far a mimic joint may be off before it is said [rad or m].
     :raises ArgumentError: naming the setting whose value is out of range.
     """
@@ -70,9 +103,16 @@ class Settings:
     hold_tolerance: float = 0.1
     allow_nonzero_velocity_at_trajectory_end: bool = False
     wrench_timeout: float = 0.1
+    wrench_fade_time: float = 0.2
     wrench_exerted_by_robot: bool = False
     wrench_in_gravity_compensation: bool = False
     effort_limit_factor: float = 1.0
+    effort_rate_limit: float = 1000.0
+    blend_time: float = 0.5
+    position_limit_margin: float = 0.0
+    velocity_limit_factor: float = 1.0
+    on_stale_state: OnStaleState = OnStaleState.STOP
+    on_shutdown: OnShutdown = OnShutdown.GRAVITY
     mimic_tolerance: float = 0.02
 
     def __post_init__(self) -> None:
@@ -82,7 +122,15 @@ class Settings:
             raise ArgumentError(
                 f'effort_limit_factor is {self.effort_limit_factor}; '
                 'it needs a number from 0 to 1')
+        if not self.effort_rate_limit > 0.0:
+            raise ArgumentError(
+                f'effort_rate_limit is {self.effort_rate_limit}; it needs a number above 0')
+        if not self.velocity_limit_factor > 0.0:
+            raise ArgumentError(
+                f'velocity_limit_factor is {self.velocity_limit_factor}; '
+                'it needs a number above 0')
         for name in ('state_timeout', 'lookahead', 'hold_tolerance', 'wrench_timeout',
+                     'wrench_fade_time', 'blend_time', 'position_limit_margin',
                      'mimic_tolerance'):
             value = getattr(self, name)
             if not 0.0 <= value < inf:

@@ -24,7 +24,8 @@ and velocities and accelerations  quintic
 
 A segment holds its start and not its end.  From the last point on the sample is that point, with
 0 for the fields that it lacks.  Before the first point the motion leads in from the measured
-state, which has all fields.  (Read in ros2_controllers 6.9, ``trajectory.cpp``.)
+state, which has all fields.  (Read in ros2_controllers 6.9, ``trajectory.cpp``.)  Where the
+controller's parameters leave a choice, ``controller_rules.py`` has it.
 
 What the controller refuses is refused here, and so is what it plays wrongly: numbers that are not
 finite, and accelerations without velocities, of which it makes zeros, positions included.
@@ -51,26 +52,23 @@ _HALF_TURN_TOLERANCE = 1e-9
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
 
-# By the number of fields that both ends of a segment have: the matrix that gives the coefficients
-# of 1, u, u^2, ... in the segment's own time u = 0 ... 1 from the derivatives by u at its ends,
-# (q0, q0', q0'', q1 - q0, q1', q1'') or as many of them as there are.
+# A segment is a polynomial q0 + q0' u + ... in its own time u = 0 ... 1.  Its start gives as many
+# coefficients as both ends have fields; here is, by that number, the matrix that gives the others
+# from the derivatives by u at its ends, (q0', q0'', q1 - q0, q1', q1'') or those that there are.
 _SPLINES = {
-    1: np.eye(2),
+    1: np.array([[1.0]]),
     2: np.array([
-        [1.0, 0.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0, 0.0],
-        [0.0, -2.0, 3.0, -1.0],
-        [0.0, 1.0, -2.0, 1.0],
+        [-2.0, 3.0, -1.0],
+        [1.0, -2.0, 1.0],
     ]),
     3: np.array([
-        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
-        [0.0, -6.0, -1.5, 10.0, -4.0, 0.5],
-        [0.0, 8.0, 1.5, -15.0, 7.0, -1.0],
-        [0.0, -3.0, -0.5, 6.0, -3.0, 0.5],
+        [-6.0, -1.5, 10.0, -4.0, 0.5],
+        [8.0, 1.5, -15.0, 7.0, -1.0],
+        [-3.0, -0.5, 6.0, -3.0, 0.5],
     ]),
 }
+_FACTORIALS = np.array([[1.0], [1.0], [2.0]])
+_EXPONENTS = np.arange(6.0)[:, np.newaxis]
 
 
 @dataclass(frozen=True)
@@ -114,13 +112,21 @@ class Trajectory:
         self._states, self._field_counts = _stack(joint_names, waypoints)
         if not allow_nonzero_end_velocity:
             _check_end_velocity(joint_names, self._states[-1, 1])
-        self._coefficients = _spline_coefficients(
+        self._segments = _segments(
             joint_names, self._times, self._states, self._field_counts)
+        self._lead_ins = 0
 
     @property
     def end(self) -> float:
         """Return the time of the last point [s]."""
         return self.start + self._times[-1]
+
+    @property
+    def waypoints(self) -> list[Waypoint]:
+        """Return the points for ``joint_names``, without states that the motion leads in from."""
+        return [
+            Waypoint(self._times[i], *self._states[i, :self._field_counts[i]])
+            for i in range(self._lead_ins, len(self._times))]
 
     def sample(self, time: float) -> Array:
         """
@@ -133,9 +139,14 @@ class Trajectory:
         """
         t = max(time - self.start, self._times[0])
         segment = bisect_right(self._times, t) - 1
-        if segment == len(self._coefficients):
+        if segment == len(self._segments):
             return self._states[-1].copy()
-        return _powers(t - self._times[segment]) @ self._coefficients[segment]
+        t -= self._times[segment]
+        t2 = t * t
+        t3 = t * t2
+        t4 = t * t3
+        powers = np.array((1.0, t, t2, t3, t4, t * t4))
+        return powers.dot(self._segments[segment]).reshape(3, -1)
 
     def for_joints(self, joint_names: Sequence[str], held_positions: Array) -> Trajectory:
         """
@@ -153,16 +164,13 @@ class Trajectory:
                 f"but the joints here are {', '.join(map(repr, joint_names))}.")
         columns = [joint_names.index(name) for name in self.joint_names]
 
-        def among_held(values: Array) -> Array:
-            all_values = np.zeros((*values.shape[:2], len(joint_names)))
-            all_values[:, 0] = held_positions
-            all_values[:, :, columns] = values
-            return all_values
-
+        states = np.zeros((len(self._times), 3, len(joint_names)))
+        states[:, 0] = held_positions
+        states[:, :, columns] = self._states
         other = copy(self)
         other.joint_names = tuple(joint_names)
-        other._states = among_held(self._states)
-        other._coefficients = among_held(self._coefficients)
+        other._states = states
+        other._segments = _segments(joint_names, self._times, states, self._field_counts)
         return other
 
     def entered_from(
@@ -171,6 +179,7 @@ class Trajectory:
         positions: Array,
         velocities: Array | None = None,
         continuous: ArrayLike = False,
+        accelerations: Array | None = None,
     ) -> Trajectory:
         """
         Return this motion led in from a measured state, if the first point is still ahead.
@@ -182,6 +191,7 @@ class Trajectory:
         :param positions: measured, shape (joints,) [rad or m].
         :param velocities: measured, shape (joints,) [rad/s or m/s]; None: taken for zero.
         :param continuous: which joints turn without end, shape (joints,).
+        :param accelerations: likewise, where something tells them [rad/s^2 or m/s^2].
         :raises TrajectoryError: when the state is not finite.
         """
         t = time - self.start
@@ -191,14 +201,16 @@ class Trajectory:
         entry = np.zeros_like(first)
         entry[0] = positions + whole_turns(first[0] - positions, continuous)
         entry[1] = 0.0 if velocities is None else velocities
+        entry[2] = 0.0 if accelerations is None else accelerations
 
         other = copy(self)
         other._times = [t, *self._times]
         other._states = np.concatenate((entry[np.newaxis], self._states))
         other._field_counts = [3, *self._field_counts]
-        lead_in = _spline_coefficients(
-            self.joint_names, other._times[:2], other._states[:2], other._field_counts[:2])
-        other._coefficients = np.concatenate((lead_in, self._coefficients))
+        other._segments = _segments(
+            self.joint_names, other._times[:2], other._states[:2], other._field_counts[:2],
+        ) + self._segments
+        other._lead_ins += 1
         return other
 
 
@@ -281,40 +293,53 @@ def _check_end_velocity(joint_names: Sequence[str], velocities: Array) -> None:
                 'it must be 0, unless a nonzero velocity at the end is allowed.')
 
 
-def _spline_coefficients(
+def _segments(
     joint_names: Sequence[str], times: Sequence[float], states: Array, field_counts: Sequence[int],
-) -> Array:
-    """Return the coefficients of 1, t, ... t^5 from each point on, (points - 1, 6, joints)."""
-    durations = np.diff(times)
-    coefficients = np.zeros((len(durations), 6, len(joint_names)))
-    fields_at_both_ends = np.minimum(field_counts[:-1], field_counts[1:])
+) -> list[Array]:
+    """
+    Return what each point's segment weighs 1, t, ... t^5 by, t from that point on [s].
+
+    The columns are those of all positions, then velocities, then accelerations, so that one
+    product gives the three of them; each is of shape (6, 3 joints).
+    """
+    durations = np.diff(times)[:, np.newaxis, np.newaxis]
     with np.errstate(all='ignore'):  # what overflows is refused below
-        for count, spline in _SPLINES.items():
-            here = np.flatnonzero(fields_at_both_ends == count)
-            # With u = t / T the n-th derivative by u is T^n times the one by t ...
-            powers = durations[here, np.newaxis, np.newaxis] ** np.arange(2 * count)[:, np.newaxis]
-            starts = states[here, :count] * powers[:, :count]
-            ends = states[here + 1, :count] * powers[:, :count]
-            ends[:, 0] -= starts[:, 0]
-            by_u = spline @ np.concatenate((starts, ends), axis=1)
-            # ... and the coefficient of u^n is T^n times the one of t^n.
-            coefficients[here, :2 * count] = by_u / powers
-    not_finite = np.argwhere(~np.isfinite(coefficients))
+        positions = _coefficients(durations, states, field_counts)
+        velocities = _differentiated(positions)
+        motion = np.concatenate(
+            (positions, velocities, _differentiated(velocities)), axis=2)
+        largest = (np.abs(motion) * durations ** _EXPONENTS).sum(axis=1)
+    not_finite = np.argwhere(~np.isfinite(largest))
     if len(not_finite):
-        segment, _, joint = not_finite[0]
+        segment, column = not_finite[0]
+        joint = column % len(joint_names)
         raise TrajectoryError(
-            f'No finite spline leads joint {joint_names[joint]!r} in {durations[segment]} s '
+            f'No finite spline leads joint {joint_names[joint]!r} '
+            f'in {times[segment + 1] - times[segment]} s '
             f'from {states[segment, :, joint]} to {states[segment + 1, :, joint]}.')
+    return list(motion)
+
+
+def _coefficients(durations: Array, states: Array, field_counts: Sequence[int]) -> Array:
+    """Return the coefficients of 1, t, ... t^5 from each point on, (points - 1, 6, joints)."""
+    coefficients = np.zeros((len(durations), 6, states.shape[2]))
+    fields_at_both_ends = np.minimum(field_counts[:-1], field_counts[1:])
+    for count, spline in _SPLINES.items():
+        here = np.flatnonzero(fields_at_both_ends == count)
+        # With u = t / T the n-th derivative by u is T^n times the one by t ...
+        powers = durations[here] ** _EXPONENTS[:2 * count]
+        starts = states[here, :count] * powers[:, :count]
+        ends = states[here + 1, :count] * powers[:, :count]
+        ends[:, 0] -= starts[:, 0]
+        others = spline @ np.concatenate((starts[:, 1:], ends), axis=1)
+        # ... and the coefficient of u^n is T^n times the one of t^n.
+        coefficients[here, count:2 * count] = others / powers[:, count:]
+        # Those of the start as they are: no rounding keeps the motion from its own points.
+        coefficients[here, :count] = states[here, :count] / _FACTORIALS[:count]
     return coefficients
 
 
-def _powers(t: float) -> Array:
-    """Return what coefficients of 1, t, ... t^5 are weighed by for q, qd and qdd, (3, 6)."""
-    t2 = t * t
-    t3 = t * t2
-    t4 = t * t3
-    return np.array((
-        (1.0, t, t2, t3, t4, t * t4),
-        (0.0, 1.0, 2.0 * t, 3.0 * t2, 4.0 * t3, 5.0 * t4),
-        (0.0, 0.0, 2.0, 6.0 * t, 12.0 * t2, 20.0 * t3),
-    ))
+def _differentiated(coefficients: Array) -> Array:
+    derivative = np.zeros_like(coefficients)
+    derivative[:, :-1] = coefficients[:, 1:] * _EXPONENTS[1:]
+    return derivative

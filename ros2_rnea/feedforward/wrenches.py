@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, MessageError
+from ros2_rnea.feedforward.fading import share_left
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Force, Vector
 
@@ -30,6 +31,7 @@ class ExternalWrenches:
 
     :param tree: of the robot.
     :param timeout: a wrench counts for this long after it came [s].
+    :param fade_time: and then fades for this long, so that no effort makes a step [s].
     :param exerted_by_robot: whether messages tell what the robot does to the environment.
     """
 
@@ -37,8 +39,10 @@ class ExternalWrenches:
             self,
             tree: Tree,
             timeout: float,
+            fade_time: float = 0.0,
             exerted_by_robot: bool = False) -> None:
         self.timeout = timeout
+        self.fade_time = fade_time
         self.sign = -1.0 if exerted_by_robot else 1.0
         self._tree = tree
         self._links = frozenset(
@@ -70,10 +74,13 @@ class ExternalWrenches:
 
     def active(self, now: float) -> dict[str, np.ndarray]:
         """Return what the environment does to the robot now: [moment; force] by link."""
-        return {
-            frame: self.sign * value
-            for frame, (received, value) in self._newest.items()
-            if 0.0 <= now - received <= self.timeout}
+        active = {}
+        for frame, (received, value) in self._newest.items():
+            age = now - received
+            share = share_left(age - self.timeout, self.fade_time) if age > self.timeout else 1.0
+            if age >= 0.0 and share > 0.0:
+                active[frame] = self.sign * share * value
+        return active
 
     def rows(self, now: float) -> np.ndarray | None:
         """Return the same as the sum on each body, shape (bodies, 6); None where there is none."""
@@ -89,7 +96,7 @@ class ExternalWrenches:
         return self._rows
 
     def stale(self, now: float) -> tuple[str, ...]:
-        """Return the frames whose newest wrench no longer counts."""
+        """Return the frames whose newest wrench counts no longer, or not in full."""
         return tuple(
             frame for frame, (received, _) in self._newest.items()
             if not 0.0 <= now - received <= self.timeout)

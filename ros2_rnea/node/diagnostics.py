@@ -39,6 +39,8 @@ LEVELS = {
     Status.STALE: DiagnosticStatus.STALE,
     Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
+    Status.DECAYING: DiagnosticStatus.STALE,
+    Status.ENDING: DiagnosticStatus.WARN,
     Status.GRAVITY: DiagnosticStatus.OK,
     Status.NO_TRAJECTORY: DiagnosticStatus.OK,
     Status.FOLLOWING: DiagnosticStatus.OK,
@@ -112,6 +114,13 @@ class Diagnostics:
             self._commands += 1
         if decision.saturated:
             self.happened('effort', f'cut to the limit of {listed(decision.saturated)}')
+        if decision.rate_limited:
+            self.happened(
+                'effort rate', f'held to effort_rate_limit at {listed(decision.rate_limited)}')
+        if decision.restrained:
+            self.happened(
+                'joint limits', 'what pushes further is removed from the effort of '
+                f'{listed(decision.restrained)}')
         if _differ(decision, self._told) and monotonic() - self._told_at >= PERIOD:
             self._tell()
 

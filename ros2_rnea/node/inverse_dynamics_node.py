@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 import signal
 from threading import Event
-from time import monotonic, perf_counter, time
+from time import monotonic, perf_counter, sleep, time
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
+import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
@@ -33,6 +34,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.timer import Timer
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
+from ros2_rnea.feedforward.settings import OnStaleState, Settings
 from ros2_rnea.feedforward.whole_state import joint_body
 from ros2_rnea.node import parameters
 from ros2_rnea.node.conversions import listed, moment_force, seconds, waypoints
@@ -66,6 +68,13 @@ OLDEST_PLAUSIBLE_STATE = 10.0
 
 COMPILING_PERIOD = 0.05
 """How often it is looked whether a robot is compiled [s]."""
+
+DECAYING_PERIOD = 0.005
+"""How often an effort is sent at least while joint states have stopped, where one is [s]."""
+
+ENDING_PERIOD = 0.002
+LONGEST_ENDING = 3.0
+"""How often, and for how long at most, efforts are sent when the node ends [s]."""
 
 SIGNAL_LATENCY = 0.1
 """How long a signal may wait for the executor to look up [s]."""
@@ -154,7 +163,7 @@ class InverseDynamicsNode(Node):
         self.get_logger().warning(
             'time has jumped back or goes by another clock: the trajectory is forgotten')
         if self._policy is not None:
-            self._policy.motion.clear()
+            self._policy.start_afresh()
 
     # ---- messages -----------------------------------------------------------------------------
 
@@ -235,11 +244,37 @@ class InverseDynamicsNode(Node):
             self._diagnostics.refused('cycle', error)
             return
         if decision.effort is not None:
-            if policy.settings.joints:
-                self._commands.send(decision.effort)
-            self._efforts.send(decision.effort, self._state_stamp)
+            self._send(policy, decision.effort)
             self._diagnostics.timed(self._state_age(), perf_counter() - started)
         self._diagnostics.decided(decision)
+
+    def _send(self, policy: FeedforwardPolicy, effort: np.ndarray) -> None:
+        if policy.settings.joints:
+            self._commands.send(effort)
+        self._efforts.send(effort, self._state_stamp)
+
+    def send_last(self) -> None:
+        """
+        Lead the effort to what the parameter ``on_shutdown`` says, and see that it arrives.
+
+        Nothing is spun meanwhile, so that the last joint state is the one that counts.
+        """
+        policy, start, began = self._policy, self._now(), monotonic()
+        if policy is None:
+            return
+        elapsed = 0.0
+        while elapsed < LONGEST_ENDING:
+            decision = policy.decide_last(
+                Instant(start.steady + elapsed, start.ros + elapsed))
+            if decision.effort is None:
+                return
+            self._send(policy, decision.effort)
+            if policy.is_settled:
+                break
+            sleep(ENDING_PERIOD)
+            elapsed = monotonic() - began
+        for publisher in (self._command_publisher, self._effort_publisher):
+            publisher.wait_for_all_acked(Duration(seconds=0.5))
 
     def _state_age(self) -> float | None:
         stamp = self._state_stamp[0] + 1e-9 * self._state_stamp[1]
@@ -256,7 +291,7 @@ class InverseDynamicsNode(Node):
         if policy is None:
             self._diagnostics.notice('robot', 'waiting for a usable robot_description')
         elif not policy.states.is_fresh(now.steady):
-            self._diagnostics.decided(policy.decide(now))
+            self._cycle(policy, now)
 
     def _look_around(self) -> None:
         """Notice what is not worth a look in every cycle."""
@@ -268,7 +303,7 @@ class InverseDynamicsNode(Node):
         if self._policy is not None:
             old = self._policy.wrenches.stale(self._steady_time())
             self._diagnostics.notice('old wrenches', '' if not old else (
-                f'{listed(old)} came longer ago than wrench_timeout and counts no more'))
+                f'{listed(old)} came longer ago than wrench_timeout and counts no more, or fades'))
             off = self._policy.mimic_deviations()
             self._diagnostics.notice('mimic joints', ', '.join(
                 f'{name} is {value:+.4f} off what it should follow'
@@ -332,7 +367,7 @@ class InverseDynamicsNode(Node):
                     self._replace_policy(FeedforwardPolicy(self._policy.robot, settings))
         if on_sim_time is not None:
             self._on_sim_time = on_sim_time
-        self._restart_timers(own['rate'], settings.state_timeout)
+        self._restart_timers(own['rate'], settings)
 
     def _put_in_force(
             self, model: Model, policy: FeedforwardPolicy, values: dict[str, Any]) -> None:
@@ -419,8 +454,11 @@ class InverseDynamicsNode(Node):
                     f'assumed_positions.{joint} is of no independent moving joint of '
                     f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
 
-    def _restart_timers(self, rate: float, state_timeout: float) -> None:
-        timing = (rate, state_timeout, self._on_sim_time)
+    def _restart_timers(self, rate: float, settings: Settings) -> None:
+        watch = max(0.5 * settings.state_timeout, 0.01)
+        if settings.on_stale_state is OnStaleState.DECAY:
+            watch = min(0.5 * settings.state_timeout, DECAYING_PERIOD)
+        timing = (rate, watch, self._on_sim_time)
         if timing == self._timing:
             return
         self._timing = timing
@@ -431,8 +469,7 @@ class InverseDynamicsNode(Node):
         clock = None if self._on_sim_time else Clock(clock_type=ClockType.STEADY_TIME)
         self._rate_timer = (
             self.create_timer(1.0 / rate, self._on_rate, clock=clock) if rate else None)
-        self._watchdog = self.create_timer(
-            max(0.5 * state_timeout, 0.01), self._on_watchdog, clock=clock)
+        self._watchdog = self.create_timer(watch, self._on_watchdog, clock=clock)
 
     def _say_what_was_not_understood(self) -> None:
         """Warn of parameters in a file or on the command line that the node does not have."""
@@ -460,9 +497,12 @@ def main(args: list[str] | None = None) -> None:
         executor.add_node(node)
         node.settle_process()
         collector = QuietCollector()
-        while rclpy.ok() and not stopping.is_set():
-            spin_for(executor, SIGNAL_LATENCY)
-            collector.between_turns(node.policy)
+        try:
+            while rclpy.ok() and not stopping.is_set():
+                spin_for(executor, SIGNAL_LATENCY)
+                collector.between_turns(node.policy)
+        finally:  # after an error in the cycle too
+            node.send_last()
         executor.shutdown()
     except RneaError as error:
         raise SystemExit(f'inverse_dynamics: {error}') from error

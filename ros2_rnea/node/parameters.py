@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
 from ros2_rnea.node.process import EXECUTORS
 
 ASSUMED = 'assumed_positions.'
@@ -134,9 +135,19 @@ SPECIFICATIONS = (
         size=3),
     Specification(
         'state_timeout', _DEFAULT.state_timeout,
-        'How long the state of the controlled joints counts after its reception [s]; then nothing '
-        'is sent.',
+        'How long the state of the controlled joints counts after its reception [s]; then '
+        'on_stale_state says what is sent.',
         1e-3, 10.0),
+    Specification(
+        'on_stale_state', _DEFAULT.on_stale_state.value,
+        'Once joint states have stopped: stop: nothing more is sent. decay: the effort blends '
+        'within state_timeout to gravity at the last state and stays there.',
+        choices=tuple(choice.value for choice in OnStaleState)),
+    Specification(
+        'on_shutdown', _DEFAULT.on_shutdown.value,
+        'What the executable sends last, since controllers hold it for ever: the effort that '
+        'holds the last state, zero, or none: nothing more.',
+        choices=tuple(choice.value for choice in OnShutdown)),
     Specification(
         'state_depth', 1,
         'Queue depth of joint_states; more than one where several publishers share the topic.',
@@ -164,6 +175,10 @@ SPECIFICATIONS = (
         'How long a wrench counts after its reception [s].',
         1e-3, 1e3),
     Specification(
+        'wrench_fade_time', _DEFAULT.wrench_fade_time,
+        'How long a wrench fades after that [s].',
+        0.0, 1e3),
+    Specification(
         'wrench_exerted_by', 'environment',
         'Whether the wrench topic tells what the environment does to the robot or what the robot '
         'does to it.',
@@ -175,6 +190,23 @@ SPECIFICATIONS = (
         'effort_limit_factor', _DEFAULT.effort_limit_factor,
         "Share of the description's effort limits that may be sent.",
         0.0, 1.0),
+    Specification(
+        'effort_rate_limit', _DEFAULT.effort_rate_limit,
+        'How fast an effort may change [Nm/s or N/s]; .inf: at once.',
+        1e-3, inf),
+    Specification(
+        'blend_time', _DEFAULT.blend_time,
+        'How long the effort takes [s] from what was sent last to what is right: at the start, '
+        'when it is enabled, and with new settings or a new robot.',
+        0.0, 60.0),
+    Specification(
+        'position_limit_margin', _DEFAULT.position_limit_margin,
+        'How far before the end of its travel a joint is no longer pushed towards it [rad or m].',
+        0.0, 1e3),
+    Specification(
+        'velocity_limit_factor', _DEFAULT.velocity_limit_factor,
+        "Share of the description's velocity limits from which on a joint is no longer pushed on.",
+        1e-3, inf),
     Specification(
         'mimic_tolerance', _DEFAULT.mimic_tolerance,
         'How far a measured mimic joint may be off its leader [rad or m] before it is said.',
@@ -265,9 +297,16 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
         allow_nonzero_velocity_at_trajectory_end=own[
             'allow_nonzero_velocity_at_trajectory_end'],
         wrench_timeout=own['wrench_timeout'],
+        wrench_fade_time=own['wrench_fade_time'],
         wrench_exerted_by_robot=own['wrench_exerted_by'] == 'robot',
         wrench_in_gravity_compensation=own['wrench_in_gravity_compensation'],
         effort_limit_factor=own['effort_limit_factor'],
+        effort_rate_limit=own['effort_rate_limit'],
+        blend_time=own['blend_time'],
+        position_limit_margin=own['position_limit_margin'],
+        velocity_limit_factor=own['velocity_limit_factor'],
+        on_stale_state=OnStaleState(own['on_stale_state']),
+        on_shutdown=OnShutdown(own['on_shutdown']),
         mimic_tolerance=own['mimic_tolerance'])
 
 

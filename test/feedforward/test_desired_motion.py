@@ -17,7 +17,7 @@ from math import nan, pi
 
 import numpy as np
 import pytest
-from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.errors import MessageError, TrajectoryError
 from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
 from ros2_rnea.feedforward.trajectory import Waypoint
 
@@ -247,3 +247,119 @@ def test_a_trajectory_that_ends_just_now_is_accepted(motion):
 def test_after_clear_there_is_no_trajectory(moving):
     moving.clear()
     assert moving.target(NOW + 1.5, MEASURED).kind is TargetKind.NO_TRAJECTORY
+
+
+# --- the controller's reference ---
+
+REFERENCE = np.array(((5.0, 6.0, 7.0), (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
+TIMEOUT = 0.1
+STEADY = 7.0
+
+
+@pytest.fixture
+def controlled(moving):
+    """Return a motion that a controller's reference took over, while a trajectory ran."""
+    moving.take_reference(NAMES, *REFERENCE, NOW, STEADY, 1.0)
+    return moving
+
+
+def reached(motion, age, measured=REFERENCE[0], time=NOW + 1.75):
+    """Return the target at a time after the reference."""
+    return motion.target(time, measured, STEADY + age)
+
+
+@pytest.mark.parametrize(('age', 'kind', 'share', 'moves'), [
+    (0.0, TargetKind.FOLLOWING_CONTROLLER, 1.0, True),
+    (TIMEOUT, TargetKind.FOLLOWING_CONTROLLER, 1.0, True),
+    (1.5 * TIMEOUT, TargetKind.CONTROLLER_LOST, 0.5, True),
+    (2.0 * TIMEOUT + 1e-9, TargetKind.CONTROLLER_LOST, 0.0, False),
+    (1e6, TargetKind.CONTROLLER_LOST, 0.0, False),
+])
+def test_a_reference_counts_instead_of_the_trajectory_and_is_held_after_it_stops(
+        controlled, age, kind, share, moves):
+    target = reached(controlled, age)
+    assert target.kind is kind
+    assert target.moves is moves
+    assert np.array(target[1:4]) == pytest.approx(REFERENCE * ((1.0,), (share,), (share,)))
+    assert controlled.explain(target) == kind.value
+
+
+@pytest.mark.parametrize(('age', 'kind'), [
+    (0.0, TargetKind.FOLLOWING_CONTROLLER),
+    (1.5 * TIMEOUT, TargetKind.CONTROLLER_LOST),
+    (3.0 * TIMEOUT, TargetKind.OFF_END),
+])
+def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion_has_faded(
+        controlled, age, kind):
+    target = reached(controlled, age, REFERENCE[0] + (0.0, 0.5, 4 * pi))
+    assert target.kind is kind
+    if kind is TargetKind.OFF_END:
+        assert 'motion ended' in controlled.explain(target)
+        assert 'elbow by +0.500;' in controlled.explain(target)
+
+
+def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
+    with pytest.raises(MessageError, match="no joint 'wrist'"):
+        moving.take_reference(NAMES[:2], *REFERENCE[:, :2], NOW, STEADY, 1.0)
+    assert reached(moving, 0.0).kind is TargetKind.FOLLOWING
+    assert reached(moving, 0.0).positions == pytest.approx(0.75 * ONES)
+
+
+def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
+    rest = [Waypoint(0.0, (9.0,) * 3)]
+    controlled.accept(NAMES, rest, 0.0, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
+    assert reached(controlled, TIMEOUT).kind is TargetKind.FOLLOWING_CONTROLLER
+    assert reached(controlled, 1e6).kind is TargetKind.CONTROLLER_LOST
+
+
+def test_it_is_refused_for_the_same_reasons(controlled):
+    with pytest.raises(TrajectoryError, match='no points'):
+        controlled.accept(NAMES, [], 0.0, NOW, MEASURED, AT_REST, STEADY)
+
+
+def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(controlled):
+    controlled.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    target = reached(controlled, 3.0 * TIMEOUT)
+    assert target.kind is TargetKind.FOLLOWING
+    assert target.positions == pytest.approx(0.75 * ONES)
+
+
+def test_joints_that_it_does_not_name_stay_where_the_last_reference_has_them(controlled):
+    near = REFERENCE[0] + 0.01
+    controlled.accept(
+        ('elbow',), [Waypoint(0.0, (9.0,))], 0.0, NOW, near, AT_REST, STEADY + 3.0 * TIMEOUT)
+    target = reached(controlled, 3.0 * TIMEOUT, np.array((5.0, 9.0, 7.0)))
+    assert target.positions == pytest.approx((5.0, 9.0, 7.0))
+
+
+def test_references_that_come_again_take_over_again(controlled):
+    controlled.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    controlled.take_reference(NAMES, *REFERENCE, NOW + 1.0, STEADY + 1.0, 1.0)
+    assert reached(controlled, 1.0).kind is TargetKind.FOLLOWING_CONTROLLER
+    assert reached(controlled, 2.0).kind is TargetKind.CONTROLLER_LOST
+
+
+def test_without_a_steady_time_there_are_no_references(controlled):
+    assert controlled.target(NOW, MEASURED).kind is TargetKind.NO_TRAJECTORY
+
+
+def test_after_clear_there_is_no_reference(controlled):
+    controlled.clear()
+    assert reached(controlled, 0.0).kind is TargetKind.NO_TRAJECTORY
+
+
+@pytest.mark.parametrize('fixture', ['moving', 'controlled'])
+def test_another_object_goes_on_with_the_motion(fixture, request):
+    older = request.getfixturevalue(fixture)
+    newer = DesiredMotion(NAMES, (False, False, True), hold_tolerance=0.05)
+    newer.adopt(older)
+    before, after = reached(older, 0.0), reached(newer, 0.0)
+    assert after.kind is before.kind
+    assert np.array_equal(after[1:4], before[1:4])
+
+
+@pytest.mark.parametrize(('time', 'moves'), [(NOW, True), (NOW + 3.0, False)])
+def test_a_target_tells_whether_it_moves(motion, moving, time, moves):
+    assert moving.target(time, ONES).moves is moves
+    moving.clear()
+    assert not moving.target(time, ONES).moves

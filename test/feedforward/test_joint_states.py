@@ -286,3 +286,10 @@ def test_a_joint_that_was_not_measured_is_not_so_after_adoption(states):
     other = JointStates(['elbow'], [], TIMEOUT)
     other.adopt(states)
     assert other.unmeasured() == ('elbow',)
+
+
+def test_a_message_without_names_after_one_with_a_list_of_them_says_nothing():
+    states = JointStates(['a'], [], 0.1)
+    assert states.update(['a'], [1.0], [], 0.0, 1.0)
+    assert not states.update((), [], [], 0.0, 1.0)
+    assert states.positions.tolist() == [1.0]

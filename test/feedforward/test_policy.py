@@ -31,7 +31,8 @@ GRIPPER_ROBOT = Robot.from_urdf(ARM_WITH_GRIPPER)
 JOINTS = ('elbow', 'shoulder')  # not the order of the description
 STILL = np.zeros(2)
 MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
-GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION)
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0}
+GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDING_END,
            Status.OFF_END}
@@ -43,7 +44,8 @@ def at(seconds):
 
 
 def policy_of(whose=ARM_ROBOT, joints=JOINTS, **settings):
-    return FeedforwardPolicy(whose, Settings(joints=joints, **settings))
+    """Return a policy whose efforts are what is needed, at once."""
+    return FeedforwardPolicy(whose, Settings(joints=joints, **{**AT_ONCE, **settings}))
 
 
 def measure(policy, positions=MEASURED, names=JOINTS, velocities=(), stamp=0.0, time=0.0):
@@ -414,7 +416,7 @@ def test_other_joints_move_as_measured_meanwhile_and_while_that_is_fresh():
 
 def test_at_the_end_it_is_gravity_there_without_the_measured_velocities():
     policy = following(GRIPPER_ROBOT)
-    measure(policy, [*(END + 0.09), 0.4], [*JOINTS, 'grip'], [1.0, 2.0, 3.0], time=1.5)
+    measure(policy, [*(END + 0.09), 0.4], [*JOINTS, 'grip'], [1.0, 1.5, 3.0], time=1.5)
     near(decided(policy, Status.HOLDING_END, 1.5).effort,
          GRIPPER_ROBOT.gravity([*END[::-1], 0.4])[[1, 0]])
 

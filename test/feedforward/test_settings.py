@@ -35,6 +35,13 @@ def test_the_defaults_are_in_range():
     ('lookahead', nan),
     ('hold_tolerance', -1e-9),
     ('wrench_timeout', nan),
+    ('wrench_fade_time', -1.0),
+    ('effort_rate_limit', 0.0),
+    ('effort_rate_limit', nan),
+    ('blend_time', inf),
+    ('position_limit_margin', -0.1),
+    ('velocity_limit_factor', 0.0),
+    ('velocity_limit_factor', nan),
     ('mimic_tolerance', -1.0),
 ])
 def test_a_value_out_of_range_is_refused_by_name(name, value):

@@ -100,6 +100,10 @@ def solved_segment(before, after, duration, t):
     (NAMES, points((0.0, (1.0, 2.0), (0.0, 2e-7))), "velocity 2e-07 for joint 'elbow'"),
     (NAMES, points((0.0, (1.0, 2.0), (0.0, -0.1))), "velocity -0.1 for joint 'elbow'"),
     (NAMES, points((0.0, (0.0, -1e308)), (1.0, (0.0, 1e308))), "No finite spline .*'elbow'"),
+    (NAMES, points(
+        (0.0, (0.0, 0.0), (0.0, 0.0)), (1.0, (0.0, 3e307), (0.0, 0.0))), "No finite .*'elbow'"),
+    (NAMES, points((0.0, (0.0, 1.75e308), (0.0, 8e304)), (1e3, (0.0, 1.75e308), (0.0, 0.0))),
+     "No finite .*'elbow'"),  # too large between its points only
 ])
 @pytest.mark.filterwarnings('error')
 def test_a_bad_trajectory_is_refused_with_the_reason(names, waypoints, reason):
@@ -161,14 +165,43 @@ def test_velocity_integrates_to_position_and_acceleration_to_velocity(drawn, u, 
 
 
 @given(trajectories())
-def test_every_segment_meets_the_fields_that_both_ends_have(drawn):
+def test_every_point_is_passed_without_rounding(drawn):
     waypoints, trajectory = drawn
     for before, after in pairwise(waypoints):
         count = min(len(fields(before)), len(fields(after)))
-        at_start = trajectory.sample(START + before.time)
+        assert np.array_equal(
+            trajectory.sample(START + before.time)[:count], fields(before)[:count])
+    last = fields(waypoints[-1])
+    assert np.array_equal(trajectory.sample(trajectory.end)[:len(last)], last)
+
+
+@given(trajectories())
+def test_every_segment_arrives_with_the_fields_that_both_ends_have(drawn):
+    waypoints, trajectory = drawn
+    for before, after in pairwise(waypoints):
+        count = min(len(fields(before)), len(fields(after)))
         at_end = trajectory.sample(np.nextafter(START + after.time, -inf))
-        assert at_start[:count] == pytest.approx(np.array(fields(before)[:count]), abs=1e-9)
         assert at_end[:count] == pytest.approx(np.array(fields(after)[:count]), abs=1e-6)
+
+
+huge = st.floats(-1e307, 1e307)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 10 ** 12), st.lists(huge, min_size=1, max_size=3)),
+             min_size=1, max_size=3),
+    st.floats(allow_nan=False), st.floats(0.0, 1.0))
+def test_whatever_is_accepted_is_finite_at_any_time(drawn, any_time, share):
+    time, waypoints = 0, []
+    for nanoseconds, numbers in drawn:
+        time += nanoseconds
+        waypoints.append(Waypoint(1e-9 * time, *([number] for number in numbers)))
+    try:
+        trajectory = Trajectory(('joint',), waypoints, START, allow_nonzero_end_velocity=True)
+    except TrajectoryError:
+        return
+    for when in (any_time, START + share * 1e-9 * time):
+        assert np.isfinite(trajectory.sample(when)).all()
 
 
 def test_a_segment_holds_its_start_and_not_its_end():
@@ -275,6 +308,22 @@ def test_a_first_point_that_is_not_ahead_is_not_led_in_to(reception):
     led_in = motion.entered_from(START + reception, *MEASURED)
     assert led_in.sample(START + 2.5) == pytest.approx(np.array(((0.5, 1), (-1, -2), (0, 0))))
     assert (led_in.sample(START + 1.0) == motion.sample(START + 2.0)).all()
+
+
+def test_the_lead_in_starts_with_the_accelerations_that_are_known():
+    motion = Trajectory(NAMES, points((2.0, *FIRST), (3.0, (0.0, 0.0))), START)
+    known = np.array((0.7, -0.8))
+    led_in = motion.entered_from(START, *MEASURED, accelerations=known)
+    assert led_in.sample(START) == pytest.approx(np.array((*MEASURED, known)))
+
+
+def test_the_waypoints_are_those_given_whatever_the_motion_leads_in_from():
+    given_points = points((1.0, (1.0, 2.0)), (2.0, *FIRST), (3.0, (0.0, 0.0), (0.0, 0.0)))
+    motion = Trajectory(NAMES, given_points, START)
+    for trajectory in (motion, motion.entered_from(START, *MEASURED)):
+        assert [point.time for point in trajectory.waypoints] == [1.0, 2.0, 3.0]
+        for point, expected in zip(trajectory.waypoints, given_points, strict=True):
+            assert np.array_equal(fields(point), fields(expected))
 
 
 def test_entering_leaves_the_trajectory_itself_as_it_was():

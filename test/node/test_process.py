@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from ros2_rnea import Robot
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
 
@@ -128,3 +130,66 @@ def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
     assert len(commands[0].data) == 2
     assert '/bare/inverse_dynamics/enable' in services
     assert '/bare/inverse_dynamics/compute_gravity' not in services
+
+
+FAILING = ['-c', """
+import os
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.node import inverse_dynamics_node as node
+
+decide = FeedforwardPolicy.decide
+
+def fail_once_blended(policy, now):
+    decision = decide(policy, now)
+    if decision.effort is not None and decision.effort.any() and policy.is_settled:
+        raise RuntimeError('a defect in the cycle')
+    return decision
+
+FeedforwardPolicy.decide = fail_once_blended
+node.main()
+"""]
+
+
+@contextmanager
+def driver(namespace):
+    """Give a function that publishes a state, and the commands that have come back."""
+    peer, executor, commands = Node('driver', namespace=namespace), SingleThreadedExecutor(), []
+    executor.add_node(peer)
+    peer.create_subscription(Float64MultiArray, 'inverse_dynamics/commands', commands.append, 10)
+    states = peer.create_publisher(JointState, 'joint_states', 10)
+
+    def turn() -> None:
+        states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
+        executor.spin_once(timeout_sec=0.01)
+
+    yield turn, commands
+    executor.shutdown()
+    peer.destroy_node()
+
+
+@pytest.mark.parametrize('program, end, namespace', [
+    (AS_USERS_START_IT, signal.SIGINT, '/interrupted'),
+    (AS_USERS_START_IT, signal.SIGTERM, '/terminated'),
+    (FAILING, None, '/failed'),
+])
+@pytest.mark.parametrize('how', ['gravity', 'zero'])
+def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
+        start, program, end, namespace, how):
+    process = start(
+        program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
+        '-p', f'on_shutdown:={how}', '-p', 'blend_time:=0.1', '-r', f'__ns:={namespace}_{how}')
+    gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
+    expected = gravity if how == 'gravity' else 0.0 * gravity
+    deadline = time.monotonic() + PATIENCE
+    with driver(f'{namespace}_{how}') as (turn, commands):
+        while len(commands) < 5 and process.poll() is None:
+            assert time.monotonic() < deadline
+            turn()
+        if end is not None:
+            process.send_signal(end)
+        while not commands or list(commands[-1].data) != pytest.approx(expected, abs=1e-12):
+            assert time.monotonic() < deadline
+            turn()
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode == 0) is (end is not None)
+    assert ('a defect in the cycle' in errors) is (end is None)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from math import inf
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -37,12 +38,21 @@ LATCHED = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0}
+"""Parameters with which the effort that is needed is sent in the next message."""
+
+
 class Bench:
-    """The node with some parameters, and everything that a robot's drivers would be to it."""
+    """
+    The node with some parameters, and everything that a robot's drivers would be to it.
+
+    Unless they say otherwise, efforts change at once.
+    """
 
     def __init__(self, namespace: str = '/robot', **parameters) -> None:
         overrides = [
-            Parameter(name.replace('__', '.'), value=value) for name, value in parameters.items()]
+            Parameter(name.replace('__', '.'), value=value)
+            for name, value in {**AT_ONCE, **parameters}.items()]
         self.node = InverseDynamicsNode(namespace=namespace, parameter_overrides=overrides)
         self.peer = Node('peer', namespace=namespace)
         self.executor = make_executor(self.node.get_parameter('executor').value)

@@ -1,0 +1,93 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What joint_trajectory_controller is told by its parameters, as far as it changes the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# Parameters with which the motion is not the one that a trajectory says, and what it is then.
+_ELSEWHERE = {
+    'interpolation_method': 'it steps from point to point',
+    'positions_upsampling.enable': 'it makes up velocities for points without any',
+    'allow_integration_in_goal_trajectories': 'it takes points without positions too',
+    'speed_scaling.state_interface': 'the hardware slows it down',
+    'speed_scaling.command_interface': 'it can be slowed down',
+}
+_AS_THE_TRAJECTORY_SAYS = (None, False, '', 'splines')
+
+PARAMETERS = (
+    'allow_nonzero_velocity_at_trajectory_end',
+    'allow_partial_joints_goal',
+    'allow_trajectory_replacement',
+    'interpolate_from_desired_state',
+    'command_interfaces',
+    *_ELSEWHERE,
+)
+"""The controller's parameters that count here."""
+
+
+@dataclass(frozen=True)
+class ControllerRules:
+    """
+    The rules that a controller follows where its parameters leave the choice.
+
+    The first four are named as its parameters.
+
+    :ivar allow_nonzero_velocity_at_trajectory_end: a trajectory's last point may still move.
+    :ivar allow_partial_joints_goal: a trajectory need not name all joints.
+    :ivar allow_trajectory_replacement: a trajectory runs on until its successor's stamp, and for
+        joints that the successor omits.  Without it, a successor ends it on reception.
+    :ivar interpolate_from_desired_state: a motion leads in from the desired state, not from the
+        measured one.
+    :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits stay where they are
+        desired to be, and otherwise where they are measured.
+    """
+
+    allow_nonzero_velocity_at_trajectory_end: bool = False
+    allow_partial_joints_goal: bool = True
+    allow_trajectory_replacement: bool = False
+    interpolate_from_desired_state: bool = False
+    omitted_joints_stay_where_commanded: bool = True
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, Any]) -> ControllerRules:
+        """
+        Return the rules of a controller with these parameters.
+
+        :param values: by name, as the controller has them; None or absent for those that it does
+            not have, as those of an earlier version.
+        """
+        return cls(
+            bool(values.get('allow_nonzero_velocity_at_trajectory_end')),
+            bool(values.get('allow_partial_joints_goal')),
+            bool(values.get('allow_trajectory_replacement')),
+            bool(values.get('interpolate_from_desired_state')),
+            'position' in (values.get('command_interfaces') or ()))
+
+
+def not_as_the_trajectory_says(values: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Return the parameters with which a controller moves otherwise than its trajectories say.
+
+    What it does then is known from its controller_state only.
+
+    :param values: as in :meth:`ControllerRules.from_parameters`.
+    :returns: by name, in words, what the parameter changes.
+    """
+    return {
+        name: change for name, change in _ELSEWHERE.items()
+        if values.get(name) not in _AS_THE_TRAJECTORY_SAYS}

@@ -1,0 +1,205 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+All that may happen to the policy, in any order: whatever it sends can be sent to a motor.
+
+By default a few hundred events happen; ``POLICY_EVENTS=100000`` lets as many happen.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+import os
+
+from hypothesis import HealthCheck, settings as hypothesis_settings, strategies as st
+from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
+import numpy as np
+from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.robot import Robot
+from small_robots import ARM, ARM_WITH_GRIPPER
+
+ROBOTS = [Robot.from_urdf(text) for text in (
+    ARM, ARM.replace('mass value="1.0"', 'mass value="9.0"'),
+    ARM.replace('effort="100.0"', ''), ARM_WITH_GRIPPER)]
+NAMES = ('shoulder', 'elbow')
+EVENTS = int(os.environ.get('POLICY_EVENTS', '300'))
+STEPS = 50
+
+values = st.one_of(
+    st.floats(-4.0, 4.0), st.sampled_from([0.0, -3.0, 3.0, nan, inf, -inf, 1e12, 1e200]))
+usual = st.floats(-4.0, 4.0)
+spans = st.one_of(st.floats(0.0, 0.02), st.sampled_from([0.001, 0.05, 0.11, 3.0]))
+joint_lists = st.sampled_from([
+    NAMES, NAMES[::-1], NAMES[:1], NAMES[1:], (*NAMES, 'grip'), ('wheel', *NAMES),
+    ('elbow', 'elbow'), ()])
+controlled = st.sampled_from([NAMES, NAMES[::-1], ('elbow',)])
+some_settings = st.fixed_dictionaries({
+    'joints': controlled,
+    'mode': st.sampled_from(Mode),
+    'enabled': st.sampled_from([True, True, True, False]),
+    'gravity': st.tuples(usual, usual, st.sampled_from([-9.81, 9.81, -9.81e3])),
+    'effort_limit_factor': st.sampled_from([1.0, 0.5, 0.01]),
+    'effort_rate_limit': st.sampled_from([50.0, 1000.0, 1e5]),
+    'blend_time': st.sampled_from([0.0, 0.1, 0.5]),
+    'wrench_fade_time': st.sampled_from([0.0, 0.2]),
+    'wrench_in_gravity_compensation': st.booleans(),
+    'position_limit_margin': st.sampled_from([0.0, 0.5]),
+    'on_stale_state': st.sampled_from(OnStaleState),
+    'on_shutdown': st.sampled_from(OnShutdown),
+    'allow_nonzero_velocity_at_trajectory_end': st.booleans(),
+    'assumed_positions': st.just({'shoulder': (0.1,), 'grip': (0.02,)}),
+})
+
+
+class AnythingHappens(RuleBasedStateMachine):
+    """One robot's policy, and by joint what was sent last and when."""
+
+    def __init__(self):
+        super().__init__()
+        self.steady, self.ros = 100.0, 5000.0
+        self.policy = FeedforwardPolicy(ROBOTS[0], Settings(joints=NAMES))
+        self.sent: dict[str, float] = {}
+        self.sent_at = -inf
+
+    @property
+    def now(self):
+        return Instant(self.steady, self.ros)
+
+    def attempt(self, action, *arguments):
+        """Do what may be refused, and then decide."""
+        try:
+            action(*arguments)
+        except RneaError:
+            pass
+        self.decide()
+
+    def decide(self, how='decide'):
+        decision = getattr(self.policy, how)(self.now)
+        if decision.effort is not None:
+            self.check(decision)
+        return decision
+
+    def check(self, decision):
+        effort, names = decision.effort, self.policy.controlled
+        assert effort.shape == (len(names),)
+        assert np.isfinite(effort).all()
+        settings = self.policy.settings
+        bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
+        most = settings.effort_rate_limit * min(
+            max(self.steady - self.sent_at, 0.0), LONGEST_STRIDE)
+        for name, value in zip(names, effort.tolist()):
+            before = self.sent.get(name, 0.0)
+            limit = bodies[joints[name]].limits.effort * settings.effort_limit_factor
+            assert abs(value - before) <= most * (1 + 1e-9) + 1e-9
+            # A limit that was lowered is reached at the highest rate.
+            assert abs(value) <= max(limit, abs(before) - most) + 1e-9
+        self.sent.update(zip(names, effort.tolist()))
+        self.sent_at = self.steady
+
+    @rule(span=spans)
+    def time_passes(self, span):
+        self.steady += span
+        self.ros += span
+        self.decide()
+
+    @rule(span=st.floats(0.0, 0.01), q=st.tuples(usual, usual), qd=st.tuples(usual, usual))
+    def a_state_comes(self, span, q, qd):
+        self.steady += span
+        self.ros += span
+        self.attempt(self.policy.take_joint_state, NAMES, q, qd, 0.0, self.now)
+
+    @rule(names=joint_lists, data=st.data(), stamp=st.sampled_from([0.0, 1.0, 1e3, 1e9]))
+    def any_state_comes(self, names, data, stamp):
+        sizes = st.sampled_from([len(names)] * 5 + [1])
+        q = data.draw(sizes.flatmap(lambda n: st.lists(values, min_size=n, max_size=n)))
+        qd = data.draw(st.one_of(st.just([]), st.lists(values, min_size=len(q), max_size=len(q))))
+        self.attempt(self.policy.take_joint_state, names, q, qd, stamp, self.now)
+
+    @rule(names=joint_lists, ends=st.lists(
+        st.tuples(st.floats(0.0, 0.5), values, values), max_size=3),
+        ahead=st.sampled_from([None, -0.1, 0.0, 0.1]), complete=st.booleans())
+    def a_trajectory_comes(self, names, ends, ahead, complete):
+        points = [
+            Waypoint(time, (q,) * len(names), *([(qd,) * len(names)] if complete else []))
+            for time, q, qd in ends]
+        self.attempt(
+            self.policy.take_trajectory, names, points,
+            0.0 if ahead is None else self.ros + ahead, self.now)
+
+    @rule(frame=st.sampled_from(['tool', 'upper', 'lower', 'moon']),
+          wrench=st.lists(values, min_size=6, max_size=6))
+    def a_wrench_comes(self, frame, wrench):
+        self.attempt(self.policy.take_wrench, frame, wrench, self.now)
+
+    @rule(robot=st.sampled_from([0, 0, 1, 2, 3]), settings=some_settings)
+    def robot_or_settings_change(self, robot, settings):
+        policy = FeedforwardPolicy(ROBOTS[robot], Settings(**settings))
+        policy.take_over(self.policy)
+        self.policy = policy
+        self.decide()
+
+    @rule(to=st.sampled_from([0.0, 50.0, 1e4]), ros=st.booleans())
+    def time_jumps(self, to, ros):
+        """With simulated time both clocks do; else that of the day alone."""
+        self.ros = to
+        if not ros:
+            self.steady = to
+        self.policy.start_afresh()
+        self.decide()
+
+    @rule(spans=st.lists(st.floats(0.0, 0.02), max_size=20))
+    def the_node_ends(self, spans):
+        for span in spans:
+            self.steady += span
+            self.decide('decide_last')
+
+    @precondition(lambda self: self.policy.settings.enabled)
+    @rule(q=st.tuples(st.floats(-2.9, 2.9), st.floats(-2.9, 2.9)))
+    def the_faults_end(self, q):
+        """Within a bounded time, the effort is that which the robot needs."""
+        policy = self.policy
+        policy.motion.clear()
+        settings = policy.settings
+        fade = settings.wrench_timeout + settings.wrench_fade_time
+        self.steady += fade + settings.state_timeout + 0.01
+        self.ros += 1.0
+        for name in (*NAMES, *(['grip'] if 'grip' in policy.robot.joint_names else [])):
+            policy.take_joint_state([name], [{**dict(zip(NAMES, q)), 'grip': 0.02}[name]],
+                                    [0.0], 0.0, self.now)
+        decision = self.decide()
+        needed = np.clip(
+            policy.robot.gravity(policy._q)[policy._controlled_v],
+            -policy._limits, policy._limits)
+        farthest = np.abs(needed - decision.effort).max()
+        bound = settings.blend_time + farthest / settings.effort_rate_limit + 0.03
+        steps = round(bound / LONGEST_STRIDE)
+        if steps > 200:  # from an effort without a limit, that takes too long to watch
+            return
+        for _ in range(steps):
+            self.steady += LONGEST_STRIDE
+            self.ros += LONGEST_STRIDE
+            policy.take_joint_state(NAMES, q, [0.0, 0.0], 0.0, self.now)
+            decision = self.decide()
+        assert decision.status in (Status.NO_TRAJECTORY, Status.GRAVITY)
+        np.testing.assert_allclose(decision.effort, needed, rtol=1e-9, atol=1e-9)
+
+
+AnythingHappens.TestCase.settings = hypothesis_settings(
+    max_examples=max(EVENTS // STEPS, 1), stateful_step_count=STEPS, deadline=None,
+    suppress_health_check=list(HealthCheck))
+TestAnythingHappens = AnythingHappens.TestCase

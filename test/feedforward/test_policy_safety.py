@@ -1,0 +1,298 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.robot import Robot
+from small_robots import ARM, ARM_WITH_GRIPPER
+
+ARM_ROBOT = Robot.from_urdf(ARM)
+JOINTS = ('shoulder', 'elbow')
+Q = (0.3, -0.8)
+GRAVITY = ARM_ROBOT.gravity(Q)
+PERIOD = 0.002
+DECAY = {'on_stale_state': OnStaleState.DECAY}
+TRAJECTORY = (Waypoint(0.0, Q, (0.0, 0.0), (0.0, 0.0)),
+              Waypoint(0.5, (1.3, 0.2), (0.0, 0.0), (0.0, 0.0)))
+
+
+class Ride:
+    """A policy in a cycle of 2 ms, all that it sent, and its last decision."""
+
+    def __init__(self, robot=ARM_ROBOT, **settings):
+        self.time, self.sent, self.decision = 10.0, [], None
+        self.policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **settings))
+
+    @property
+    def now(self):
+        return Instant(self.time, 1000.0 + self.time)
+
+    def go(self, seconds, q=Q, qd=(), measured=True, decide='decide'):
+        for _ in range(round(seconds / PERIOD)):
+            self.time += PERIOD
+            if measured:
+                self.policy.take_joint_state(JOINTS, q, qd, 0.0, self.now)
+            self.decision = getattr(self.policy, decide)(self.now)
+            if self.decision.effort is not None:
+                self.sent.append(self.decision.effort)
+        return self
+
+    def change(self, robot=ARM_ROBOT, **settings):
+        """Put another policy in force."""
+        older = self.policy
+        self.policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **settings))
+        self.policy.take_over(older)
+        return self
+
+    def largest_rate(self):
+        steps = np.diff([np.zeros(2), *self.sent], axis=0)
+        return np.abs(steps).max() / PERIOD
+
+    def is_at(self, effort):
+        np.testing.assert_allclose(self.sent[-1], effort, rtol=1e-12, atol=1e-12)
+
+
+# ---- start, and changes -----------------------------------------------------------------------
+
+
+def test_the_first_effort_is_zero_and_gravity_is_there_after_the_blend():
+    ride = Ride().go(PERIOD)
+    assert ride.sent[0].tolist() == [0.0, 0.0]
+    ride.go(0.25)
+    np.testing.assert_allclose(ride.sent[-1], 0.5 * GRAVITY, rtol=1e-9)
+    ride.go(0.25).is_at(GRAVITY)
+    assert ride.largest_rate() < 1.6 * np.abs(GRAVITY).max() / 0.5
+
+
+MOON = {'gravity': (0.0, 0.0, -1.6)}
+
+
+@pytest.mark.parametrize('robot, settings, expected', [
+    (ARM_ROBOT, MOON, ARM_ROBOT.gravity(Q, MOON['gravity'])),
+    (ARM_ROBOT, {'mode': Mode.GRAVITY_COMPENSATION}, GRAVITY),
+    (Robot.from_urdf(ARM.replace('mass value="1.0"', 'mass value="3.0"')), {}, 3.0 * GRAVITY),
+])
+def test_new_settings_and_a_new_robot_are_blended_in(robot, settings, expected):
+    ride = Ride().go(1.0)
+    ride.change(robot, **settings).go(PERIOD).is_at(GRAVITY)
+    ride.go(0.6).is_at(expected)
+    assert ride.largest_rate() < 1.6 * np.abs(3.0 * GRAVITY).max() / 0.5
+
+
+def test_a_lowered_limit_is_reached_at_the_highest_rate_whatever_else_would_be_blended():
+    ride = Ride(effort_rate_limit=10.0).go(1.0)
+    ride.change(effort_rate_limit=10.0, effort_limit_factor=0.04).go(PERIOD)
+    assert ride.decision.rate_limited == ('elbow',)
+    ride.is_at(GRAVITY - [0.0, np.sign(GRAVITY[1]) * 10.0 * PERIOD])
+    ride.go(0.2)
+    assert abs(ride.sent[-1][1]) == 1.6
+
+
+def test_settings_that_change_no_effort_do_not_disturb_a_motion():
+    plain, changed = (Ride(blend_time=0.0) for _ in range(2))
+    for ride in (plain, changed):
+        ride.go(0.1)
+        ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+        ride.go(0.1)
+    plain.go(0.2)
+    changed.change(mimic_tolerance=1.0).go(0.2)
+    assert plain.decision.status is changed.decision.status is Status.FOLLOWING
+    step = np.abs(plain.sent[100] - plain.sent[99]).max()
+    np.testing.assert_allclose(changed.sent, plain.sent, atol=3.0 * step)
+    span = np.ptp(plain.sent[60:], axis=0)
+    np.testing.assert_allclose(changed.sent, plain.sent, atol=0.02 * span.max())
+
+
+def test_what_is_enabled_sets_out_from_what_the_controller_holds():
+    ride = Ride().go(1.0).change(enabled=False).go(5.0)
+    assert ride.decision.effort is None
+    count = len(ride.sent)
+    ride.change(gravity=(0.0, 0.0, 9.81)).go(PERIOD)
+    assert len(ride.sent) == count + 1
+    ride.is_at(GRAVITY)
+    ride.go(0.6).is_at(-GRAVITY)
+
+
+def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
+    ride = Ride().go(1.0)
+    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    before = ride.go(0.1).sent[-1]
+    ride.policy.start_afresh()
+    ride.time = 1.0
+    ride.go(PERIOD).is_at(before)
+    ride.go(0.6).is_at(GRAVITY)
+
+
+# ---- rate -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('end', [(1.3, 0.2), (-2.0, 2.0)])
+def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(end):
+    ride = Ride(effort_rate_limit=50.0, blend_time=0.0).go(1.0)
+    for _ in range(2):  # a spline whose acceleration jumps at either end
+        ride.policy.take_trajectory(
+            JOINTS, [Waypoint(0.2, end, (0.0, 0.0))], 0.0, ride.now)
+        ride.go(0.1)
+        assert ride.decision.rate_limited
+    ride.go(0.5, q=end)
+    assert np.abs(np.diff(ride.sent, axis=0)).max() <= 50.0 * PERIOD * (1 + 1e-9)
+    assert ride.decision.status is Status.HOLDING_END
+    assert not ride.decision.rate_limited
+    ride.is_at(ARM_ROBOT.gravity(end))
+
+
+def test_clamped_and_held_back_are_told_apart_by_joint():
+    ride = Ride(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
+    assert ride.decision.saturated == ride.decision.rate_limited == JOINTS
+    np.testing.assert_allclose(np.abs(ride.sent[-1]), 1000.0 * LONGEST_STRIDE)
+    ride.go(0.04)
+    assert ride.decision.rate_limited == ('shoulder',)
+    ride.go(0.1)
+    assert (ride.decision.saturated, ride.decision.rate_limited) == (JOINTS, ())
+    ride.is_at(np.sign(GRAVITY) * [100.0, 40.0])
+
+
+# ---- wrenches ---------------------------------------------------------------------------------
+
+PUSH = np.array([0.0, 2.0, 0.0, 3.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize('age, share', [
+    (0.09, 1.0), (0.11, 0.99275), (0.2, 0.5), (0.29, 0.00725), (0.32, 0.0), (9.0, 0.0)])
+def test_a_wrench_that_stops_fades(age, share):
+    """It counts for 0.1 s and fades in another 0.2 s."""
+    ride = Ride(blend_time=0.0, effort_rate_limit=inf)
+    ride.policy.take_wrench('tool', PUSH, ride.now)
+    ride.go(age)
+    still = np.zeros(2)
+    full = ARM_ROBOT.inverse_dynamics(Q, still, still, f_ext={'tool': PUSH}) - GRAVITY
+    np.testing.assert_allclose(ride.sent[-1] - GRAVITY, share * full, atol=1e-3 * abs(full).max())
+
+
+# ---- bounds of the joints ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('q, qd', [((3.0, -0.8), ()), ((0.3, -0.8), (2.5, 0.0))])
+@pytest.mark.parametrize('moment', [60.0, -60.0])
+def test_a_joint_at_a_bound_has_no_more_than_what_holds_it_and_is_named(q, qd, moment):
+    ride = Ride(blend_time=0.0, effort_rate_limit=inf)
+    push = np.array([0.0, moment, 0.0, 0.0, 0.0, 0.0])
+    ride.policy.take_wrench('tool', push, ride.now)
+    ride.go(PERIOD, q, qd)
+    free = ARM_ROBOT.inverse_dynamics(q, np.zeros(2), np.zeros(2), f_ext={'tool': push})
+    free = np.clip(free, [-100.0, -40.0], [100.0, 40.0])
+    holding = ARM_ROBOT.gravity(q)
+    pushes = free[0] > holding[0]
+    assert pushes is np.bool_(moment < 0.0)
+    assert ride.decision.restrained == (('shoulder',) if pushes else ())
+    ride.is_at([min(free[0], holding[0]), free[1]])
+
+
+@pytest.mark.parametrize('setting, q, qd', [
+    ({'position_limit_margin': 0.2}, (2.9, -0.8), ()),
+    ({'velocity_limit_factor': 0.5}, (0.3, -0.8), (1.5, 0.0))])
+def test_the_bounds_are_settings(setting, q, qd):
+    for settings, restrained in ((setting, ('shoulder',)), ({}, ())):
+        ride = Ride(**settings)
+        ride.policy.take_wrench('tool', [0.0, -60.0, 0.0, 0.0, 0.0, 0.0], ride.now)
+        assert ride.go(PERIOD, q, qd).decision.restrained == restrained
+
+
+def test_a_start_at_the_end_of_the_travel_is_blended_too():
+    ride = Ride().go(0.02, q=(-3.0, 0.0))
+    assert np.abs(ride.sent).max() < 0.1
+    ride.go(0.6, q=(-3.0, 0.0)).is_at(ARM_ROBOT.gravity([-3.0, 0.0]))
+
+
+# ---- joint states that stop -------------------------------------------------------------------
+
+
+def test_by_default_nothing_is_sent_without_fresh_states_and_the_return_is_blended():
+    ride = Ride().go(1.0).go(1.0, measured=False)
+    assert ride.decision.status is Status.STALE
+    ride.go(PERIOD, q=(1.0, 1.0)).is_at(GRAVITY)
+    ride.go(0.6, q=(1.0, 1.0)).is_at(ARM_ROBOT.gravity([1.0, 1.0]))
+
+
+def test_a_decay_reaches_gravity_at_the_last_state_in_one_timeout_and_stays():
+    ride = Ride(**DECAY).go(1.0)
+    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.go(0.1).go(0.09, measured=False)
+    assert ride.decision.status is Status.FOLLOWING
+    assert np.abs(ride.sent[-1] - GRAVITY).max() > 0.5
+    while ride.decision.status is Status.FOLLOWING:
+        moving = ride.sent[-1]
+        ride.go(PERIOD, measured=False)
+    assert (ride.decision.status, ride.decision.joints) == (Status.DECAYING, JOINTS)
+    np.testing.assert_allclose(ride.sent[-1], moving, atol=1e-6)
+    ride.go(0.1, measured=False).is_at(GRAVITY)
+    ride.go(5.0, measured=False).is_at(GRAVITY)
+    ride.go(0.6, q=(1.0, 1.0))
+    assert ride.largest_rate() < 1000.0
+
+
+@pytest.mark.parametrize('prepare', [
+    lambda ride: ride,
+    lambda ride: ride.go(0.2).change(enabled=False, **DECAY).go(0.2).change(**DECAY)])
+def test_there_is_no_decay_where_nothing_was_sent(prepare):
+    ride = Ride(**DECAY)
+    ride.policy.take_joint_state(JOINTS, Q, (), 0.0, ride.now)
+    prepare(ride)
+    ride.time += 5.0
+    assert ride.go(0.1, measured=False).decision.status is Status.STALE
+
+
+def test_a_new_robot_with_a_joint_whose_place_is_unknown_does_not_decay():
+    ride = Ride(**DECAY).go(1.0)
+    ride.change(Robot.from_urdf(ARM_WITH_GRIPPER), **DECAY)
+    ride.time += 1.0
+    ride.go(PERIOD, measured=False)
+    assert ride.decision.status is Status.UNKNOWN_POSITION
+    assert ride.go(PERIOD, measured=False).decision.effort is None
+
+
+# ---- the end ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('how, expected', [
+    (OnShutdown.GRAVITY, GRAVITY), (OnShutdown.ZERO, [0.0, 0.0])])
+def test_the_last_effort_is_led_to_without_a_step(how, expected):
+    ride = Ride(on_shutdown=how).go(1.0)
+    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.go(0.1).go(PERIOD, measured=False, decide='decide_last')
+    assert not ride.policy.is_settled
+    ride.go(0.1, measured=False, decide='decide_last').is_at(expected)
+    assert ride.decision.status is Status.ENDING
+    assert ride.policy.is_settled
+    assert ride.largest_rate() <= 1000.0
+
+
+def test_a_joint_at_the_end_of_its_travel_is_let_go_where_that_is_asked_for():
+    ride = Ride(on_shutdown=OnShutdown.ZERO).go(1.0, q=(-3.0, 0.5))
+    ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
+
+
+@pytest.mark.parametrize('ride', [
+    Ride(), Ride(on_shutdown=OnShutdown.NONE).go(1.0),
+    Ride().go(1.0).go(1.0, measured=False), Ride().go(1.0).change(enabled=False).go(0.1)])
+def test_nothing_is_sent_last_where_nothing_was_sent_or_is_wanted(ride):
+    assert ride.go(PERIOD, measured=False, decide='decide_last').decision.effort is None

@@ -1,0 +1,140 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from small_robots import ARM
+from std_srvs.srv import SetBool
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q)
+BLENDED = {'blend_time': 0.3, 'effort_rate_limit': 1000.0, 'wrench_fade_time': 0.3}
+
+
+def told(arm, about):
+    """Return what a notice in the diagnostics says."""
+    return arm.node._diagnostics._notices.get(about, '')
+
+
+def close(effort, expected):
+    return np.allclose(effort, expected, rtol=1e-9)
+
+
+def arm_at_work(bench, **parameters):
+    """Return an arm that has been answered until its effort is that of gravity."""
+    arm = bench(**{'joints': JOINTS, 'state_timeout': 0.2, **BLENDED, **parameters})
+    arm.describe(ARM)
+    arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
+    return arm
+
+
+def largest_step(arm):
+    return max(np.abs(np.subtract(*pair)).max() for pair in pairwise(arm.commands))
+
+
+def test_a_start_is_blended(bench):
+    arm = arm_at_work(bench)
+    assert arm.commands[0] == [0.0, 0.0]
+    assert len(arm.commands) > 3
+    assert largest_step(arm) < 10.1
+
+
+@pytest.mark.parametrize('name, value, factor', [
+    ('gravity', [0.0, 0.0, 9.81], -1.0), ('mode', 'gravity_compensation', 1.0)])
+def test_a_changed_setting_is_blended_in(bench, name, value, factor):
+    arm = arm_at_work(bench)
+    assert arm.set_parameter(name, value).successful
+    assert not close(arm.answer(JOINTS, Q), -GRAVITY)
+    arm.until(lambda: close(arm.answer(JOINTS, Q), factor * GRAVITY))
+
+
+def test_a_new_description_is_blended_in(bench):
+    arm = arm_at_work(bench)
+    arm.describe(ARM.replace('mass value="1.0"', 'mass value="2.0"'))
+    assert not close(arm.answer(JOINTS, Q), 2.0 * GRAVITY)
+    arm.until(lambda: close(arm.answer(JOINTS, Q), 2.0 * GRAVITY))
+
+
+def test_what_is_enabled_again_sets_out_from_the_command_that_was_held(bench):
+    arm = arm_at_work(bench)
+    arm.call(SetBool, 'enable', data=False)
+    arm.settle()
+    arm.call(SetBool, 'enable', data=True)
+    first = arm.answer(JOINTS, [1.5, 0.0])
+    np.testing.assert_allclose(first, GRAVITY, rtol=1e-6)
+
+
+def test_the_rate_is_held_and_told(bench):
+    arm = arm_at_work(bench, blend_time=0.0, effort_rate_limit=20.0)
+    arm.answer(JOINTS, [1.5, 0.0])
+    assert 'shoulder' in told(arm, 'effort rate')
+    assert largest_step(arm) <= 20.0 * 0.01 * (1 + 1e-9)
+
+
+def test_a_wrench_that_stops_fades(bench):
+    arm = arm_at_work(bench, wrench_timeout=0.1)
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
+    pushed = np.array(arm.commands[-1])
+    arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
+    between = [np.linalg.norm(effort - GRAVITY) for effort in arm.commands]
+    whole = np.linalg.norm(pushed - GRAVITY)
+    assert any(0.02 * whole < some < 0.98 * whole for some in between[-30:])
+
+
+def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(bench):
+    arm = bench(joints=JOINTS, wrench_timeout=60.0)
+    arm.describe(ARM)
+    arm.push('tool', moment=(0.0, -30.0, 0.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    effort = arm.answer(JOINTS, [3.0, 0.0])
+    assert effort[0] == pytest.approx(Robot.from_urdf(ARM).gravity([3.0, 0.0])[0])
+    assert 'shoulder' in told(arm, 'joint limits')
+
+
+def test_without_joint_states_the_effort_decays_to_gravity_at_the_last_one(bench):
+    arm = arm_at_work(bench, on_stale_state='decay')
+    arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3])])
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
+    arm.until(lambda: arm.node._diagnostics._decision.status.name == 'DECAYING')
+    arm.until(lambda: close(arm.commands[-1], GRAVITY))
+    count = len(arm.commands)
+    arm.until(lambda: len(arm.commands) > count + 20)
+    assert close(arm.commands[-20:], GRAVITY)
+    arm.until(lambda: any('gravity at the last one' in d.message for d in arm.diagnostics))
+
+
+@pytest.mark.parametrize('how, expected', [('gravity', GRAVITY), ('zero', [0.0, 0.0])])
+def test_the_end_is_led_to_without_a_step(bench, how, expected):
+    arm = arm_at_work(bench, on_shutdown=how, gravity=[0.0, 0.0, -9.81])
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
+    arm.node.send_last()
+    arm.until(lambda: np.allclose(arm.commands[-1], expected, atol=1e-12))
+    assert largest_step(arm) < 10.1
+
+
+def test_where_none_is_wanted_nothing_is_sent_at_the_end(bench):
+    arm = arm_at_work(bench, on_shutdown='none')
+    count = len(arm.commands)
+    arm.node.send_last()
+    arm.settle()
+    assert len(arm.commands) == count
