@@ -160,7 +160,7 @@ class DesiredMotion:
         """
         Follow a controller's reference from now on, in place of any trajectory.
 
-        The parameters are those of :meth:`ControllerState.update`.
+        The parameters are those of :meth:`.ControllerState.update`.
 
         :raises MessageError: when it cannot be followed; what was followed before still is.
         """

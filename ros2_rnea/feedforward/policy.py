@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.controller_rules import ControllerRules
 from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
 from ros2_rnea.feedforward.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.joint_bounds import JointBounds
@@ -54,7 +55,7 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """What a decision came to; only the last seven come with an effort."""
+    """What a decision came to; only the last nine come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     WAITING = 'no joint state yet'
@@ -67,6 +68,8 @@ class Status(Enum):
     NO_TRAJECTORY = TargetKind.NO_TRAJECTORY.value
     FOLLOWING = TargetKind.FOLLOWING.value
     HOLDING_END = TargetKind.HOLDING_END.value
+    FOLLOWING_CONTROLLER = TargetKind.FOLLOWING_CONTROLLER.value
+    CONTROLLER_LOST = TargetKind.CONTROLLER_LOST.value
     OFF_END = TargetKind.OFF_END.value
 
 
@@ -116,7 +119,13 @@ class FeedforwardPolicy:
             self.controlled,
             [joint_body(robot, n).type is JointType.CONTINUOUS for n in self.controlled],
             settings.hold_tolerance,
-            settings.allow_nonzero_velocity_at_trajectory_end)
+            controller_state_timeout=settings.controller_state_timeout)
+        self.motion.rules = ControllerRules(
+            settings.allow_nonzero_velocity_at_trajectory_end,
+            settings.allow_partial_joints_goal,
+            settings.allow_trajectory_replacement,
+            settings.interpolate_from_desired_state,
+            settings.omitted_joints_stay_where_commanded)
         self.wrenches = ExternalWrenches(
             robot.tree, settings.wrench_timeout, settings.wrench_fade_time,
             settings.wrench_exerted_by_robot)
@@ -187,7 +196,25 @@ class FeedforwardPolicy:
         n = len(self.controlled)
         self.motion.accept(
             names, waypoints, stamp, now.ros,
-            self.states.positions[:n], self.states.velocities[:n])
+            self.states.positions[:n], self.states.velocities[:n], now.steady)
+
+    def take_controller_state(
+            self,
+            names: Sequence[str],
+            positions: Floats,
+            velocities: Floats,
+            accelerations: Floats,
+            stamp: float,
+            speed_scaling: float,
+            now: Instant) -> None:
+        """
+        Follow a controller's reference, in place of any trajectory, for as long as it comes.
+
+        :param speed_scaling: by which the controller slows its trajectory down; 0: unknown.
+        :raises MessageError: where it cannot be followed.
+        """
+        self.motion.take_reference(
+            names, positions, velocities, accelerations, stamp, now.steady, speed_scaling)
 
     def take_wrench(self, frame: str, moment_force: Sequence[float], now: Instant) -> None:
         """
@@ -289,10 +316,11 @@ class FeedforwardPolicy:
         status, detail = Status.GRAVITY, ''
         positions, qd, qdd = measured[:n], self._at_rest, self._at_rest
         if not self._gravity_only:
-            target = self.motion.target(now.ros + self.settings.lookahead, positions)
+            target = self.motion.target(
+                now.ros + self.settings.lookahead, positions, now.steady)
             status = Status[target.kind.name]
             positions = target.positions
-            if target.kind is TargetKind.FOLLOWING:
+            if target.moves:
                 qd, qdd = self._qd, self._qdd
                 qd[self._controlled_v] = target.velocities
                 qdd[self._controlled_v] = target.accelerations

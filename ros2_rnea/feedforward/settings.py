@@ -74,6 +74,12 @@ class Settings:
     :ivar hold_tolerance: how far the robot may be from the end of its trajectory for the effort
         to be that of the end [rad or m].
     :ivar allow_nonzero_velocity_at_trajectory_end: accept trajectories whose last point moves.
+    :ivar allow_partial_joints_goal: and those that do not name all joints.
+    :ivar allow_trajectory_replacement: a trajectory runs on until its successor's stamp.
+    :ivar interpolate_from_desired_state: a trajectory leads in from the desired state.
+    :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits stay where they are
+        desired to be, and otherwise where they are measured.
+    :ivar controller_state_timeout: how long a controller's reference counts [s].
     :ivar wrench_timeout: how long a wrench counts [s].
     :ivar wrench_fade_time: how long it fades afterwards [s].
     :ivar wrench_exerted_by_robot: messages tell what the robot does to the environment.
@@ -102,6 +108,11 @@ class Settings:
     lookahead: float = 0.0
     hold_tolerance: float = 0.1
     allow_nonzero_velocity_at_trajectory_end: bool = False
+    allow_partial_joints_goal: bool = True
+    allow_trajectory_replacement: bool = False
+    interpolate_from_desired_state: bool = False
+    omitted_joints_stay_where_commanded: bool = True
+    controller_state_timeout: float = 0.1
     wrench_timeout: float = 0.1
     wrench_fade_time: float = 0.2
     wrench_exerted_by_robot: bool = False
@@ -130,7 +141,7 @@ class Settings:
                 f'velocity_limit_factor is {self.velocity_limit_factor}; '
                 'it needs a number above 0')
         for name in ('state_timeout', 'lookahead', 'hold_tolerance', 'wrench_timeout',
-                     'wrench_fade_time', 'blend_time', 'position_limit_margin',
+                     'controller_state_timeout', 'wrench_fade_time', 'blend_time', 'position_limit_margin',
                      'mimic_tolerance'):
             value = getattr(self, name)
             if not 0.0 <= value < inf:

@@ -45,6 +45,8 @@ LEVELS = {
     Status.NO_TRAJECTORY: DiagnosticStatus.OK,
     Status.FOLLOWING: DiagnosticStatus.OK,
     Status.HOLDING_END: DiagnosticStatus.OK,
+    Status.FOLLOWING_CONTROLLER: DiagnosticStatus.OK,
+    Status.CONTROLLER_LOST: DiagnosticStatus.WARN,
     Status.OFF_END: DiagnosticStatus.WARN,
 }
 

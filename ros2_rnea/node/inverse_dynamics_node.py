@@ -37,6 +37,11 @@ from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
 from ros2_rnea.feedforward.settings import OnStaleState, Settings
 from ros2_rnea.feedforward.whole_state import joint_body
 from ros2_rnea.node import parameters
+from ros2_rnea.node.controller_messages import (
+    JointTrajectoryControllerState,
+    reference_of,
+    speed_scaling_of,
+)
 from ros2_rnea.node.conversions import listed, moment_force, seconds, waypoints
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models import Model, Models, Source
@@ -121,11 +126,18 @@ class InverseDynamicsNode(Node):
             JointState, 'joint_states', self._on_joint_state, sensor_data(depth), raw=True)
         self.create_subscription(
             JointTrajectory, 'joint_trajectory', self._on_trajectory, TRAJECTORIES)
+        if JointTrajectoryControllerState is not None:
+            self.create_subscription(
+                JointTrajectoryControllerState, 'controller_state', self._on_controller_state,
+                sensor_data(1))
         self.create_subscription(WrenchStamped, 'wrench', self._on_wrench, sensor_data(1))
         self.create_timer(1.0, self._look_around)
         self._jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_time_jump)
+        if JointTrajectoryControllerState is None:
+            self.get_logger().info(
+                'control_msgs is not installed: controller_state is not listened to')
         self._say_what_was_not_understood()
 
     @property
@@ -210,6 +222,20 @@ class InverseDynamicsNode(Node):
             self._diagnostics.refused('joint_trajectory', error)
         else:
             self._diagnostics.accepted('joint_trajectory')
+
+    def _on_controller_state(self, message: Any) -> None:
+        if self._policy is None:
+            return
+        reference = reference_of(message)
+        try:
+            self._policy.take_controller_state(
+                message.joint_names, reference.positions, reference.velocities,
+                reference.accelerations, seconds(message.header.stamp),
+                speed_scaling_of(message), self._now())
+        except RneaError as error:
+            self._diagnostics.refused('controller_state', error)
+        else:
+            self._diagnostics.accepted('controller_state')
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         if self._policy is None:
@@ -304,6 +330,9 @@ class InverseDynamicsNode(Node):
             old = self._policy.wrenches.stale(self._steady_time())
             self._diagnostics.notice('old wrenches', '' if not old else (
                 f'{listed(old)} came longer ago than wrench_timeout and counts no more, or fades'))
+            missing = self._policy.motion.controller.missing
+            self._diagnostics.notice('controller_state', '' if not missing else (
+                f'its reference has no {listed(missing)}, which then counts as zero'))
             off = self._policy.mimic_deviations()
             self._diagnostics.notice('mimic joints', ', '.join(
                 f'{name} is {value:+.4f} off what it should follow'
@@ -473,11 +502,8 @@ class InverseDynamicsNode(Node):
 
     def _say_what_was_not_understood(self) -> None:
         """Warn of parameters in a file or on the command line that the node does not have."""
-        for name in getattr(self, '_parameter_overrides', {}):
-            if self.has_parameter(name) or name.startswith(('qos_overrides', parameters.ASSUMED)):
-                continue
-            self.get_logger().warning(
-                f'there is no parameter {name!r}{did_you_mean(name, parameters.BY_NAME)}')
+        for warning in parameters.not_understood(self):
+            self.get_logger().warning(warning)
 
 
 def main(args: list[str] | None = None) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
 from ros2_rnea.node.process import EXECUTORS
 
@@ -171,6 +171,23 @@ SPECIFICATIONS = (
         _DEFAULT.allow_nonzero_velocity_at_trajectory_end,
         'Whether a trajectory may end in motion, as single points that are streamed do.'),
     Specification(
+        'allow_partial_joints_goal', _DEFAULT.allow_partial_joints_goal,
+        'Whether a trajectory need not name all joints; as the controller has it.'),
+    Specification(
+        'allow_trajectory_replacement', _DEFAULT.allow_trajectory_replacement,
+        "Whether a trajectory runs on until its successor's stamp; as the controller has it."),
+    Specification(
+        'interpolate_from_desired_state', _DEFAULT.interpolate_from_desired_state,
+        'Whether a trajectory leads in from the desired state; as the controller has it.'),
+    Specification(
+        'omitted_joints_stay_where_commanded', _DEFAULT.omitted_joints_stay_where_commanded,
+        'Whether joints that a trajectory omits stay where they are desired to be, as with a '
+        'controller that commands positions, or where they are measured.'),
+    Specification(
+        'controller_state_timeout', _DEFAULT.controller_state_timeout,
+        "How long a controller's reference counts after its reception [s].",
+        1e-3, 1e3),
+    Specification(
         'wrench_timeout', _DEFAULT.wrench_timeout,
         'How long a wrench counts after its reception [s].',
         1e-3, 1e3),
@@ -296,6 +313,11 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
         hold_tolerance=own['hold_tolerance'],
         allow_nonzero_velocity_at_trajectory_end=own[
             'allow_nonzero_velocity_at_trajectory_end'],
+        allow_partial_joints_goal=own['allow_partial_joints_goal'],
+        allow_trajectory_replacement=own['allow_trajectory_replacement'],
+        interpolate_from_desired_state=own['interpolate_from_desired_state'],
+        omitted_joints_stay_where_commanded=own['omitted_joints_stay_where_commanded'],
+        controller_state_timeout=own['controller_state_timeout'],
         wrench_timeout=own['wrench_timeout'],
         wrench_fade_time=own['wrench_fade_time'],
         wrench_exerted_by_robot=own['wrench_exerted_by'] == 'robot',
@@ -319,3 +341,11 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
 
 def _plain(value: Any) -> Any:
     return list(value) if hasattr(value, '__len__') and not isinstance(value, str) else value
+
+
+def not_understood(node: Node) -> list[str]:
+    """Return what to say of parameters, in a file or on the command line, that there are not."""
+    return [
+        f'there is no parameter {name!r}{did_you_mean(name, BY_NAME)}'
+        for name in getattr(node, '_parameter_overrides', {})
+        if not node.has_parameter(name) and not name.startswith(('qos_overrides', ASSUMED))]

@@ -1,0 +1,37 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What joint_trajectory_controller publishes, in the messages of all versions of control_msgs.
+
+That package need not be there; then no reference of a controller can be followed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    from control_msgs.msg import JointTrajectoryControllerState
+except ImportError:
+    JointTrajectoryControllerState = None
+
+
+def reference_of(message: Any) -> Any:
+    """Return the point that the controller steers to; before version 4.4 it was ``desired``."""
+    return message.reference if hasattr(message, 'reference') else message.desired
+
+
+def speed_scaling_of(message: Any) -> float:
+    """Return by what factor the controller slows down; 0 before version 5.3: unknown."""
+    return float(getattr(message, 'speed_scaling_factor', 0.0))
