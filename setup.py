@@ -33,6 +33,7 @@ EXECUTABLES = [
     'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
     'check_model = ros2_rnea.tools.check_model.__main__:main',
     'demo = ros2_rnea.tools.demo.__main__:main',
+    'fill_efforts = ros2_rnea.tools.fill_efforts.__main__:main',
 ]
 
 # Runs the script that pip put into <prefix>/bin, whose first line names the right Python.
@@ -44,14 +45,18 @@ exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
 # To compile robots; without it they are computed in Python.
 FAST = ['llvmlite>=0.38']
 
-DEMO = FAST + ['matplotlib', 'mujoco>=3.2', 'rich']
-
-# To read closed chains from YAML.  The parser of URDF brings it along; ours need not rely on that.
+# To read closed chains and trajectories from YAML.  The parser of URDF brings it along, but ours
+# need not rely on that.
 YAML = ['pyyaml>=5.4']
+
+# To read trajectories from bags.
+BAG = ['rosbags>=0.10']
+
+DEMO = FAST + YAML + ['matplotlib', 'mujoco>=3.2', 'rich']
 
 DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 
-TEST = DEMO + DOCS + YAML + [
+TEST = DEMO + DOCS + [
     'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
     'hypothesis',
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
@@ -116,6 +121,6 @@ setup(
     # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
     extras_require={
-        'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'test': TEST, 'yaml': YAML},
+        'bag': BAG, 'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'test': TEST, 'yaml': YAML},
     entry_points={'console_scripts': EXECUTABLES},
 )

@@ -35,8 +35,8 @@ EXECUTABLES = ['check_model', 'demo', 'inverse_dynamics_node', 'simulated_driver
 KEYS = {
     'llvmlite': 'python3-numba',  # no key brings it alone
     'numpy': 'python3-numpy', 'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
-# Only the demo and the simulated driver need these; they come with the extra `demo`.
-DEMO_MODULES = {'matplotlib', 'mujoco', 'rich'}
+# Only the demo and other tools need these; they come with the extra `demo`.
+DEMO_MODULES = {'matplotlib', 'mujoco', 'rich', 'rosbags'}
 
 
 @pytest.fixture(scope='module')

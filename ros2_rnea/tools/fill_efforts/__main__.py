@@ -1,0 +1,205 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Fill the efforts of a trajectory: ``ros2 run ros2_rnea fill_efforts --help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from enum import IntEnum
+from math import isfinite
+from pathlib import Path
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ros2_rnea.arguments import STANDARD_GRAVITY
+from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.effort_filler import fill_efforts, Filled, FillSettings, Start
+from ros2_rnea.feedforward.torque_report import TorqueCheck, TorqueReport
+from ros2_rnea.feedforward.whole_state import single_joints
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.check_model.source import read_source
+from ros2_rnea.tools.fill_efforts.files import read_trajectory, write_trajectory
+from ros2_rnea.tools.fill_efforts.found import FileError, Found
+from ros2_rnea.tools.fill_efforts.report import report_table, sentences
+
+
+class ExitCode(IntEnum):
+    """What the exit code says; argparse, too, ends with 2."""
+
+    WITHIN_LIMITS = 0
+    OVER_A_LIMIT = 1
+    NOT_FILLED = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Fill one trajectory, print the report and write the files.
+
+    :param arguments: of the command line, without the program's name; None takes sys.argv.
+    :returns: exit code.
+    """
+    options = _parser().parse_intermixed_args(arguments)
+    console = Console(highlight=False)
+    try:
+        robot = Robot.from_urdf(
+            read_source(options.urdf, options.mappings), massless_links=options.massless,
+        ).with_gravity(options.gravity)
+        found = read_trajectory(options.file, options.topic, options.message)
+        filled = _fill(robot, found, options)
+        report = TorqueCheck(robot, filled).report(options.payload or '', options.payload_at)
+        if not options.dry_run:
+            _write(filled, report, options)
+    except RneaError as error:
+        print(f'fill_efforts: {error}', file=sys.stderr)
+        return ExitCode.NOT_FILLED
+    console.print(report_table(filled, report))
+    for remark in found.remarks:
+        console.print(f'Of {options.file}: {remark}.', markup=False)
+    for sentence in sentences(filled, len(found.plan.waypoints), report):
+        console.print(sentence, markup=False)
+    return ExitCode.OVER_A_LIMIT if report.first_break else ExitCode.WITHIN_LIMITS
+
+
+def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
+    start = Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
+    settings = FillSettings(
+        options.tolerance / 100.0, options.max_points, options.allow_nonzero_end_velocity)
+    terminal = Console(stderr=True)
+    with Progress(
+            TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
+            console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
+        task = bar.add_task('efforts along the trajectory', total=1.0)
+        return fill_efforts(
+            robot, options.joints or single_joints(robot), found.plan, start, settings,
+            lambda share: bar.update(task, completed=share))
+
+
+def _write(filled: Filled, report: TorqueReport, options: argparse.Namespace) -> None:
+    suffix = options.file.suffix if options.file.suffix in ('.csv', '.yml') else '.yaml'
+    out = options.out or Path(f'{options.file.stem}.filled{suffix}')
+    plot = options.plot or Path(f'{options.file.stem}.efforts.png')
+    try:
+        from ros2_rnea.tools.fill_efforts.picture import draw
+    except ImportError as error:
+        raise FileError(
+            'to draw the plot, matplotlib is needed, which is not installed: apt install '
+            'python3-matplotlib, or pip install matplotlib; --dry-run draws none') from error
+    write_trajectory(out, filled.joint_names, filled.points)
+    draw(filled, report, plot)
+    print(f'{out} and {plot} written')
+
+
+def _joint_position(text: str) -> tuple[str, tuple[float, ...]]:
+    name, _, numbers = text.partition('=')
+    try:
+        values = tuple(map(float, numbers.split(',')))
+    except ValueError:
+        values = ()
+    if not name or not values or not all(map(isfinite, values)):
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
+    return name, values
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='fill_efforts',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+Give every point of a trajectory the effort that its motion needs, and tell whether the robot can.
+
+joint_trajectory_controller (jazzy from 4.22, kilted, rolling) adds the efforts of a trajectory's
+points to its command, when one of its command_interfaces is effort.  Between points it draws them
+as straight lines, a missing one counts as 0, and the last one stays for ever.  So the trajectory
+comes back with a first point at time 0, with more points where straight lines would be off the
+needed effort by more than the tolerance, and with gravity in the last one.  The motion stays what
+it was: new points stand on its splines.  Joints that are not asked for, such as a gripper's, keep
+their efforts.""",
+        epilog="""\
+files that hold a trajectory:
+  .yaml  a JointTrajectory as `ros2 topic echo --once` prints it and
+         `ros2 topic pub --yaml-file` takes it:
+             joint_names: [shoulder, elbow]
+             points:
+             - positions: [0.0, 0.5]
+               time_from_start: {sec: 1, nanosec: 0}
+  .csv   a row for each point, in any order of columns after the first:
+             time, shoulder.position, elbow.position, shoulder.velocity, elbow.velocity
+             1.0, 0.0, 0.5, 0.0, 0.0
+         and likewise JOINT.acceleration, JOINT.effort [s, rad or m, Nm or N]
+  a bag  the folder of a rosbag2, or a .mcap or .db3 file in it; needs `pip install rosbags`.
+         Its joint states before the trajectory tell where the robot was.
+
+exit codes:  0 filled, all effort limits are kept; 1 filled, a limit is broken; 2 not filled,
+             with the reason
+examples:
+  fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand --payload-at 0 0 0.1
+  fill_efforts swing.csv --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --tolerance 0.5
+  fill_efforts my_bag --topic /arm_controller/joint_trajectory --message 3 --urdf robot.urdf
+  fill_efforts reach.yaml --urdf arm.urdf --start shoulder=0.1 elbow=-0.5 --out filled.csv""")
+    parser.add_argument('file', type=Path, help='the trajectory: .yaml, .csv or a bag')
+    parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
+    _add_robot_options(parser.add_argument_group('the robot'))
+    _add_filling_options(parser.add_argument_group('what to fill, and how'))
+    results = parser.add_argument_group('what comes out')
+    results.add_argument('--payload', metavar='LINK',
+                         help='also tell the largest payload on this link that keeps all limits')
+    results.add_argument('--payload-at', nargs=3, type=float, default=(0.0, 0.0, 0.0),
+                         metavar=('X', 'Y', 'Z'), help="its centre of mass in the link's frame, "
+                                                       'metres (default 0 0 0)')
+    results.add_argument('--out', type=Path, metavar='FILE',
+                         help='the filled trajectory, .yaml or .csv (default: FILE.filled.yaml in '
+                              'the current folder; .csv where FILE is)')
+    results.add_argument('--plot', type=Path, metavar='FILE',
+                         help='the plot, .png, .svg or .pdf (default: FILE.efforts.png there)')
+    results.add_argument('--dry-run', action='store_true', help='write no files')
+    return parser
+
+
+def _add_robot_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--urdf', required=True, metavar='FILE',
+                       help='its description: URDF, xacro where that is installed, or - for the '
+                            'standard input')
+    group.add_argument('--massless', action='append', default=[], metavar='LINK',
+                       help='a link that may move without <inertial>; may be given again')
+    group.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
+                       metavar=('X', 'Y', 'Z'),
+                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
+                            '0 0 -9.81); for tilted mounts')
+    group.add_argument('--start', nargs='+', type=_joint_position, default=(),
+                       metavar='JOINT=POSITION',
+                       help='where joints stand that the trajectory does not name; and where all '
+                            'start, at rest, if its first point is not at time 0 [rad or m]')
+
+
+def _add_filling_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--joints', nargs='+', metavar='JOINT',
+                       help='the joints to fill in (default: all that have an effort)')
+    group.add_argument('--tolerance', type=float, default=1.0, metavar='PERCENT',
+                       help="how far the lines may be off, in percent of each joint's effort "
+                            'limit, or of its largest effort where it has none (default 1)')
+    group.add_argument('--max-points', type=int, default=10_000, metavar='N',
+                       help='that may come out (default 10000)')
+    group.add_argument('--allow-nonzero-end-velocity', action='store_true',
+                       help='take a trajectory that ends in motion, as the controller does with '
+                            'allow_nonzero_velocity_at_trajectory_end')
+    group.add_argument('--topic', help='of a bag that has trajectories on several topics')
+    group.add_argument('--message', type=int, metavar='N',
+                       help="which of a bag's trajectories on that topic (default 1, the first)")
+
+
+if __name__ == '__main__':
+    sys.exit(main())

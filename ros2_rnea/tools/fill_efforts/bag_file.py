@@ -1,0 +1,105 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Trajectories in rosbag2 bags, read with the library rosbags, which needs no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ros2_rnea.feedforward.effort_filler import Plan, Start
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.tools.fill_efforts.found import FileError, Found, stamp_remarks
+
+SUFFIXES = ('.db3', '.mcap')
+
+_TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
+_JOINT_STATE = 'sensor_msgs/msg/JointState'
+
+
+def read(path: Path, topic: str | None, number: int) -> Found:
+    """
+    Return a trajectory from a bag, and the joint states before it as where the robot was.
+
+    :param path: of the bag's folder, or of a file in it.
+    :param topic: None where only one topic has trajectories.
+    :param number: of the message there, from 1.
+    :raises FileError: where the bag has no such message.
+    """
+    try:
+        from rosbags.highlevel import AnyReader, AnyReaderError
+        from rosbags.typesys import get_typestore, Stores
+    except ImportError as error:
+        raise FileError(
+            f'to read the bag {path}, the library rosbags is needed, which is not installed: '
+            'pip install rosbags') from error
+    folder = path if path.is_dir() else path.parent
+    try:
+        with AnyReader([folder], default_typestore=get_typestore(Stores.LATEST)) as reader:
+            return _search(_messages(reader, _topic(reader, topic, folder)), folder, number)
+    except (AnyReaderError, OSError) as error:
+        raise FileError(f'{folder} cannot be read as a bag: {error}') from error
+
+
+def _topic(reader: Any, topic: str | None, folder: Path) -> str:
+    topics = sorted({c.topic for c in reader.connections if c.msgtype == _TRAJECTORY})
+    if not topics:
+        raise FileError(
+            f'{folder} has no topic of type {_TRAJECTORY}')
+    if topic is None and len(topics) > 1:
+        raise FileError(f'{folder} has trajectories on {", ".join(topics)}: name one as the topic')
+    if topic not in (None, *topics):
+        raise FileError(f'{folder} has no trajectories on {topic}; it has on {", ".join(topics)}')
+    return topics[0] if topic is None else topic
+
+
+def _messages(reader: Any, topic: str) -> Iterator[Any]:
+    """Yield trajectories and joint states in the order of their arrival."""
+    wanted = [c for c in reader.connections if c.topic == topic or c.msgtype == _JOINT_STATE]
+    for connection, _, data in reader.messages(connections=wanted):
+        yield reader.deserialize(data, connection.msgtype)
+
+
+def _search(messages: Iterator[Any], folder: Path, number: int) -> Found:
+    positions: dict[str, tuple[float, ...]] = {}
+    velocities: dict[str, float] = {}
+    count = 0
+    for message in messages:
+        if message.__msgtype__ == _JOINT_STATE:
+            positions.update((n, (float(q),)) for n, q in zip(message.name, message.position))
+            velocities.update((n, float(v)) for n, v in zip(message.name, message.velocity))
+            continue
+        count += 1
+        if count == number:
+            return Found(
+                _plan(message), Start(positions, velocities),
+                stamp_remarks(_seconds(message.header.stamp)))
+    raise FileError(f'{folder} has {count} trajectories there, and number {number} is asked for')
+
+
+def _plan(message: Any) -> Plan:
+    points = message.points
+    efforts = [tuple(map(float, point.effort)) for point in points]
+    return Plan(
+        tuple(message.joint_names),
+        [Waypoint(_seconds(point.time_from_start), *(
+            tuple(map(float, values))
+            for values in (point.positions, point.velocities, point.accelerations)))
+         for point in points],
+        efforts if any(efforts) else ())
+
+
+def _seconds(time: Any) -> float:
+    return float(time.sec + 1e-9 * time.nanosec)

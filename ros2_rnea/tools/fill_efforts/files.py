@@ -1,0 +1,66 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Trajectories from files and to files, of whichever kind the suffix says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ros2_rnea.feedforward.effort_filler import FilledPoint
+from ros2_rnea.tools.fill_efforts import bag_file, csv_file, yaml_file
+from ros2_rnea.tools.fill_efforts.found import FileError, Found
+
+_TEXT = {'.csv': csv_file, '.yaml': yaml_file, '.yml': yaml_file}
+
+
+def read_trajectory(path: Path, topic: str | None = None, number: int | None = None) -> Found:
+    """
+    Read the trajectory in a file or bag.
+
+    :param topic: of a bag; None where only one topic has trajectories.
+    :param number: of the message there, from 1; None for the first.
+    :raises RneaError: naming the place where it is none.
+    """
+    if path.is_dir() or path.suffix in bag_file.SUFFIXES:
+        return bag_file.read(path, topic, number or 1)
+    if topic is not None or number is not None:
+        raise FileError(f'{path} is no bag and has neither topics nor message numbers')
+    if path.suffix not in _TEXT:
+        bags = ', '.join(bag_file.SUFFIXES)
+        raise FileError(_unknown_kind(path, f', {bags} or the folder of a bag'))
+    try:
+        text = path.read_text(encoding='utf-8-sig')
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f'{path} cannot be read: {error}') from error
+    return _TEXT[path.suffix].parse(text, path.name)
+
+
+def write_trajectory(
+        path: Path, joint_names: Sequence[str], points: Sequence[FilledPoint]) -> None:
+    """
+    Write a filled trajectory.
+
+    :raises FileError: where that cannot be.
+    """
+    if path.suffix not in _TEXT:
+        raise FileError(_unknown_kind(path))
+    try:
+        path.write_text(_TEXT[path.suffix].formatted(joint_names, points), encoding='utf-8')
+    except OSError as error:
+        raise FileError(f'{path} cannot be written: {error}') from error
+
+
+def _unknown_kind(path: Path, others: str = '') -> str:
+    return f'{path} ends in {path.suffix or "nothing"!r}; it needs {", ".join(_TEXT)}{others}'

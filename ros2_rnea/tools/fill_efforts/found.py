@@ -1,0 +1,46 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a file with a trajectory may hold."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.effort_filler import Plan, Start
+
+
+class FileError(RneaError):
+    """A file cannot be read, does not hold a trajectory, or cannot be written."""
+
+
+class Found(NamedTuple):
+    """
+    A trajectory from a file.
+
+    :ivar start: what the file says of where the robot was.
+    :ivar remarks: what a person should know of it.
+    """
+
+    plan: Plan
+    start: Start = Start()
+    remarks: tuple[str, ...] = ()
+
+
+def stamp_remarks(stamp: float) -> tuple[str, ...]:
+    """Return what there is to say of a trajectory's stamp [s]."""
+    if not stamp:
+        return ()
+    return (f'its stamp, {stamp:.3f} s, is left out: the filled trajectory starts on reception, '
+            'for until a later start the controller would ramp effort up from 0',)

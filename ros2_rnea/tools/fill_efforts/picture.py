@@ -1,0 +1,104 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The efforts as a picture: what is needed, the lines that the controller plays, limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+import numpy as np
+
+from ros2_rnea.feedforward.effort_filler import Filled
+from ros2_rnea.feedforward.torque_report import JointLoad, TorqueReport
+from ros2_rnea.tools.fill_efforts.found import FileError
+
+MOST_JOINTS = 12
+
+# From the palette of Okabe and Ito, which people with any colour vision can tell apart.
+GREY, BLUE, VERMILION = '#5A5A5A', '#0072B2', '#D55E00'
+
+STYLE: dict[Any, Any] = {
+    'axes.edgecolor': '#888888',
+    'axes.grid': True,
+    'axes.spines.right': False,
+    'axes.spines.top': False,
+    'axes.titlelocation': 'left',
+    'axes.titlesize': 9,
+    'font.size': 8,
+    'grid.color': '#E4E4E4',
+    'svg.hashsalt': 'ros2_rnea',
+}
+
+
+def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
+    """
+    Draw each joint's effort, and beside it how far the lines are off.
+
+    Of many joints those are shown that come nearest to their limit.
+
+    :param path: of the file; its suffix says which kind.
+    :raises FileError: where it cannot be written.
+    """
+    shown = sorted(sorted(range(len(report.joints)), key=lambda i: -_load(report.joints[i]))[
+        :MOST_JOINTS])
+    errors = filled.line_errors()
+    with rc_context(STYLE):
+        figure = Figure(figsize=(9.0, 1.0 + 1.15 * len(shown)), layout='constrained')
+        axes = figure.subplots(len(shown), 2, squeeze=False, sharex=True, width_ratios=(2, 1))
+        for (left, right), index in zip(axes, shown):
+            _draw_effort(left, filled, report.joints[index], index)
+            _draw_error(right, filled, errors, index)
+        axes[0, 0].set_title(_title(filled, report, len(shown)))
+        axes[0, 1].set_title('lines off by; dashed: allowed')
+        for last in axes[-1]:
+            last.set_xlabel('time [s]')
+        try:
+            figure.savefig(path, dpi=160, facecolor='white')
+        except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
+            raise FileError(f'{path} cannot be written: {error}') from error
+
+
+def _title(filled: Filled, report: TorqueReport, shown: int) -> str:
+    few = f', {shown} of {len(report.joints)} joints' if shown < len(report.joints) else ''
+    return f'effort [Nm or N]; dots: the {len(filled.points)} points; red: limit{few}'
+
+
+def _load(load: JointLoad) -> float:
+    """Return by how much of its limit a joint is loaded."""
+    return abs(load.peak) / load.limit if load.limit else np.inf
+
+
+def _draw_effort(axes: Axes, filled: Filled, load: JointLoad, index: int) -> None:
+    needed = filled.samples.effort[:, filled.v_index[index]]
+    column = filled.joint_names.index(load.joint)
+    axes.plot(filled.samples.times, needed, color=GREY, linewidth=1.8)
+    axes.plot([point.waypoint.time for point in filled.points],
+              [point.effort[column] for point in filled.points],
+              '.-', color=BLUE, linewidth=0.8, markersize=4)
+    low, high = axes.get_ylim()
+    for limit in (-load.limit, load.limit):
+        if low - (high - low) < limit < high + (high - low):
+            axes.axhline(limit, color=VERMILION, linewidth=1.0)
+    axes.set_ylabel(f'{load.joint}\n±{load.limit:g}' if np.isfinite(load.limit) else load.joint,
+                    rotation=0, ha='right', va='center')
+
+
+def _draw_error(axes: Axes, filled: Filled, errors: np.ndarray, index: int) -> None:
+    axes.plot(filled.samples.times, errors[:, index], color=BLUE, linewidth=0.9)
+    for bound in (-filled.tolerances[index], filled.tolerances[index]):
+        axes.axhline(bound, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))

@@ -1,0 +1,101 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The report that a person reads, as a table and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf, isfinite
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ros2_rnea.feedforward.densifier import FINEST
+from ros2_rnea.feedforward.effort_filler import Filled
+from ros2_rnea.feedforward.torque_report import LargestPayload, Moment, TorqueReport
+
+
+def report_table(filled: Filled, report: TorqueReport) -> RenderableType:
+    """Return what each joint has to give, and what follows for the whole."""
+    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column('joint', overflow='fold')
+    for title in ('limit', 'peak', 'at', 'of limit', 'RMS', 'of limit', 'line off by', 'allowed'):
+        table.add_column(title, justify='right', no_wrap=True)
+    for load, error, tolerance in zip(report.joints, filled.errors, filled.tolerances):
+        is_over = abs(load.peak) > load.limit
+        table.add_row(
+            load.joint, f'{load.limit:.4g}' if isfinite(load.limit) else '-', f'{load.peak:.4g}',
+            f'{load.peak_time:.3f} s', _share(load.peak, load.limit), f'{load.rms:.4g}',
+            _share(load.rms, load.limit), f'{error:.2g}', f'{tolerance:.2g}',
+            style='bold red' if is_over else '')
+    return Group(table, Text('Efforts and limits in Nm or N.\n', style='dim'))
+
+
+def _share(effort: float, limit: float) -> str:
+    return f'{100.0 * abs(effort) / limit:.0f} %' if 0.0 < limit < inf else '-'
+
+
+def sentences(filled: Filled, given_points: int, report: TorqueReport) -> Iterator[str]:
+    """Yield what there is to say, the most important last, where a terminal shows it."""
+    yield (f'{given_points} points came in, {len(filled.points)} go out, over '
+           f'{filled.points[-1].waypoint.time:.3f} s.')
+    others = [name for name in filled.joint_names if name not in filled.filled]
+    if others:
+        yield f'Left alone: {", ".join(others)}.'
+    if filled.jumps:
+        yield (f'Effort jumps {_times(filled.jumps)}, as the motion makes velocity or '
+               f'acceleration jump there; the line needs {1e3 * FINEST:g} ms for it. Points with '
+               'velocities and accelerations, and rest in the last, make none.')
+    if report.payload is not None:
+        yield _payload(report.payload)
+    yield _scaling(report.time_scaling, report.scaling_decided_by)
+    if report.first_break is None:
+        yield 'All limits are kept.'
+    else:
+        yield f'A limit is broken: {_moment(report.first_break)}.'
+
+
+def _times(times: Sequence[float], most: int = 4) -> str:
+    shown = ', '.join(f'{time:.3f} s' for time in times[:most])
+    return f'at {shown}' + (f' and {len(times) - most} more times' if len(times) > most else '')
+
+
+def _moment(moment: Moment) -> str:
+    return (f'{moment.joint} needs {moment.effort:.4g} at {moment.time:.3f} s and has '
+            f'{moment.limit:.4g}')
+
+
+def _decided(moment: Moment) -> str:
+    return f'{moment.joint} at {moment.time:.3f} s decides'
+
+
+def _scaling(scaling: float, moment: Moment | None) -> str:
+    if moment is None:
+        return 'No haste breaks a limit.'
+    if scaling == inf:
+        return (f'However slow, a limit is broken: for gravity and dry friction alone, '
+                f'{_moment(moment)}.')
+    if scaling > 1.0:
+        return f'It takes {scaling:.4g} times as long to keep all limits ({_decided(moment)}).'
+    return f'It could take {scaling:.4g} times as long and keep all limits ({_decided(moment)}).'
+
+
+def _payload(payload: LargestPayload) -> str:
+    place = f'{payload.link} at {", ".join(f"{x:g}" for x in payload.position)} m'
+    if payload.decided_by is None:
+        return f'No payload on {place} breaks a limit.'
+    if not payload.mass:
+        return f'No payload on {place} is possible: a limit is broken without one.'
+    return f'{payload.mass:.4g} kg on {place} keep all limits ({_decided(payload.decided_by)}).'

@@ -1,0 +1,257 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command that fills efforts: what it prints and writes, and its exit codes."""
+
+from math import inf
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.effort_filler import fill_efforts, Plan
+from ros2_rnea.feedforward.torque_report import LargestPayload, Moment, TorqueCheck, TorqueReport
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.fill_efforts.files import read_trajectory
+from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
+
+main = pytest.importorskip('ros2_rnea.tools.fill_efforts.__main__').main
+picture = pytest.importorskip('ros2_rnea.tools.fill_efforts.picture')
+sentences = pytest.importorskip('ros2_rnea.tools.fill_efforts.report').sentences
+
+SWING = """\
+joint_names: [shoulder, elbow]
+points:
+- positions: [0.0, 0.5]
+  velocities: [0, 0]
+  time_from_start: {sec: 0, nanosec: 0}
+- positions: [1.0, -0.5]
+  velocities: [0, 0]
+  time_from_start: {sec: 1, nanosec: 500000000}
+"""
+LATER = SWING.replace('sec: 0', 'sec: 1', 1)
+WEAK = ARM.replace('effort="40.0"', 'effort="0.01"')
+
+
+@pytest.fixture
+def fill(tmp_path, monkeypatch, capsys):
+    """Return a function that runs the command in a folder and returns code, output and error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('COLUMNS', '200')
+
+    def run(*options, trajectory=SWING, urdf=ARM, name='swing.yaml'):
+        Path(name).write_text(trajectory, encoding='utf-8')
+        Path('arm.urdf').write_text(urdf, encoding='utf-8')
+        code = main([name, '--urdf', 'arm.urdf', *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+    return run
+
+
+def test_it_writes_the_filled_trajectory_and_the_plot(fill):
+    code, out, error = fill()
+    assert (code, error) == (0, '')
+    assert 'swing.filled.yaml and swing.efforts.png written' in out
+    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    expected = fill_efforts(Robot.from_urdf(ARM), ['shoulder', 'elbow'], Plan(
+        ('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
+                                Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))]))
+    assert np.array(plan.efforts) == pytest.approx(np.array([p.effort for p in expected.points]))
+    assert f'2 points came in, {len(plan.waypoints)} go out, over 1.500 s.' in out
+    assert Path('swing.efforts.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_the_table_has_each_joint_against_its_limit(fill):
+    _, out, _ = fill()
+    report = TorqueCheck(Robot.from_urdf(ARM), fill_efforts(
+        Robot.from_urdf(ARM), ['shoulder', 'elbow'],
+        Plan(('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
+                                     Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))]))).report()
+    load = report.joints[0]
+    [line] = [line for line in out.splitlines() if line.startswith('shoulder')]
+    assert line.split()[:8] == [
+        'shoulder', '100', f'{load.peak:.4g}', f'{load.peak_time:.3f}', 's',
+        f'{abs(load.peak):.0f}', '%', f'{load.rms:.4g}']
+    assert out.splitlines()[-1] == 'All limits are kept.'
+
+
+@pytest.mark.parametrize('plot, beginning', [('p.svg', b'<?xml'), ('p.pdf', b'%PDF')])
+def test_files_go_where_they_are_told(fill, plot, beginning):
+    code, _, _ = fill('--out', 'filled.csv', '--plot', plot)
+    assert code == 0
+    assert sorted(os.listdir()) == sorted(['arm.urdf', 'swing.yaml', 'filled.csv', plot])
+    assert Path(plot).read_bytes().startswith(beginning)
+    assert Path('filled.csv').read_text(encoding='utf-8').startswith('time,shoulder.position,')
+
+
+def test_a_dry_run_writes_nothing(fill):
+    assert fill('--dry-run')[0] == 0
+    assert sorted(os.listdir()) == ['arm.urdf', 'swing.yaml']
+
+
+def test_csv_comes_back_as_csv(fill):
+    table = 'time,shoulder.position,elbow.position\n0,0,0.5\n1,1,0\n'
+    code, out, _ = fill(name='swing.csv', trajectory=table)
+    assert code == 0
+    assert 'swing.filled.csv' in out
+
+
+def test_a_broken_limit_is_the_exit_code_and_the_last_line(fill):
+    code, out, _ = fill('--dry-run', '--payload', 'tool', urdf=WEAK)
+    assert code == 1
+    assert re.fullmatch(
+        r'A limit is broken: elbow needs \S+ at \S+ s and has 0.01.', out.splitlines()[-1])
+    assert 'However slow, a limit is broken: for gravity and dry friction alone, elbow' in out
+    assert 'No payload on tool at 0, 0, 0 m is possible' in out
+
+
+def test_the_largest_payload_is_told(fill):
+    _, out, _ = fill('--dry-run', '--payload', 'tool', '--payload-at', '0', '0', '0.1')
+    assert re.search(r'\d kg on tool at 0, 0, 0.1 m keep all limits \((shoulder|elbow) at', out)
+
+
+def test_a_later_first_point_needs_the_start(fill):
+    code, _, error = fill(trajectory=LATER)
+    assert code == 2
+    assert error.startswith('fill_efforts: The first point is at 1.0 s')
+    assert error.count('\n') == 1
+    code, out, _ = fill('--start', 'shoulder=0.1', 'elbow=-0.1', trajectory=LATER)
+    assert code == 0
+    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    assert plan.waypoints[0].positions == (0.1, -0.1)
+
+
+def test_joints_that_are_not_asked_for_are_left_alone(fill):
+    trajectory = SWING.replace('[shoulder, elbow]', '[shoulder, grip]').replace(
+        '-0.5', '0.0')
+    code, out, _ = fill('--joints', 'shoulder', '--start', 'elbow=0.2', urdf=ARM_WITH_GRIPPER,
+                        trajectory=trajectory)
+    assert code == 0
+    assert 'Left alone: grip.' in out
+    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    assert {effort[1] for effort in plan.efforts} == {0.0}
+
+
+def test_gravity_may_be_tilted(fill):
+    fill('--gravity', '0', '0', '0', '--out', 'free.yaml')
+    last = read_trajectory(Path('free.yaml')).plan.efforts[-1]
+    assert last == pytest.approx((0.0, 0.0), abs=1e-12)
+
+
+def test_the_tolerance_is_in_percent(fill):
+    counts = []
+    for tolerance in ('1', '0.01'):
+        fill('--tolerance', tolerance)
+        counts.append(len(read_trajectory(Path('swing.filled.yaml')).plan.waypoints))
+    assert counts[1] > 3 * counts[0]
+
+
+@pytest.mark.parametrize('options, trajectory, message', [
+    (['--tolerance', '0'], SWING, 'tolerance is 0.0'),
+    (['--tolerance', '1e-4', '--max-points', '9'], SWING, 'More than'),
+    (['--payload', 'tol'], SWING, "did you mean 'tool'"),
+    (['--out', 'filled.json'], SWING, "ends in '.json'"),
+    (['--plot', 'plot.xyz'], SWING, 'plot.xyz cannot be written'),
+    (['name:=x'], SWING, 'is no .xacro file'),
+    ([], SWING + 'more: 1\n', "unknown key 'more'"),
+    ([], SWING.replace('elbow', 'elbo'), "position of joint 'elbow' is not known"),
+], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)
+def test_what_cannot_be_done_is_one_line_and_exit_code_2(fill, options, trajectory, message):
+    code, _, error = fill(*options, trajectory=trajectory)
+    assert code == 2
+    assert message in error
+    assert error.startswith('fill_efforts: ')
+    assert error.count('\n') == 1
+
+
+@pytest.mark.parametrize('start', ['shoulder', 'shoulder=', '=1', 'shoulder=x', 'shoulder=nan'])
+def test_a_start_that_is_none_is_refused(fill, start, capsys):
+    with pytest.raises(SystemExit) as left:
+        fill('--start', start)
+    assert left.value.code == 2
+    assert 'needs to be JOINT=POSITION' in capsys.readouterr().err
+
+
+def test_help_teaches_every_option_and_exit_code(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(['--help'])
+    text = capsys.readouterr().out
+    assert left.value.code == 0
+    for taught in ('time, shoulder.position', 'time_from_start', 'pip install rosbags',
+                   'exit codes:  0 filled', '--payload-at', '--gravity', 'NAME:=VALUE'):
+        assert taught in text
+
+
+def test_it_runs_as_a_module(tmp_path):
+    (tmp_path / 'swing.yaml').write_text(SWING, encoding='utf-8')
+    result = subprocess.run(
+        [sys.executable, '-m', 'ros2_rnea.tools.fill_efforts', str(tmp_path / 'swing.yaml'),
+         '--urdf', '-', '--dry-run'],
+        input=ARM, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert 'All limits are kept.' in result.stdout
+
+
+# ---- sentences and picture ------------------------------------------------------------------
+
+
+FILLED = fill_efforts(Robot.from_urdf(ARM), ['shoulder', 'elbow'], Plan(
+    ('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
+                            Waypoint(0.2, (1.0, 0.0), (0.0, 0.0))]))
+MOMENT = Moment('elbow', 0.5, -12.0, 10.0)
+
+
+@pytest.mark.parametrize('scaling, moment, sentence', [
+    (0.0, None, 'No haste breaks a limit.'),
+    (0.25, MOMENT, 'It could take 0.25 times as long and keep all limits (elbow at 0.500 s '
+                   'decides).'),
+    (1.5, MOMENT, 'It takes 1.5 times as long to keep all limits (elbow at 0.500 s decides).'),
+    (inf, MOMENT, 'However slow, a limit is broken: for gravity and dry friction alone, elbow '
+                  'needs -12 at 0.500 s and has 10.'),
+])
+def test_the_time_scaling_is_said_in_words(scaling, moment, sentence):
+    assert sentence in sentences(FILLED, 2, TorqueReport((), None, scaling, moment))
+
+
+@pytest.mark.parametrize('mass, moment, sentence', [
+    (inf, None, 'No payload on tool at 0, 0, 0 m breaks a limit.'),
+    (0.0, MOMENT, 'No payload on tool at 0, 0, 0 m is possible: a limit is broken without one.'),
+    (1.25, MOMENT, '1.25 kg on tool at 0, 0, 0 m keep all limits (elbow at 0.500 s decides).'),
+])
+def test_the_payload_is_said_in_words(mass, moment, sentence):
+    payload = LargestPayload('tool', (0.0, 0.0, 0.0), mass, moment)
+    assert sentence in sentences(FILLED, 2, TorqueReport((), None, 0.0, None, payload))
+
+
+def test_jumps_are_said_with_their_times():
+    [said] = [s for s in sentences(FILLED, 2, TorqueReport((), None, 0.0, None)) if 'jumps' in s]
+    assert said.startswith('Effort jumps at 0.200 s, as the motion makes')
+
+
+def test_of_many_joints_the_picture_shows_the_most_loaded(tmp_path):
+    count = picture.MOST_JOINTS + 3
+    model = Robot.from_urdf(robot(
+        '<link name="l0"/>', *(link(f'l{i + 1}', 0.1) for i in range(count)),
+        *(joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count))), engine='python')
+    rest = (0.0,) * count
+    filled = fill_efforts(model, model.joint_names, Plan(
+        model.joint_names, [Waypoint(0.0, rest), Waypoint(1.0, (0.1,) * count)]))
+    picture.draw(filled, TorqueCheck(model, filled).report(), tmp_path / 'p.svg')
+    text = (tmp_path / 'p.svg').read_text(encoding='utf-8')
+    assert f'{picture.MOST_JOINTS} of {count} joints' in text
+    assert '<!-- j0 -->' in text
+    assert f'<!-- j{count - 1} -->' not in text
