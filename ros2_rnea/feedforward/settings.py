@@ -141,8 +141,8 @@ class Settings:
                 f'velocity_limit_factor is {self.velocity_limit_factor}; '
                 'it needs a number above 0')
         for name in ('state_timeout', 'lookahead', 'hold_tolerance', 'wrench_timeout',
-                     'controller_state_timeout', 'wrench_fade_time', 'blend_time', 'position_limit_margin',
-                     'mimic_tolerance'):
+                     'controller_state_timeout', 'wrench_fade_time', 'blend_time',
+                     'position_limit_margin', 'mimic_tolerance'):
             value = getattr(self, name)
             if not 0.0 <= value < inf:
                 raise ArgumentError(f'{name} is {value}; it needs a finite number from 0 on')

@@ -25,8 +25,8 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from ros2_rnea import Robot
+from sensor_msgs.msg import JointState
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
 
