@@ -179,8 +179,8 @@ def test_each_call_without_output_makes_a_new_array(builtin):
 @for_each_engine
 def test_method_of_a_subclass_stays_in_force(engine):
     class Doubled(Robot):
-        def gravity(self, *arguments, **named):
 
+        def gravity(self, *arguments, **named):
             return 2.0 * super().gravity(*arguments, **named)
 
     doubled, textbook = Doubled.from_urdf(ARM, engine=engine), Robot.from_urdf(ARM)

@@ -53,8 +53,8 @@ class AbleEngine(FakeEngine):
 
 
 class FakePeer:
-    def __init__(self, name, factor=1.0, absent='', engine=FakeEngine):
 
+    def __init__(self, name, factor=1.0, absent='', engine=FakeEngine):
         self.name, self._factor, self._absent, self._engine = name, factor, absent, engine
 
     def load(self, problem):

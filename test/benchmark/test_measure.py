@@ -70,8 +70,8 @@ def test_cost_of_a_batch_is_that_of_one_evaluation(clock):
 
 def test_loop_around_the_calls_is_not_counted():
     class TickingClock(Clock):
-        def __call__(self):
 
+        def __call__(self):
             self.now += 640  # what any block costs, were it empty
             return self.now
 

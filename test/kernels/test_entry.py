@@ -199,8 +199,8 @@ def test_error_of_the_fallback_comes_through(direct):
 
 def test_fallback_may_be_a_bound_method_or_any_other_callable(entries, kernel, parameters):
     class Robot:
-        def slow(self, *arguments, **named):
 
+        def slow(self, *arguments, **named):
             return self, arguments, named
 
     robot = Robot()

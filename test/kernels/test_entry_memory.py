@@ -55,8 +55,8 @@ def test_reference_counts_do_not_change(entries, kernel, parameters):
 
 def test_cycle_through_the_fallback_is_collected(entries, kernel, parameters):
     class Robot:
-        def __init__(self):
 
+        def __init__(self):
             self.direct = entries.direct_call(kernel, SHAPES, ('out',), parameters, self.slow)
             self.bound = entries.bound_call(
                 kernel, [np.zeros(3) for _ in SHAPES], parameters, self.slow)
