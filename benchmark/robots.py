@@ -65,18 +65,25 @@ class Example:
     floating_base: bool = False
     locked: tuple[str, ...] = ()
 
-    def describe(self, name: str) -> Description:
-        """Read its URDF from where the package is installed."""
+    def read(self) -> str:
+        """
+        Return its URDF, as the package has it.
+
+        :raises BenchmarkError: where the package is not installed.
+        """
         try:
             package = distribution(PACKAGE)
         except PackageNotFoundError as error:
             raise BenchmarkError(
-                f'{name!r} is a robot of the package {PACKAGE}, which is not installed; '
-                'pip install it, or measure chains or a --urdf of your own') from error
+                f'robots by name are those of the package {PACKAGE}, which is not installed; '
+                'pip install it, or measure a URDF of your own') from error
         file = next(f for f in package.files or () if str(f).endswith(FOLDER + self.path))
-        text = Path(str(package.locate_file(file))).read_text(encoding='utf-8')
+        return Path(str(package.locate_file(file))).read_text(encoding='utf-8')
+
+    def describe(self, name: str) -> Description:
+        """Return it under a name, as every peer gets it."""
         return Description(
-            name, self.title, reduce_to_dynamics(text, self.locked), self.floating_base)
+            name, self.title, reduce_to_dynamics(self.read(), self.locked), self.floating_base)
 
 
 EXAMPLES = {

@@ -32,6 +32,7 @@ from benchmark.robots import EXAMPLES
 from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from ros2_rnea.errors import RneaError
 
 ROBOTS = ('panda', 'talos')
 RATES = (250.0, 500.0, 1000.0)
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         robots = [find_robot(name) for name in options.robot or ROBOTS]
         record = _measure(options, robots, console)
-    except BenchmarkError as error:
+    except (BenchmarkError, RneaError) as error:
         console.print(f'benchmark node: {error}', style='red', markup=False, highlight=False)
         return 1
     except KeyboardInterrupt:

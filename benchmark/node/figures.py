@@ -68,18 +68,18 @@ class Figures:
 def summarize(blocks: Sequence[Block]) -> Figures:
     """Return the figures of blocks of one subject at one rate."""
     loads = [100.0 * block.processor / block.seconds for block in blocks]
-    medians = [np.median(block.latencies) for block in blocks if len(block.latencies)]
-    percentiles = np.median([
+    latencies = np.array([
         np.percentile(block.latencies, (50.0, 99.0, 99.9))
-        for block in blocks if len(block.latencies)] or [[np.nan] * 3], axis=0)
+        for block in blocks if len(block.latencies)] or [[np.nan] * 3])
+    median, percent_99, percent_99_9 = np.median(latencies, axis=0).tolist()
     return Figures(
         rate=blocks[0].rate,
         processor=float(np.median(loads)),
         processor_spread=_spread(loads),
-        median=float(percentiles[0]),
-        median_spread=_spread(medians),
-        percent_99=float(percentiles[1]),
-        percent_99_9=float(percentiles[2]),
+        median=median,
+        median_spread=_spread(latencies[:, 0]),
+        percent_99=percent_99,
+        percent_99_9=percent_99_9,
         sent=sum(block.sent for block in blocks),
         answered=sum(len(block.latencies) for block in blocks),
         late=sum(block.late for block in blocks))
@@ -117,8 +117,6 @@ def climb(
         rate *= STEP
 
 
-def _spread(values: Sequence[float]) -> float:
-    if not values:
-        return float('nan')
+def _spread(values: Sequence[float] | np.ndarray) -> float:
     low, middle, high = np.percentile(values, (25.0, 50.0, 75.0))
     return float((high - low) / middle)

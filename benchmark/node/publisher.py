@@ -20,11 +20,12 @@ sends was serialized before, so that it takes little from the processor that it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import json
 import sys
 import time
 
+from benchmark.node.joint_range import JointRange
 from benchmark.node.stamps import write_stamp
 import numpy as np
 import rclpy
@@ -43,7 +44,6 @@ STATES = 64
 """How many different states take turns."""
 
 HOURS_OF_MOTION = 10
-STRIDE = 0.1  # [rad or m] between the points of the trajectory
 
 
 class RobotPublisher:
@@ -55,10 +55,11 @@ class RobotPublisher:
     :param joints: controlled; their states come in alphabetical order, as from many drivers.
     """
 
-    def __init__(self, node: Node, namespace: str, joints: Sequence[str]) -> None:
-        self._joints = list(joints)
+    def __init__(self, node: Node, namespace: str, joints: Mapping[str, JointRange]) -> None:
+        self._joints = joints
         self._turn = 0
-        self._messages = [bytearray(m) for m in _serialized_states(sorted(joints))]
+        self._messages = [
+            bytearray(serialize_message(state)) for state in joint_states(joints)]
         self._description = node.create_publisher(
             String, f'{namespace}/robot_description', LATCHED)
         self._trajectory = node.create_publisher(
@@ -77,27 +78,33 @@ class RobotPublisher:
         self._states.publish(bytes(message))
 
     def send_trajectory(self) -> None:
-        """Publish a motion that outlasts every benchmark, with accelerations in it."""
-        message = JointTrajectory(joint_names=self._joints)
-        for turn, duration in enumerate((Duration(seconds=1), Duration(
-                seconds=3600 * HOURS_OF_MOTION))):
-            message.points.append(JointTrajectoryPoint(
-                positions=[STRIDE * turn] * len(self._joints),
-                velocities=[0.0] * len(self._joints),
-                accelerations=[0.0] * len(self._joints),
-                time_from_start=duration.to_msg()))
-        self._trajectory.publish(message)
+        """Publish a motion that outlasts every benchmark."""
+        self._trajectory.publish(slow_trajectory(self._joints))
 
 
-def _serialized_states(names: Sequence[str]) -> list[bytes]:
+def joint_states(joints: Mapping[str, JointRange]) -> list[JointState]:
+    """Return states that differ in all numbers, within what each joint may do."""
     random = np.random.default_rng(4)
+    names = sorted(joints)
+    middle, reach, speed = np.array([joints[name] for name in names]).T
     return [
-        serialize_message(JointState(
+        JointState(
             name=names,
-            position=random.uniform(-0.5, 0.5, len(names)).tolist(),
-            velocity=random.uniform(-0.5, 0.5, len(names)).tolist(),
-            effort=random.uniform(-9.0, 9.0, len(names)).tolist()))
+            position=random.uniform(middle - reach, middle + reach).tolist(),
+            velocity=random.uniform(-speed, speed).tolist(),
+            effort=random.uniform(-9.0, 9.0, len(names)).tolist())
         for _ in range(STATES)]
+
+
+def slow_trajectory(joints: Mapping[str, JointRange]) -> JointTrajectory:
+    """Return hours of motion from the middle outwards, with accelerations in it."""
+    zeros = [0.0] * len(joints)
+    return JointTrajectory(joint_names=list(joints), points=[
+        JointTrajectoryPoint(
+            positions=[joint.middle + share * joint.reach for joint in joints.values()],
+            velocities=zeros, accelerations=zeros,
+            time_from_start=Duration(seconds=seconds).to_msg())
+        for seconds, share in ((1, 0.0), (3600 * HOURS_OF_MOTION, 1.0))])
 
 
 def send_states(
@@ -130,8 +137,9 @@ def main() -> None:
         answer = {}
         chosen = [robots[name] for name in order.get('robots', ()) if name in robots]
         if order['do'] == 'describe':
+            joints = {name: JointRange(*each) for name, each in order['joints'].items()}
             for name in order['robots']:
-                robots[name] = RobotPublisher(node, name, order['joints'])
+                robots[name] = RobotPublisher(node, name, joints)
                 robots[name].describe(order['urdf'])
         elif order['do'] == 'move':
             for robot in chosen:

@@ -15,22 +15,28 @@
 
 from __future__ import annotations
 
-from importlib.metadata import distribution, PackageNotFoundError
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark.errors import BenchmarkError
-from benchmark.robots import EXAMPLES, FOLDER, PACKAGE
+from benchmark.node.joint_range import joint_range, JointRange
+from benchmark.robots import EXAMPLES
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.whole_state import single_joints
+from ros2_rnea.feedforward.whole_state import joint_body, single_joints
 
 
 class BenchmarkRobot(NamedTuple):
-    """A robot's name, its description as the node gets it, and the joints that are controlled."""
+    """
+    A robot whose node is measured.
+
+    :ivar urdf: its description, as the node gets it.
+    :ivar joints: those that are controlled, in their order, and where each is.
+    """
 
     name: str
     urdf: str
-    joints: tuple[str, ...]
+    joints: Mapping[str, JointRange]
 
 
 def find_robot(name: str) -> BenchmarkRobot:
@@ -40,22 +46,15 @@ def find_robot(name: str) -> BenchmarkRobot:
     It stands on the ground, as the node takes every robot, and is the whole of its description.
 
     :raises BenchmarkError: where there is neither.
+    :raises RneaError: where the description leaves the dynamics undefined.
     """
-    path = _example(EXAMPLES[name].path) if name in EXAMPLES else Path(name)
-    if not path.is_file():
+    if name in EXAMPLES:
+        urdf = EXAMPLES[name].read()
+    elif Path(name).is_file():
+        urdf, name = Path(name).read_text(encoding='utf-8'), Path(name).stem
+    else:
         raise BenchmarkError(
             f'{name!r} is neither a URDF file nor one of {", ".join(EXAMPLES)}')
-    urdf = path.read_text(encoding='utf-8')
-    return BenchmarkRobot(path.stem if path == Path(name) else name, urdf,
-                          single_joints(Robot.from_urdf(urdf)))
-
-
-def _example(file: str) -> Path:
-    try:
-        package = distribution(PACKAGE)
-    except PackageNotFoundError as error:
-        raise BenchmarkError(
-            f'robots by name need the package {PACKAGE}: pip install it, or name a URDF '
-            'file') from error
-    found = next(path for path in package.files or () if str(path).endswith(FOLDER + file))
-    return Path(str(package.locate_file(found)))
+    robot = Robot.from_urdf(urdf)
+    return BenchmarkRobot(name, urdf, {
+        joint: joint_range(joint_body(robot, joint).limits) for joint in single_joints(robot)})

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 from xml.etree import ElementTree
 
 from benchmark.chains import chain
@@ -67,6 +68,15 @@ def test_longer_chain_begins_with_the_shorter():
 def test_unknown_robot_is_refused_with_those_that_there_are():
     with pytest.raises(BenchmarkError, match="no robot 'pandda'; there are panda, ur5"):
         describe('pandda')
+
+
+def test_robot_of_a_package_that_is_missing_says_what_to_install(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr('benchmark.robots.distribution', missing)
+    with pytest.raises(BenchmarkError, match='example-robot-data, which is not installed; pip'):
+        describe('panda')
 
 
 @pytest.mark.parametrize('content', [None, '<robot'])

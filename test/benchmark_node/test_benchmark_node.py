@@ -20,12 +20,20 @@ import time
 
 from benchmark.errors import BenchmarkError
 from benchmark.node.__main__ import main
+from benchmark.node.joint_range import joint_range, JointRange
 from benchmark.node.processes import Process, ProcessEndedError
-from benchmark.node.publisher import _serialized_states
+from benchmark.node.publisher import joint_states, slow_trajectory
 from benchmark.node.robots import find_robot
 from benchmark.node.stamps import read_stamp, write_stamp
+from benchmark.robots import EXAMPLES
+from example_robots import example_urdf
+import numpy as np
 import pytest
-from rclpy.serialization import deserialize_message
+from rclpy.serialization import deserialize_message, serialize_message
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.joint_bounds import JointBounds
+from ros2_rnea.feedforward.whole_state import joint_body
+from ros2_rnea.model.description import JointLimits
 from sensor_msgs.msg import JointState
 from small_robots import ARM
 
@@ -34,11 +42,40 @@ pytestmark = pytest.mark.ros
 
 @pytest.mark.parametrize('stamp', [1, 999_999_999, 1_000_000_000, 1_795_241_479_588_677_123])
 def test_a_stamp_comes_back_and_is_one_to_ros(stamp):
-    message = bytearray(_serialized_states(['shoulder'])[0])
+    message = bytearray(serialize_message(JointState(name=['shoulder'], position=[1.0])))
     write_stamp(message, stamp)
     assert read_stamp(bytes(message)) == stamp
     read = deserialize_message(bytes(message), JointState).header.stamp
     assert (read.sec, read.nanosec) == divmod(stamp, 1_000_000_000)
+
+
+@pytest.mark.parametrize('limits, expected', [
+    (JointLimits(), JointRange(0.0, 0.5, 0.5)),
+    (JointLimits(-3.0, -2.0, 0.2), JointRange(-2.5, 0.25, 0.1)),
+    (JointLimits(-1.0, 9.0, 9.0), JointRange(4.0, 0.5, 0.5)),
+    (JointLimits(1.0, 1.0, 0.0), JointRange(0.0, 0.5, 0.5)),
+    (JointLimits(lower=-1.0), JointRange(0.0, 0.5, 0.5)),
+])
+def test_a_joint_stays_around_the_middle_of_what_it_may_do(limits, expected):
+    assert joint_range(limits) == expected
+
+
+@pytest.mark.parametrize('name', ['panda', 'talos'])
+def test_no_state_nor_the_trajectory_keeps_the_guard_of_the_bounds_busy(name):
+    model, robot = Robot.from_urdf(example_urdf(EXAMPLES[name].path)), find_robot(name)
+
+    def are_reached(joints, positions, velocities):
+        bounds = JointBounds(
+            [joint_body(model, joint).limits for joint in joints],
+            margin=0.001, velocity_factor=0.9)
+        return bounds.are_reached(np.array([positions, velocities]))
+
+    states = joint_states(robot.joints)
+    assert len({tuple(state.position) for state in states}) == len(states)
+    assert not any(are_reached(state.name, state.position, state.velocity) for state in states)
+    trajectory = slow_trajectory(robot.joints)
+    assert not any(are_reached(trajectory.joint_names, point.positions, point.velocities)
+                   for point in trajectory.points)
 
 
 def test_an_unknown_robot_is_said(capsys):
