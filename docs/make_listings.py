@@ -25,7 +25,6 @@ from pathlib import Path
 import re
 import struct
 
-import llvmlite.binding as binding
 from ros2_rnea.dynamics.quantities import INVERSE_DYNAMICS
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.python import source
@@ -87,9 +86,7 @@ def _numbers(numbers: Iterable[float]) -> str:
 
 def assembly(text: str, function: str) -> str:
     """Return a function's machine code as a disassembler would show it, constants as comments."""
-    machine.compile_object(text, CPU)  # would say what is wrong with the text
-    compiler = machine._machine(CPU)  # the one that kernels are compiled by
-    code = compiler.emit_assembly(binding.parse_assembly(text, binding.create_context()))
+    code = machine.assembly(text, CPU)
     constants = dict(re.findall(r'^(\.LCPI\w+):\n\t\.quad\t0x(\w+)', code, re.MULTILINE))
     lines = [f'# by LLVM {llvm_version()}']
     for line in code[code.index(f'\n{function}:') + 1:].splitlines():
@@ -102,7 +99,8 @@ def assembly(text: str, function: str) -> str:
 
 def llvm_version() -> str:
     """Return the version of LLVM, which decides how machine code looks."""
-    return '.'.join(map(str, binding.llvm_version_info))
+    _, version, *_ = machine.identity(CPU)
+    return version
 
 
 # ---- comments -----------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ class TrajectoryError(RneaError):
     """A trajectory cannot be followed, for the reason that the message gives."""
 
 
+class CompilerError(RneaError):
+    """Machine code cannot be made or loaded, for the reason that the message gives."""
+
+
 class MessageError(RneaError):
     """A message cannot be used; what it would have replaced stays in force."""
 

@@ -26,8 +26,8 @@ import subprocess
 import sys
 import tempfile
 
+from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels.compiled import cache, CompiledKernels, Order
-from ros2_rnea.kernels.machine import CompilerError
 from ros2_rnea.model.tree import Tree
 
 NICENESS = 10

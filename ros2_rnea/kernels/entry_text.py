@@ -214,23 +214,6 @@ output:
   %slot.output = add i64 %slot.parameters, 8
   write %parameters %slot.parameters
   write %argument.value %slot.output
-  %status = call i64 @run(i64 %context, i64 %table)
-  %done = icmp eq i64 %status, 0
-  br i1 %done, label %return, label %slow
-
-return:
-  %incref.at = read i64 %context Context.incref
-  %incref = inttoptr i64 %incref.at to pointer(void (i64))
-  call void %incref(i64 %argument.value)
-  ret i64 %argument.value
-
-slow:
-  %fallback = read i64 %context Context.fallback
-  %vectorcall.at = read i64 %context Context.vectorcall
-  %vectorcall = inttoptr i64 %vectorcall.at to pointer(i64 (i64, i64, i64, i64))
-  %result = call i64 %vectorcall(i64 %fallback, i64 %arguments, i64 %given, i64 %names.given)
-  ret i64 %result
-}
 """
 
 _BOUND = """
@@ -255,6 +238,10 @@ copy:
   br i1 %all, label %call, label %copy
 
 call:
+"""
+
+# What both do once their arrays are in the table.
+_END = """\
   %status = call i64 @run(i64 %context, i64 %table)
   %done = icmp eq i64 %status, 0
   br i1 %done, label %return, label %slow
@@ -262,22 +249,27 @@ call:
 return:
   %incref.at = read i64 %context Context.incref
   %incref = inttoptr i64 %incref.at to pointer(void (i64))
-  call void %incref(i64 %array)
-  ret i64 %array
+  call void %incref(i64 {output})
+  ret i64 {output}
 
 slow:
   %fallback = read i64 %context Context.fallback
   %vectorcall.at = read i64 %context Context.vectorcall
   %vectorcall = inttoptr i64 %vectorcall.at to pointer(i64 (i64, i64, i64, i64))
-  %result = call i64 %vectorcall(i64 %fallback, i64 0, i64 0, i64 0)
+  %result = call i64 %vectorcall(i64 %fallback, {arguments})
   ret i64 %result
-}
+}}
 """
 
 
 def text() -> str:
     """Return the module's text, for the layout and the LLVM at hand."""
-    return ''.join(_written_out(line) + '\n' for line in (_RUN + _DIRECT + _BOUND).splitlines())
+    whole = ''.join((
+        _RUN,
+        _DIRECT, _END.format(
+            output='%argument.value', arguments='i64 %arguments, i64 %given, i64 %names.given'),
+        _BOUND, _END.format(output='%array', arguments='i64 0, i64 0, i64 0')))
+    return ''.join(_written_out(line) + '\n' for line in whole.splitlines())
 
 
 def _written_out(line: str) -> str:

@@ -20,11 +20,13 @@ them LLVM forgot the types of pointers, so that a writer of text asks :func:`poi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 import functools
 import inspect
+from typing import TypeVar
 
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import CompilerError
 
 try:
     import llvmlite
@@ -33,8 +35,7 @@ except (ImportError, OSError):  # not installed, or without the LLVM that it was
     llvmlite = llvm = None
 
 
-class CompilerError(RneaError):
-    """Machine code cannot be made or loaded, for the reason that the message gives."""
+_Emitted = TypeVar('_Emitted', str, bytes)
 
 
 @dataclass(frozen=True)
@@ -153,14 +154,16 @@ def compile_object(text: str, target: Target | None = None) -> bytes:
     :raises CompilerError: where LLVM does not take the text or the target; without llvmlite.
     """
     target = target or host()
-    machine = _machine(target)
-    try:
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.triple = target.triple
-        module.verify()
-        return machine.emit_object(module)
-    except RuntimeError as error:
-        raise CompilerError(f'LLVM does not take the text of a kernel: {error}') from error
+    return _emitted(text, target, _machine(target).emit_object)
+
+
+def assembly(text: str, target: Target) -> str:
+    """
+    Return the same machine code for people, as an assembler takes it.
+
+    :raises CompilerError: as :func:`compile_object`.
+    """
+    return _emitted(text, target, _machine(target).emit_assembly)
 
 
 def load(machine_code: bytes) -> Loaded:
@@ -179,6 +182,17 @@ def load(machine_code: bytes) -> Loaded:
     engine.add_object_file(file)
     engine.finalize_object()
     return Loaded(engine)
+
+
+def _emitted(
+        text: str, target: Target, emit: Callable[[llvm.ModuleRef], _Emitted]) -> _Emitted:
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.triple = target.triple
+        module.verify()
+        return emit(module)
+    except RuntimeError as error:
+        raise CompilerError(f'LLVM does not take the text of a kernel: {error}') from error
 
 
 def _machine(target: Target) -> llvm.TargetMachine:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Sine and cosine without a branch, so that a register's angles are computed at a time.
+Sine and cosine by the same steps for every angle, so that a register's are computed at a time.
 
 An angle is taken to the nearest multiple of a quarter turn, whose rest is within 45 degrees, in
 the manner of W. J. Cody and W. Waite, *Software Manual for the Elementary Functions* (1980); there

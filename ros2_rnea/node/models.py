@@ -15,12 +15,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ros2_rnea.audit import audit, Finding, Severity
-from ros2_rnea.errors import DescriptionError
+from ros2_rnea.errors import CompilerError, DescriptionError
 from ros2_rnea.kernels.background import Compilation
-from ros2_rnea.kernels.machine import CompilerError
+from ros2_rnea.model.description import Inertial, JointDescription, RobotDescription
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 
@@ -28,20 +31,46 @@ KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 """The methods of a robot that the cycle and the services call."""
 
 
+class Payload(NamedTuple):
+    """What a link carries."""
+
+    name: str
+    link: str
+    inertial: Inertial
+
+
 class Source(NamedTuple):
-    """Everything that defines a model."""
+    """
+    Everything that defines a model.
+
+    :ivar joint_friction: over the description's: damping and friction, each by joint.
+    """
 
     description: str
     massless_links: tuple[str, ...]
     strict: bool
+    joint_friction: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+    payloads: tuple[Payload, ...] = ()
+
+    @property
+    def bare(self) -> Source:
+        """Return the same without payloads."""
+        return self._replace(payloads=())
 
 
 class Model(NamedTuple):
-    """A robot, what it was made from and what was found in it."""
+    """
+    A robot, what it was made from and what was found in it.
+
+    :ivar bare: the robot without payloads.
+    :ivar transition: over which it is to come into force [s]; None: as for other changes.
+    """
 
     source: Source
+    bare: Robot
     robot: Robot
     findings: tuple[Finding, ...]
+    transition: float | None = None
 
 
 class Models:
@@ -56,23 +85,22 @@ class Models:
         self._next: Model | None = None
         self._compilation: Compilation | None = None
 
-    def load(self, source: Source) -> Model:
+    def load(self, source: Source, transition: float | None = None) -> Model:
         """
         Return the model of a source, a new one where it is neither in force nor comes next.
 
+        Payloads on links that the description does not have are left out.
+
+        :param transition: of a new one.
         :raises DescriptionError: where no robot can be made of it.
         """
-        for model in (self.in_force, self._next):
-            if model is not None and model.source == source:
+        known = [model for model in (self.in_force, self._next) if model is not None]
+        for model in known:
+            if model.source == source:
                 return model
-        parsed = parse_urdf(source.description)
-        robot = Robot.from_description(parsed, massless_links=source.massless_links)
-        found = audit(parsed, source.description, source.massless_links)
-        findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
-        impossible = [finding for finding in findings if finding.impossible]
-        if source.strict and impossible:
-            raise DescriptionError(f'strict_model refuses {impossible[0]}')
-        return Model(source, robot, findings)
+        read = next((model for model in known if model.source.bare == source.bare), None)
+        model = _with_payloads(read or _read(source.bare), source.payloads)
+        return model._replace(transition=transition)
 
     def is_ready(self, model: Model) -> bool:
         """
@@ -118,3 +146,37 @@ class Models:
         if self._compilation is not None:
             self._compilation.close()
         self._next = self._compilation = None
+
+
+def _read(source: Source) -> Model:
+    """Return the model of a source without payloads."""
+    parsed = _with_joint_friction(parse_urdf(source.description), source.joint_friction)
+    robot = Robot.from_description(parsed, massless_links=source.massless_links)
+    found = audit(parsed, source.description, source.massless_links)
+    findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
+    impossible = [finding for finding in findings if finding.impossible]
+    if source.strict and impossible:
+        raise DescriptionError(f'strict_model refuses {impossible[0]}')
+    return Model(source, robot, robot, findings)
+
+
+def _with_joint_friction(
+        description: RobotDescription, values: Mapping[str, Mapping[str, float]],
+        ) -> RobotDescription:
+    """Return a description with other damping and friction of the joints that are named."""
+    def changed(joint: JointDescription) -> JointDescription:
+        other: dict[str, Any] = {
+            kind: by_joint[joint.name] for kind, by_joint in values.items()
+            if joint.name in by_joint}
+        return replace(joint, **other)
+
+    return replace(description, joints=tuple(map(changed, description.joints)))
+
+
+def _with_payloads(model: Model, payloads: Iterable[Payload]) -> Model:
+    """Return a model of the same description with these payloads, where their links exist."""
+    robot = model.bare
+    carried = tuple(payload for payload in payloads if payload.link in robot.tree.links)
+    for payload in carried:
+        robot = robot.with_payload(*payload)
+    return model._replace(source=model.source._replace(payloads=carried), robot=robot)

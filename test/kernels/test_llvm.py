@@ -94,8 +94,7 @@ def test_code_for_every_cpu_expects_nothing_from_elsewhere(trace_, name, lanes, 
     'x86-64': 'xmm', 'AVX2': 'ymm', 'AVX-512': 'zmm', '64-bit Arm': '.2d'}.items())
 def test_rows_are_computed_in_the_widest_registers_of_each_cpu(name, register):
     target = NAMED[name]
-    module = machine.llvm.parse_assembly(llvm.rows(EVERYTHING, target))
-    code = machine._machine(target).emit_assembly(module)
+    code = machine.assembly(llvm.rows(EVERYTHING, target), target)
     assert register in code
     assert ('mulpd' in code) or ('fmul' in code)
 

@@ -15,9 +15,11 @@
 
 from itertools import count
 
+from geometry_msgs.msg import Inertia
 import pytest
+from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels import background
-from ros2_rnea.kernels.machine import CompilerError
+from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from small_robots import joint, link, robot
 
@@ -95,3 +97,96 @@ def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, monke
     node.describe(rod())
     node.until(lambda: node.refused('robot_description'))
     assert node.node.policy is None
+
+
+# ---- payloads -----------------------------------------------------------------------------------
+
+
+BOX = Inertial(1.5, Pose((0.1, 0.0, 0.2)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.01))
+
+
+def carry(node, name='box', **more):
+    """Ask the node to let the rod carry something, and return the reply."""
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    inertia = Inertia(m=BOX.mass, ixx=0.01, iyy=0.01, izz=0.01)
+    inertia.com.x, inertia.com.y, inertia.com.z = BOX.origin.xyz
+    return node.call(
+        interfaces.SetPayload, 'set_payload', name=name, link='rod', inertia=inertia, **more)
+
+
+def weight_with_box(text):
+    return Robot.from_urdf(text, engine='textbook').with_payload('box', 'rod', BOX).gravity([0.0])
+
+
+@pytest.fixture
+def rod_at_work(bench, held):
+    """Return a node whose rod is compiled, while what comes next waits, and the rod's URDF."""
+    text = rod()
+    held['open'] = True
+    node = bench(joints=['pin'], state_timeout=9.0)
+    node.describe(text)
+    node.until(lambda: node.node.policy)
+    held['open'] = False
+    return node, text
+
+
+def test_the_robot_goes_on_without_a_payload_until_it_is_compiled(rod_at_work, held):
+    node, text = rod_at_work
+    reply = carry(node)
+    assert reply.success and reply.message == 'comes into force once it is compiled'
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
+    assert node.set_parameter('lookahead', 0.01).successful  # settings do not wait
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
+    assert node.node.policy.settings.lookahead == 0.01
+    held['open'] = True
+    node.until(lambda: not node.told('compiling'))
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(text))
+    held['open'] = False
+    assert carry(node, name='second', remove=False).message == 'in force'  # the same link
+
+
+def test_a_payload_that_is_taken_back_before_it_is_compiled_never_counts(rod_at_work, held):
+    node, text = rod_at_work
+    assert carry(node).success
+    reply = carry(node, remove=True)
+    assert reply.success and reply.message == 'in force'
+    held['open'] = True
+    node.until(lambda: not node.told('compiling'))
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
+
+
+def test_the_transition_of_a_payload_counts_once_it_is_compiled(rod_at_work, held):
+    node, text = rod_at_work
+    node.answer(['pin'], [0.0])
+    assert carry(node, transition_time=60.0).success
+    assert node.set_parameter('lookahead', 0.01).successful  # within blend_time, which is zero
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
+    held['open'] = True
+    node.until(lambda: node.node.policy.robot.payloads)
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text), rel=0.1)
+    assert node.set_parameter('lookahead', 0.0).successful
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(text))
+
+
+def test_a_payload_that_cannot_be_compiled_is_said_and_the_robot_goes_on(
+        rod_at_work, held, monkeypatch, capfd):
+    def fail(_):
+        raise CompilerError('the compiler has had enough')
+    node, text = rod_at_work
+    assert carry(node).success
+    monkeypatch.setattr(background.Compilation, 'is_done', fail)
+    held['open'] = True
+    node.until(lambda: not node.told('compiling'))
+    assert 'the compiler has had enough' in capfd.readouterr().err
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
+    assert not node.node.policy.robot.payloads
+
+
+def test_a_description_that_comes_meanwhile_carries_the_payload_too(rod_at_work, held):
+    node, _ = rod_at_work
+    assert carry(node).success
+    other = rod()
+    node.describe(other)
+    held['open'] = True
+    node.until(lambda: node.node.policy.robot.payloads)
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(other))
