@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, check_link, checked_gravity, floats, Wrenches
-from ros2_rnea.coordinates import Coordinates
-from ros2_rnea.dynamics import energy, jacobian, quantities, regressor, rnea
-from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
+from ros2_rnea.arguments import Array, check_link, floats, Wrenches
+from ros2_rnea.dynamics import quantities, regressor, rnea
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
@@ -36,10 +34,11 @@ from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
 from ros2_rnea.model.tree import attach, build_tree, carried_inertia, Tree
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.results import EffortTerms, LinkMotion, LinkPose
+from ros2_rnea.observables import Observables
+from ros2_rnea.results import EffortTerms
 
 
-class Robot(Coordinates):
+class Robot(Observables):
     """
     A robot and its dynamics.
 
@@ -61,8 +60,7 @@ class Robot(Coordinates):
             kernels: Kernels | None = None) -> None:
         self._bare = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
-        super().__init__(attach(tree, self._payloads.values()))
-        self._gravity = checked_gravity(gravity)
+        super().__init__(attach(tree, self._payloads.values()), gravity)
         self._engine = engine_of(engine)
         self._kernels = kernels or kernels_of(tree, self._engine)
         self._evaluator = Evaluator(
@@ -347,52 +345,19 @@ class Robot(Coordinates):
             quantities.link_jacobian if frame is None else quantities.world_jacobian)
         return self._compute(jacobian_of(link), None, None, out, q=q)
 
-    def link_motion(
-            self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str) -> LinkMotion:
-        """Return how a link moves, physically; with q̈ = 0 its acceleration is J̇ q̇."""
+    def link_rotation(self, q: ArrayLike, link: str, out: Array | None = None) -> Array:
+        """
+        Return R with v_world = R v_link, the link's axes as columns, shape (3, 3) or (N, 3, 3).
+
+        The world's axes are those of the root link, unless the base floats.  Of all links at once
+        :meth:`link_poses` tells it, with their places.
+
+        :param q: positions, shape (nq,) or (N, nq).
+        """
         check_link(self._tree, link)
-        with self._call(q=q, qd=qd, qdd=qdd) as call:
-            v, a, linear = jacobian.link_motion(self._tree, call.q, call.qd, call.qdd, link)
-            return LinkMotion(
-                call.result(list(v), 6), call.result(list(a), 6), call.result(list(linear), 3))
+        return self._compute(quantities.link_rotation(link), None, None, out, q=q)
 
-    def link_poses(self, q: ArrayLike) -> dict[str, LinkPose]:
-        """
-        Return where every link is in the world, by name.
-
-        :param q: positions, shape (nq,) or (N, nq); rotations then have shape (N, 3, 3).
-        """
-        poses = {}
-        with self._call(q=q) as call:
-            X_base_to_body = body_transforms(self._tree, call.q)
-            for link in self._tree.links:
-                X = link_transform(self._tree, X_base_to_body, link)
-                axes = [list(row) for row in X.E.T.rows]
-                poses[link] = LinkPose(call.result(axes, 3, 3), call.result(list(X.r), 3))
-        return poses
-
-    # ---- the whole robot ------------------------------------------------------------------------
-
-    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> float | Array:
-        """Return half of q̇ᵀ M q̇ [J], one number or shape (N,)."""
-        with self._call(q=q, qd=qd) as call:
-            return call.scalar(energy.kinetic_energy(self._tree, call.q, call.qd))
-
-    def potential_energy(
-            self, q: ArrayLike, gravity: ArrayLike | None = None) -> float | Array:
-        """Return the energy of the moving weight [J], zero with it at the world's origin."""
-        with self._call(gravity, q=q) as call:
-            return call.scalar(energy.potential_energy(self._tree, call.q, call.gravity))
-
-    def center_of_mass(self, q: ArrayLike) -> Array:
-        """Return the centre of the moving mass in the world [m], shape (3,) or (N, 3)."""
-        with self._call(q=q) as call:
-            return call.result(list(energy.center_of_mass(self._tree, call.q)), 3)
-
-    def momentum(self, q: ArrayLike, qd: ArrayLike) -> Array:
-        """Return [angular; linear] momentum about the world's origin, shape (6,) or (N, 6)."""
-        with self._call(q=q, qd=qd) as call:
-            return call.result(list(energy.momentum(self._tree, call.q, call.qd)), 6)
+    # ---- inertial parameters --------------------------------------------------------------------
 
     def regressor(
             self,
@@ -500,7 +465,3 @@ class Robot(Coordinates):
                 self.__dict__[name] = direct
             self._direct[name] = wrenches
         return result
-
-    def _call(self, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> Call:
-        gravity = self._gravity if gravity is None else gravity
-        return Call(self._tree, gravity, **vectors).check_quaternions()

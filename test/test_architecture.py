@@ -38,6 +38,7 @@ FLOORS = [
     ['kernels'],
     ['arguments', 'results'],
     ['coordinates', 'evaluator'],
+    ['observables'],
     ['robot'],
     ['audit', 'closed_chain', 'feedforward'],
     ['__init__'],

@@ -146,6 +146,7 @@ class Pinocchio:
             if carrier:
                 self.model.appendBodyToJoint(
                     carrier, self.pin.Inertia(*inertia_in_link_axes(body.inertial)), placement)
+        self._at = at
         self.data = self.model.createData()
         self.q, order = self._positions(case), []
         for name in case.robot.joint_names:
@@ -184,6 +185,11 @@ class Pinocchio:
             q[j.idx_q:j.idx_q + j.nq] = own
         return q
 
+    def rotation(self, link):
+        """Return a link's axes in the world, after forward kinematics."""
+        carrier, placement = self._at[link]
+        return (self.data.oMi[carrier] * placement).rotation
+
     def theirs(self, vector):
         """Return a vector in Pinocchio's order."""
         result = np.zeros(self.model.nv)
@@ -214,6 +220,21 @@ def test_all_joint_types_agree_with_pinocchio(case):
     assert_close(case.robot.potential_energy(case.q, case.gravity),
                  pin.computePotentialEnergy(model, data, other.q), 10.0)
     assert_close(case.robot.center_of_mass(case.q), pin.centerOfMass(model, data, other.q), 1.0)
+    pin.forwardKinematics(model, data, other.q)
+    for name in case.robot.link_names:
+        assert_close(case.robot.link_rotation(case.q, name), other.rotation(name))
+
+
+@for_drawn(cases())
+def test_a_link_is_turned_as_its_pose_says(case):
+    for name, pose in case.robot.link_poses(case.q).items():
+        assert_close(case.robot.link_rotation(case.q, name), pose.rotation)
+
+
+def test_a_rotation_is_written_where_it_is_wanted(arm):
+    out = np.empty((3, 3))
+    assert arm.link_rotation(Q, 'tool', out) is out
+    np.testing.assert_allclose(out, arm.link_poses(Q)['tool'].rotation, atol=1e-15)
 
 
 # ---- one state or many ------------------------------------------------------------------------
@@ -240,6 +261,7 @@ CALLS = {
         q, qd, qdd, robot.link_names[-1]).acceleration,
     'link position': lambda robot, q, qd, qdd: robot.link_poses(q)[robot.link_names[-1]].position,
     'link rotation': lambda robot, q, qd, qdd: robot.link_poses(q)[robot.link_names[-1]].rotation,
+    'link_rotation': lambda robot, q, qd, qdd: robot.link_rotation(q, robot.link_names[-1]),
     'kinetic_energy': lambda robot, q, qd, qdd: robot.kinetic_energy(q, qd),
     'potential_energy': lambda robot, q, qd, qdd: robot.potential_energy(q),
     'center_of_mass': lambda robot, q, qd, qdd: robot.center_of_mass(q),
@@ -269,7 +291,7 @@ def test_rows_are_states_one_by_one(name):
     ('mass_matrix', (2, 2)), ('coriolis_matrix', (2, 2)), ('forward_dynamics', (2,)),
     ('jacobian', (6, 2)), ('world jacobian', (6, 2)), ('regressor', (2, 20)),
     ('center_of_mass', (3,)), ('momentum', (6,)), ('link rotation', (3, 3)),
-    ('joint_wrenches', (6,))])
+    ('link_rotation', (3, 3)), ('joint_wrenches', (6,))])
 def test_shapes(name, shape, arm):
     assert CALLS[name](arm, *STATE).shape == shape
     assert CALLS[name](arm, *BATCH).shape == (4, *shape)
@@ -443,6 +465,9 @@ def test_nor_does_friction():
     lambda arm: arm.joint_wrenches(Q, QD, QDD, gravity=9.81),
     lambda arm: arm.jacobian(Q, 'nothing'),
     lambda arm: arm.jacobian([0.0], 'tool'),
+    lambda arm: arm.link_rotation(Q, 'nothing'),
+    lambda arm: arm.link_rotation([0.0], 'tool'),
+    lambda arm: arm.link_rotation(Q, 'tool', np.empty(9)),
     lambda arm: arm.link_motion(Q, QD, QDD, 'nothing'),
     lambda arm: arm.link_poses([0.0]),
     lambda arm: arm.kinetic_energy(Q, [0.0]),
@@ -498,8 +523,8 @@ def test_the_neutral_position_has_unit_quaternions():
 STONE = robot(link('rock'), name='stone')
 NOTHING = {
     'mass_matrix': (0, 0), 'coriolis_matrix': (0, 0), 'forward_dynamics': (0,),
-    'jacobian': (6, 0), 'regressor': (0, 0), 'momentum': (6,), 'kinetic_energy': (),
-    'potential_energy': (), 'center_of_mass': (3,),
+    'jacobian': (6, 0), 'link_rotation': (3, 3), 'regressor': (0, 0), 'momentum': (6,),
+    'kinetic_energy': (), 'potential_energy': (), 'center_of_mass': (3,),
 }
 
 

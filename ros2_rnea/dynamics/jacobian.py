@@ -27,7 +27,7 @@ from ros2_rnea.dynamics.kinematics import (
     path_to_base,
 )
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.spatial import Motion, NO_MOTION, Number, Vector
+from ros2_rnea.spatial import Matrix, Motion, NO_MOTION, Number, Vector
 
 
 class LinkMotion(NamedTuple):
@@ -63,6 +63,16 @@ def link_motion(
     v = frame.X_body_to_link @ moving.v[frame.body]
     a = frame.X_body_to_link @ body_accelerations(tree, moving, qdd)[frame.body]
     return LinkMotion(v, a, a.linear + v.angular.cross(v.linear))
+
+
+def free_fall_felt(orientation: Matrix, acceleration: Vector) -> Vector:
+    """
+    Return g − a in the world's axes: what pulls at a link as gravity does where it rests.
+
+    :param orientation: R with v_world = R v_link.
+    :param acceleration: as an accelerometer on the link reads it, R⁻¹ (a − g).
+    """
+    return -(orientation @ acceleration)
 
 
 def link_jacobian(tree: Tree, q: Sequence[Number], link: str) -> list[Motion]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ros2_rnea.dynamics.joints import joint_models, joint_position, joint_rate, JointModel
 from ros2_rnea.model.tree import BASE, Tree
-from ros2_rnea.spatial import Motion, NO_MOTION, NO_TRANSFORM, Number, Transform
+from ros2_rnea.spatial import Matrix, Motion, NO_MOTION, NO_TRANSFORM, Number, Transform
 
 
 class BodyVelocities(NamedTuple):
@@ -107,6 +107,21 @@ def link_transform(tree: Tree, X_base_to_body: Sequence[Transform], link: str) -
     """Return X_base_to_link from the transforms that :func:`body_transforms` gives."""
     frame = tree.links[link]
     return frame.X_body_to_link @ X_base_to_body[frame.body]
+
+
+def link_rotation(tree: Tree, q: Sequence[Number], link: str) -> Matrix:
+    """
+    Return R with v_base = R v_link: the link's axes as columns, in the base's.
+
+    :param q: joint positions, nq numbers [rad or m].
+    """
+    joints = joint_models(tree)
+    frame = tree.links[link]
+    E = frame.X_body_to_link.E  # from the body at hand to the link
+    for i in path_to_base(tree, frame.body):
+        body = tree.bodies[i]
+        E = E @ joints[i].transform(joint_position(body, q)).E @ body.X_tree.E
+    return E.T
 
 
 def moving_bodies(tree: Tree) -> list[int]:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.model.tree import BASE, Tree
-from ros2_rnea.spatial import Force, NO_TRANSFORM, Number
+from ros2_rnea.spatial import Force, NO_TRANSFORM, Number, Vector
 
 
 class Frame(Enum):
@@ -53,6 +53,18 @@ class Wrench:
 
     value: ArrayLike
     frame: str | Frame | None = None
+
+
+def weight(mass: Number, center: Vector, free_fall: Vector) -> Force:
+    """
+    Return [c × m g; m g]: a body's weight about the origin of the frame that its centre is in.
+
+    :param mass: m [kg].
+    :param center: c, of the mass [m].
+    :param free_fall: g, its acceleration in the frame's axes [m/s^2].
+    """
+    force = free_fall * mass
+    return Force(center.cross(force), force)
 
 
 def body_forces(

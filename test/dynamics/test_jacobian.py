@@ -20,9 +20,16 @@ from math import cos, sin
 import numpy as np
 import pytest
 from ros2_rnea import Robot, WORLD
-from ros2_rnea.dynamics.jacobian import link_jacobian, link_motion, world_jacobian
+from ros2_rnea.dynamics.jacobian import (
+    free_fall_felt,
+    link_jacobian,
+    link_motion,
+    world_jacobian,
+)
+from ros2_rnea.dynamics.kinematics import link_rotation
 from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.spatial import Vector
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot
 
 PENDULUM = robot(link('wall'), link('rod'), '<link name="bob"/>', joint('pin', 'wall', 'rod'),
@@ -119,3 +126,13 @@ def test_a_pose_has_the_link_s_axes_as_columns():
     pose = Robot.from_urdf(PENDULUM).link_poses([Q])['bob']
     assert pose.position == pytest.approx([0.3 * sin(Q), 0.0, 0.3 + 0.3 * cos(Q)])
     assert pose.rotation[:, 2] == pytest.approx([sin(Q), 0.0, cos(Q)])
+
+
+def test_a_pendulum_s_accelerometer_feels_that_it_swings(pendulum):
+    """The tip of 0.3 m, up at q = 0, is pulled towards the pin, and on along its way."""
+    rotation = link_rotation(pendulum, [Q], 'bob')
+    moves = link_motion(pendulum, [Q], [QD], [QDD], 'bob').linear_acceleration
+    shown = moves + rotation.T @ Vector(0.0, 0.0, 9.81)
+    along, up = 0.3 * QDD, -0.3 * QD ** 2
+    assert [*free_fall_felt(rotation, shown)] == pytest.approx([
+        -(cos(Q) * along + sin(Q) * up), 0.0, -9.81 - (-sin(Q) * along + cos(Q) * up)])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ros2_rnea.dynamics.wrenches import body_forces, WORLD
+from ros2_rnea.dynamics.wrenches import body_forces, weight, WORLD
 from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.spatial import Force, Vector
@@ -108,3 +108,8 @@ def test_a_floating_base_feels_a_wrench_on_its_root_and_stands_in_the_world():
     half = np.sqrt(0.5)
     q = [2.0, 0.0, 0.0, 0.0, 0.0, half, half, 0.0, 0.0]
     near(forces(q, FLOATING, foot=((0, 0, 0), (0, 10, 0), WORLD))[0], (0, 0, -20), (10, 0, 0))
+
+
+def test_a_weight_turns_about_the_origin_with_the_lever_of_its_centre():
+    assert [*weight(2.0, Vector(0.5, 0.0, 7.0), Vector(0.0, 0.0, -10.0))] == [
+        0.0, 10.0, 0.0, 0.0, 0.0, -20.0]
