@@ -80,7 +80,7 @@ class DesiredMotion:
         joint_names: Sequence[str],
         continuous: Sequence[bool],
         hold_tolerance: float,
-        allow_nonzero_end_velocity: bool = False,
+        rules: ControllerRules = ControllerRules(),  # noqa: B008
         controller_state_timeout: float = 0.1,
     ) -> None:
         """
@@ -90,13 +90,12 @@ class DesiredMotion:
         :param continuous: which of them turn without end.
         :param hold_tolerance: how far from the end of a motion a joint still counts as holding it
             [rad or m].
-        :param allow_nonzero_end_velocity: accept trajectories whose last point still moves.
+        :param rules: what the controller does with trajectories.
         :param controller_state_timeout: how long a controller's reference counts [s].
         """
         self.joint_names = tuple(joint_names)
         self.hold_tolerance = hold_tolerance
-        self.rules = ControllerRules(
-            allow_nonzero_velocity_at_trajectory_end=allow_nonzero_end_velocity)
+        self.rules = rules
         self.controller = ControllerState(joint_names, controller_state_timeout)
         self._continuous = np.array(continuous, dtype=bool)
         self._at_rest = np.zeros(len(self.joint_names))

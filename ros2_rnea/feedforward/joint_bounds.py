@@ -20,6 +20,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_rnea.feedforward.flags import any_set
 from ros2_rnea.model.description import JointLimits
 
 
@@ -51,8 +52,7 @@ class JointBounds:
 
         :param measured: positions and velocities, shape (2, joints).
         """
-        return bool(np.count_nonzero(measured >= self._upper)
-                    or np.count_nonzero(measured <= self._lower))
+        return any_set(measured >= self._upper) or any_set(measured <= self._lower)
 
     def restrained(
             self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
@@ -62,10 +62,29 @@ class JointBounds:
         :param holding: the effort that holds the joints where they are, shape (joints,).
         :param measured: positions and velocities, shape (2, joints).
         """
+        return self._within(effort, holding, holding, measured)
+
+    def not_driven_on(
+            self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
+        """
+        Return an effort on its way to a restrained one, without what drives a joint on.
+
+        Less than what holds the joint, such as none at all where efforts start, lets gravity push
+        on, but drives nothing: it may stay on its way.
+
+        Parameters are those of :meth:`restrained`.
+        """
+        return self._within(
+            effort, np.maximum(holding, 0.0), np.minimum(holding, 0.0), measured)
+
+    def _within(
+            self, effort: np.ndarray, highest: np.ndarray, lowest: np.ndarray,
+            measured: np.ndarray) -> np.ndarray:
+        """Return at most the highest at an upper bound, at least the lowest at a lower one."""
         above = (measured >= self._upper).any(axis=0)
         below = (measured <= self._lower).any(axis=0)
-        effort = np.where(above, np.minimum(effort, holding), effort)
-        return np.where(below, np.maximum(effort, holding), effort)
+        effort = np.where(above, np.minimum(effort, highest), effort)
+        return np.where(below, np.maximum(effort, lowest), effort)
 
 
 def _bounds(

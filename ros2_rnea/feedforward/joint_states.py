@@ -53,6 +53,7 @@ class JointStates:
         the first measurement.
     :ivar velocities: likewise [rad/s or m/s]; zero where a message gives none.
     :ivar measured: both in one array, shape (2, joints).
+    :ivar efforts: likewise, as far as messages were asked for them; NaN where there is none.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class JointStates:
         self.measured = np.zeros((2, len(self.names)))
         self.positions, self.velocities = self.measured
         self.positions[:] = np.nan
+        self.efforts = np.full(len(self.names), np.nan)
         self._count = len(controlled)
         self._index = {name: i for i, name in enumerate(self.names)}
         self._received = np.full(len(self.names), -inf)
@@ -79,7 +81,8 @@ class JointStates:
             positions: Floats,
             velocities: Floats,
             stamp: float,
-            now: float) -> bool:
+            now: float,
+            efforts: Floats | None = None) -> bool:
         """
         Take over what a message says; all of it, or nothing where it is refused.
 
@@ -87,6 +90,7 @@ class JointStates:
         velocity of NaN means that there is none, as joint_state_broadcaster writes it.  While
         what is held is fresh, older stamps are out of order; afterwards they are a new clock.
 
+        :param efforts: empty where the message gives none; None: nobody asks for them.
         :return: whether the message carried a controlled joint.
         :raises MessageError: for wrong lengths, values that are not finite, or an old stamp.
         """
@@ -95,9 +99,13 @@ class JointStates:
         if not plan.size:
             return False
         source, target = plan.source, plan.target
+        if efforts is not None:
+            self.efforts[target] = (
+                np.asarray(efforts, dtype=float)[source] if len(efforts) == len(names)
+                else np.nan)
         q = np.asarray(positions, dtype=float)[source]
         qd = np.asarray(velocities, dtype=float)[source] if len(velocities) else np.zeros(len(q))
-        if not isfinite(q.dot(q) + qd.dot(qd)):  # something here is not, or is huge
+        if not isfinite(sum(q.tolist()) + sum(qd.tolist())):  # something here is not, or is huge
             qd = np.where(np.isnan(qd), 0.0, qd)
             usable = np.isfinite(q) & np.isfinite(qd)
             target = self._places[target]

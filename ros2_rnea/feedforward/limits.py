@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What an effort is held to before it is sent."""
+"""What efforts are held to before they are sent, in one of two ways."""
 
 from __future__ import annotations
 
@@ -27,3 +27,16 @@ def clamp(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarra
     :return: the clamped effort and a boolean array, both of shape (n,).
     """
     return np.clip(effort, -limits, limits), np.abs(effort) > limits
+
+
+def scale(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return an effort made smaller by a common factor, and which joints called for it.
+
+    Parameters and results are those of :func:`clamp`.
+    """
+    beyond = np.abs(effort) > limits
+    if not beyond.any():
+        return effort, beyond
+    factor = (limits[beyond] / np.abs(effort[beyond])).min()
+    return np.clip(factor * effort, -limits, limits), beyond

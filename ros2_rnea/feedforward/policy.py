@@ -16,20 +16,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.controller_rules import ControllerRules
-from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
+from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
+from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
+from ros2_rnea.feedforward.desired_motion import DesiredMotion, Target, TargetKind
+from ros2_rnea.feedforward.effort_guard import EffortGuard
+from ros2_rnea.feedforward.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.joint_bounds import JointBounds
 from ros2_rnea.feedforward.joint_states import Floats, JointStates
-from ros2_rnea.feedforward.limits import clamp
+from ros2_rnea.feedforward.live_gravity import LiveGravity
 from ros2_rnea.feedforward.places import as_places
-from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.settings import (
+    ExertedBy,
+    Mode,
+    OnShutdown,
+    OnStaleState,
+    Settings,
+)
+from ros2_rnea.feedforward.state_feedback import StateFeedback
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.feedforward.whole_state import (
     check_assumed_positions,
@@ -40,58 +47,11 @@ from ros2_rnea.feedforward.whole_state import (
 )
 from ros2_rnea.feedforward.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
+from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
 
 
-LARGEST_EFFORT = 1e150
-"""Cuts what is limited by nothing else, so that squares of efforts are finite [Nm or N]."""
-
-
-class Instant(NamedTuple):
-    """One moment on the two clocks that count [s]."""
-
-    steady: float  # ages and timeouts; it jumps only where time is simulated
-    ros: float     # that of trajectory stamps
-
-
-class Status(Enum):
-    """What a decision came to; only the last nine come with an effort."""
-
-    DISABLED = 'disabled: nothing is sent'
-    WAITING = 'no joint state yet'
-    STALE = 'joint states have stopped: nothing is sent'
-    UNKNOWN_POSITION = 'nothing tells where a joint is: nothing is sent'
-    NOT_FINITE = 'the effort is not a finite number: nothing is sent'
-    DECAYING = 'joint states have stopped: gravity at the last one'
-    ENDING = 'the node ends: this is sent last'
-    GRAVITY = 'gravity at the measured state'
-    NO_TRAJECTORY = TargetKind.NO_TRAJECTORY.value
-    FOLLOWING = TargetKind.FOLLOWING.value
-    HOLDING_END = TargetKind.HOLDING_END.value
-    FOLLOWING_CONTROLLER = TargetKind.FOLLOWING_CONTROLLER.value
-    CONTROLLER_LOST = TargetKind.CONTROLLER_LOST.value
-    OFF_END = TargetKind.OFF_END.value
-
-
-class Decision(NamedTuple):
-    """
-    What to send now.
-
-    :ivar joints: those that the status is about, where it is about some.
-    :ivar detail: more words for people.
-    :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
-    :ivar saturated: joints whose effort was cut to its limit.
-    :ivar restrained: joints at a bound of position or velocity, with what pushed on removed.
-    :ivar rate_limited: joints whose effort is still on its way at the highest rate.
-    """
-
-    status: Status
-    joints: tuple[str, ...] = ()
-    detail: str = ''
-    effort: np.ndarray | None = None
-    saturated: tuple[str, ...] = ()
-    restrained: tuple[str, ...] = ()
-    rate_limited: tuple[str, ...] = ()
+_OF_TARGET = {kind: Status[kind.name] for kind in TargetKind}
 
 
 class FeedforwardPolicy:
@@ -108,31 +68,32 @@ class FeedforwardPolicy:
     def __init__(self, robot: Robot, settings: Settings) -> None:
         check_joint_names(robot, settings.joints, 'joints')
         check_assumed_positions(robot, settings.assumed_positions)
-        self.robot = robot.with_gravity(settings.gravity)
         self.settings = settings
         self.controlled = settings.joints or tuple(
             name for name in single_joints(robot) if name not in settings.assumed_positions)
         others = tuple(name for name in single_joints(robot) if name not in self.controlled)
         mimics = tuple(robot.tree.mimics)
+        bodies = [joint_body(robot, name) for name in self.controlled]
+        continuous = [body.type is JointType.CONTINUOUS for body in bodies]
         self.states = JointStates(self.controlled, (*others, *mimics), settings.state_timeout)
         self.motion = DesiredMotion(
-            self.controlled,
-            [joint_body(robot, n).type is JointType.CONTINUOUS for n in self.controlled],
-            settings.hold_tolerance,
-            controller_state_timeout=settings.controller_state_timeout)
-        self.motion.rules = ControllerRules(
-            settings.allow_nonzero_velocity_at_trajectory_end,
-            settings.allow_partial_joints_goal,
-            settings.allow_trajectory_replacement,
-            settings.interpolate_from_desired_state,
-            settings.omitted_joints_stay_where_commanded)
+            self.controlled, continuous, settings.hold_tolerance, settings.rules,
+            settings.controller_state_timeout)
         self.wrenches = ExternalWrenches(
             robot.tree, settings.wrench_timeout, settings.wrench_fade_time,
-            settings.wrench_exerted_by_robot)
-        self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
-        self._bounds = JointBounds(
-            [joint_body(robot, name).limits for name in self.controlled],
-            settings.position_limit_margin, settings.velocity_limit_factor)
+            settings.wrench_exerted_by is ExertedBy.ROBOT,
+            time_constant=settings.wrench_time_constant,
+            force_deadband=settings.wrench_force_deadband,
+            moment_deadband=settings.wrench_moment_deadband,
+            tool_mass=settings.wrench_tool_mass,
+            tool_center=settings.wrench_tool_center)
+        self._live_gravity = LiveGravity(settings.gravity_time_constant)
+        self._gravity = np.array(settings.gravity)
+        self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
+        self._feedback = None
+        if settings.mode is Mode.COMPUTED_TORQUE:
+            self._feedback = StateFeedback(
+                self.controlled, settings.position_gains, settings.velocity_gains, continuous)
         self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
         self._single_count = len(self.controlled) + len(others)
         self._all_known = False
@@ -140,29 +101,53 @@ class FeedforwardPolicy:
         self._controlled_q = as_places(self._whole.q_index[:n])
         self._controlled_v = as_places(self._whole.v_index[:n])
         self._others_v = as_places(self._whole.v_index[n:])
-        self._limits = np.minimum(
-            allowed_efforts(robot, settings)[self._controlled_v], LARGEST_EFFORT)
+        self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
+        self._guard = EffortGuard(
+            self.controlled, allowed_efforts(robot, settings)[self._controlled_v],
+            settings.beyond_limits,
+            JointBounds([body.limits for body in bodies],
+                        settings.position_limit_margin, settings.velocity_limit_factor),
+            self._ramp)
         # The cycle writes into these, so that it need not allocate any.
         self._q = self._whole.positions(np.full(self._single_count, np.nan))
-        self._qd, self._qdd, self._at_rest, self._tau, self._holding = np.zeros((5, robot.nv))
+        self._held_q = self._q.copy()
+        self._qd, self._qdd, self._correction, self._at_rest, self._tau, self._held_tau = (
+            np.zeros((6, robot.nv)))
         self._measured = self.states.measured[:, :n]
         self._has_stopped = False  # the joint states, or the node
+        self._last_status = Status.WAITING
+        self._last_motion = RobotMotion(self._q, self._at_rest, self._at_rest)
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
         self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
 
-    def take_over(self, older: FeedforwardPolicy) -> None:
-        """Go on from where an earlier policy was: states, motion, wrenches, and what it sent."""
+    @property
+    def robot(self) -> Robot:
+        """Return the robot as it counts now, with gravity and payloads."""
+        return self._law.robot
+
+    # ---- what messages say ----------------------------------------------------------------------
+
+    def take_over(self, older: FeedforwardPolicy, duration: float | None = None) -> None:
+        """
+        Go on from where an earlier policy was: states, motion, wrenches, and what it sent.
+
+        :param duration: how long the difference in effort takes to fade [s]; None: as the
+            settings say.
+        """
         self.states.adopt(older.states)
         if older.controlled == self.controlled:
             self.motion.adopt(older.motion)
         self.wrenches.adopt(older.wrenches)
+        self._live_gravity.adopt(older._live_gravity)
+        if self.settings.gravity_from_imu:
+            self._turn_gravity()
         self._ramp.adopt(older._ramp)
-        self._ramp.blend(self.settings.blend_time)
+        self._ramp.blend(self.settings.blend_time if duration is None else duration)
 
     def start_afresh(self) -> None:
         """Forget the trajectory, and blend in what comes next; for when time has jumped."""
         self.motion.clear()
-        self._ramp.pause()
+        self._ramp.blend(self.settings.blend_time)
 
     def take_joint_state(
             self,
@@ -170,13 +155,16 @@ class FeedforwardPolicy:
             positions: Floats,
             velocities: Floats,
             stamp: float,
-            now: Instant) -> bool:
+            now: Instant,
+            efforts: Floats | None = None) -> bool:
         """
         Take over measured joints, and tell whether that calls for a command.
 
+        :param efforts: where :meth:`terms` is going to be asked for, which shows them.
         :raises MessageError: where the message is refused.
         """
-        carries_controlled = self.states.update(names, positions, velocities, stamp, now.steady)
+        carries_controlled = self.states.update(
+            names, positions, velocities, stamp, now.steady, efforts)
         return carries_controlled and self.states.is_fresh(now.steady)
 
     def take_trajectory(
@@ -222,11 +210,56 @@ class FeedforwardPolicy:
 
         :raises MessageError: where its frame or a value cannot be used.
         """
-        self.wrenches.update(frame, moment_force, now.steady)
+        free_fall = None
+        if self.settings.wrench_tool_mass:
+            free_fall = self._rotation(frame).T @ self._gravity
+        self.wrenches.update(frame, moment_force, now.steady, free_fall)
+
+    def zero_wrench(self, now: Instant) -> tuple[str, ...]:
+        """
+        Let what the wrenches are now be nothing from now on, and return their frames.
+
+        :raises RneaError: where there is none.
+        """
+        return self.wrenches.zero(now.steady)
+
+    def take_imu(self, frame: str, acceleration: Sequence[float], now: Instant) -> None:
+        """
+        Take over an accelerometer's reading, for gravity.
+
+        :param frame: the link whose axes the reading is in.
+        :raises MessageError: where it cannot be used.
+        """
+        self._live_gravity.update(acceleration, self._rotation(frame), now.steady)
+        self._turn_gravity()
+
+    def _turn_gravity(self) -> None:
+        """Compute with the gravity that was measured, if it was."""
+        measured = self._live_gravity.vector
+        if measured is not None:
+            self._gravity = measured
+            self._law.turn_gravity(measured)
+
+    def _rotation(self, frame: str) -> np.ndarray:
+        """Return R with v_root = R v_frame, at the measured state."""
+        if frame not in self.robot.tree.links:
+            raise MessageError(
+                f'the frame {frame!r} is no link of {self.robot.name!r}'
+                f'{did_you_mean(frame, self.robot.tree.links)}')
+        measured = self.states.positions[:self._single_count]
+        unknown = self._whole.unknown(measured)
+        if unknown:
+            raise MessageError(
+                f'where the link {frame!r} is, depends on joint {unknown[0]!r}, whose position '
+                'nothing tells')
+        return self.robot.link_rotation(self._whole.positions(measured), frame)
+
+    # ---- what is sent ---------------------------------------------------------------------------
 
     def decide(self, now: Instant) -> Decision:
         """Return what to send at a moment; it counts as sent."""
         decision = self._decide(now)
+        self._last_status = decision.status
         if decision.effort is None:
             self._ramp.pause()
         return decision
@@ -241,53 +274,33 @@ class FeedforwardPolicy:
         if how is OnShutdown.NONE or not self._ramp.is_sending:
             return Decision(Status.DISABLED)
         self._lead_to_rest()
+        self._last_motion = self._holding_motion()
         needed = self._holding_effort()
         if how is OnShutdown.ZERO:
             needed = np.zeros_like(needed)
-        return self._sent(needed, Status.ENDING, how.value, now)
+        return self._sent(needed, Status.ENDING, now, detail=how.value)
 
     @property
     def is_settled(self) -> bool:
         """Tell whether the last effort was no longer on its way from an earlier one."""
         return self._ramp.is_settled
 
-    def _decide(self, now: Instant) -> Decision:
-        if not self.settings.enabled:
-            return Decision(Status.DISABLED)
-        is_fresh = self.states.is_fresh(now.steady)
-        if not is_fresh and not self._may_decay():
-            return self._without_state(now)
-        measured = self.states.positions[:self._single_count]
-        if not self._all_known:  # once they are, they stay so
-            unknown = self._whole.unknown(measured)
-            if unknown:
-                return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
-            self._all_known = True
-        if not is_fresh:
-            self._lead_to_rest()
-            decision = self._sent(self._holding_effort(), Status.DECAYING, '', now)
-            return decision._replace(joints=self.states.stale(now.steady))
-        if self._has_stopped or not self._ramp.is_sending:
-            self._has_stopped = False
-            self._ramp.blend(self.settings.blend_time)
-        return self._effort(measured, now)
-
-    def _may_decay(self) -> bool:
-        """Tell whether there is an effort to decay from and a state to decay to."""
-        return (self.settings.on_stale_state is OnStaleState.DECAY
-                and self._ramp.is_sending and not self.states.unmeasured())
-
-    def _lead_to_rest(self) -> None:
-        """Begin to blend from what was sent for a state that counts no more, but only once."""
-        if not self._has_stopped:
-            self._has_stopped = True
-            self._ramp.blend(self.settings.state_timeout)
-
-    def _holding_effort(self) -> np.ndarray:
-        """Return the effort that holds the measured state."""
-        q = self._whole.positions(self.states.positions[:self._single_count])
-        tau = self.robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=self._holding)
-        return tau[self._controlled_v]
+    def terms(self, decision: Decision) -> SentTerms | None:
+        """Return what the effort of the last decision consists of; None: there was none."""
+        if decision.effort is None:
+            return None
+        of_robot, correcting = self._law.terms(self._last_motion)
+        of_model = EffortTerms(*(term[self._controlled_v] for term in of_robot))
+        feedback = correcting[self._controlled_v]
+        total = of_model.total + feedback
+        measured = self.states.efforts[:len(self.controlled)].copy()
+        saturated, rate_limited, restrained = (
+            np.array([name in names for name in self.controlled], dtype=bool)
+            for names in (decision.saturated, decision.rate_limited, decision.restrained))
+        return SentTerms(
+            of_model.gravity, of_model.coriolis, of_model.inertia, of_model.friction,
+            of_model.external, feedback, total, decision.effort, measured, measured - total,
+            saturated, rate_limited, restrained)
 
     def mimic_deviations(self) -> dict[str, float]:
         """Return by how much measured mimic joints are off what they should follow [rad or m]."""
@@ -305,68 +318,117 @@ class FeedforwardPolicy:
                 deviations[name] = float(measured - expected)
         return deviations
 
+    def _decide(self, now: Instant) -> Decision:
+        if not self.settings.enabled:
+            return Decision(Status.DISABLED)
+        is_fresh = self.states.is_fresh(now.steady)
+        if not is_fresh and not self._may_decay():
+            return self._without_state(now)
+        measured = self.states.positions[:self._single_count]
+        if not self._all_known:  # once they are, they stay so
+            unknown = self._whole.unknown(measured)
+            if unknown:
+                return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
+            self._all_known = True
+        if not is_fresh:
+            self._lead_to_rest()
+            self._last_motion = self._holding_motion()
+            return self._sent(
+                self._holding_effort(), Status.DECAYING, now, self.states.stale(now.steady))
+        if self._has_stopped or not self._ramp.is_sending:
+            self._has_stopped = False
+            self._ramp.blend(self.settings.blend_time)
+        if self._gravity_only:
+            return self._at_measured_state(measured, Status.GRAVITY, now)
+        return self._along_motion(measured, now)
+
+    def _may_decay(self) -> bool:
+        """Tell whether there is an effort to decay from and a state to decay to."""
+        return (self.settings.on_stale_state is OnStaleState.DECAY
+                and self._ramp.is_sending and not self.states.unmeasured())
+
+    def _lead_to_rest(self) -> None:
+        """Begin to blend from what was sent for a state that counts no more, but only once."""
+        if not self._has_stopped:
+            self._has_stopped = True
+            self._ramp.blend(self.settings.state_timeout)
+
     def _without_state(self, now: Instant) -> Decision:
         never = self.states.unmeasured()
         if never:
             return Decision(Status.WAITING, never)
         return Decision(Status.STALE, self.states.stale(now.steady))
 
-    def _effort(self, measured: np.ndarray, now: Instant) -> Decision:
+    def _holding_effort(self) -> np.ndarray:
+        """Return the effort that holds the measured state."""
+        return self._law.effort(self._holding_motion(), self._held_tau)[self._controlled_v]
+
+    def _holding_motion(self) -> RobotMotion:
+        self._whole.fill_positions(self._held_q, self.states.positions[:self._single_count])
+        return RobotMotion(self._held_q, self._at_rest, self._at_rest)
+
+    def _at_measured_state(self, measured: np.ndarray, status: Status, now: Instant) -> Decision:
+        self._whole.fill_positions(self._q, measured)
+        return self._effort(self._at_rest, self._at_rest, None, status, now)
+
+    def _along_motion(self, measured: np.ndarray, now: Instant) -> Decision:
         n = len(self.controlled)
-        status, detail = Status.GRAVITY, ''
-        positions, qd, qdd = measured[:n], self._at_rest, self._at_rest
-        if not self._gravity_only:
-            target = self.motion.target(
-                now.ros + self.settings.lookahead, positions, now.steady)
-            status = Status[target.kind.name]
-            positions = target.positions
-            if target.moves:
-                qd, qdd = self._qd, self._qdd
-                qd[self._controlled_v] = target.velocities
-                qdd[self._controlled_v] = target.accelerations
-                if len(measured) > n:
-                    velocities = self.states.fresh_velocities(now.steady)
-                    qd[self._others_v] = velocities[n:len(measured)]
-            elif target.kind is TargetKind.OFF_END:
-                detail = self.motion.explain(target)
+        target = self.motion.target(
+            now.ros + self.settings.lookahead, measured[:n], now.steady)
+        status = _OF_TARGET[target.kind]
+        if status is not self._last_status:
+            self._soften(status)
+        positions, qd, qdd, correction = target.positions, self._at_rest, self._at_rest, None
+        feedback = None if status in _WITHOUT_GOAL else self._feedback
+        if target.moves or feedback is not None:
+            qd, qdd = self._qd, self._qdd
+            qd[self._controlled_v] = target.velocities
+            qdd[self._controlled_v] = target.accelerations
+            if len(measured) > n:
+                velocities = self.states.fresh_velocities(now.steady)
+                qd[self._others_v] = velocities[n:len(measured)]
+        if feedback is not None:
+            positions, correction = measured[:n], self._correct(feedback, target)
         self._q[self._controlled_q] = positions
         if len(measured) > n:
             self._whole.fill_positions(self._q, measured[n:], start=n)
+        detail = self.motion.explain(target) if status is Status.OFF_END else ''
+        return self._effort(qd, qdd, correction, status, now, detail)
+
+    def _soften(self, status: Status) -> None:
+        """Blend from the end of a motion into one that nobody asked for."""
+        if status is Status.OFF_END or (
+                self._last_status is Status.OFF_END and status is Status.HOLDING_END):
+            self._ramp.blend(self.settings.blend_time)
+
+    def _correct(self, feedback: StateFeedback, target: Target) -> np.ndarray:
+        """Add to q̈, for the measured state, what corrects its errors, and return that part."""
+        positions, velocities = self._measured
+        correction = self._correction
+        correction[self._controlled_v] = feedback.acceleration(
+            target.positions, target.velocities, positions, velocities)
+        self._qdd += correction
+        self._qd[self._controlled_v] = velocities
+        return correction
+
+    def _effort(
+            self, qd: np.ndarray, qdd: np.ndarray, correction: np.ndarray | None, status: Status,
+            now: Instant, detail: str = '') -> Decision:
         wrenches = self.wrenches.rows(now.steady) if self._count_wrenches else None
-        if wrenches is None:
-            tau = self.robot.inverse_dynamics(self._q, qd, qdd, out=self._tau)
-        else:
-            tau = self.robot.inverse_dynamics(self._q, qd, qdd, f_ext=wrenches, out=self._tau)
-        return self._sent(tau[self._controlled_v], status, detail, now)
+        self._last_motion = motion = RobotMotion(self._q, qd, qdd, correction, wrenches)
+        tau = self._law.effort(motion, self._tau)
+        return self._sent(tau[self._controlled_v], status, now, detail=detail)
 
-    def _sent(self, needed: np.ndarray, status: Status, detail: str, now: Instant) -> Decision:
+    def _sent(
+            self, needed: np.ndarray, status: Status, now: Instant,
+            joints: tuple[str, ...] = (), detail: str = '') -> Decision:
         """Return the decision to send what is needed, as far as it harms nothing."""
-        saturated: tuple[str, ...] = ()
-        within = np.abs(needed) <= self._limits  # false for what is not finite too
-        if np.count_nonzero(within) == len(needed):
-            needed = needed.copy()
-        else:
-            finite = np.isfinite(needed)  # no clamp makes sense of infinity
-            if not finite.all():
-                return Decision(Status.NOT_FINITE, self._names(~finite))
-            needed, cut = clamp(needed, self._limits)
-            saturated = self._names(cut)
-        restrained: tuple[str, ...] = ()
-        if status is not Status.ENDING and self._bounds.are_reached(self._measured):
-            allowed = self._not_pushing_on(needed)
-            restrained = self._names(allowed != needed)
-            needed = allowed
-        blended = self._ramp.blended(needed, now.steady)
-        if blended is not needed:
-            blended, _ = clamp(blended, self._limits)
-        effort, late = self._ramp.stride(blended, now.steady)
-        rate_limited = () if late is None else self._names(late)
-        return Decision(status, (), detail, effort, saturated, restrained, rate_limited)
-
-    def _not_pushing_on(self, effort: np.ndarray) -> np.ndarray:
-        """Return an effort without what pushes joints beyond a bound."""
-        holding, _ = clamp(np.nan_to_num(self._holding_effort()), self._limits)
-        return self._bounds.restrained(effort, holding, self._measured)
+        measured = None if status is Status.ENDING else self._measured
+        effort, not_finite, *flags = self._guard.passed(
+            needed, now.steady, measured, self._holding_effort)
+        if effort is None:
+            return Decision(Status.NOT_FINITE, not_finite)
+        return Decision(status, joints, detail, effort, *flags)
 
     def _how_to_tell(self, joint: str) -> str:
         assume = f'set the parameter assumed_positions.{joint} to where it stands'
@@ -374,8 +436,9 @@ class FeedforwardPolicy:
             return assume
         return f'publish {joint!r} in joint_states, or {assume}'
 
-    def _names(self, which: np.ndarray) -> tuple[str, ...]:
-        return tuple(name for name, here in zip(self.controlled, which) if here)
+
+_WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.OFF_END)
+"""Where the measured state is the one to stay in, so that there is no error."""
 
 
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:

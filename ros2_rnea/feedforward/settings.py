@@ -23,6 +23,7 @@ from types import MappingProxyType
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.feedforward.controller_rules import ControllerRules
 
 
 class Mode(Enum):
@@ -33,6 +34,61 @@ class Mode(Enum):
 
     GRAVITY_COMPENSATION = 'gravity_compensation'
     """At the measured state, for standing still."""
+
+    COMPUTED_TORQUE = 'computed_torque'
+    """At the measured state, for the desired acceleration and what corrects the error."""
+
+
+class Terms(Enum):
+    """Which terms of an effort are sent; what else there is, the arm adds by itself."""
+
+    AUTOMATIC = 'automatic'
+    """Those that :class:`Arm` does not add."""
+
+    FULL = 'full'
+    NO_GRAVITY = 'no_gravity'
+    NO_GRAVITY_NO_CORIOLIS = 'no_gravity_no_coriolis'
+    GRAVITY_ONLY = 'gravity_only'
+
+
+class Arm(Enum):
+    """Known arms, by what they add to the efforts that they are commanded."""
+
+    GENERIC = 'generic'
+    """Nothing."""
+
+    FRANKA = 'franka'
+    """Gravity, and Coriolis unless libfranka is told otherwise."""
+
+    UR = 'ur'
+    """Gravity."""
+
+    KUKA_FRI = 'kuka_fri'
+    """Gravity."""
+
+    @property
+    def lacks(self) -> Terms:
+        """Return the terms that the arm does not add."""
+        if self is Arm.GENERIC:
+            return Terms.FULL
+        return Terms.NO_GRAVITY_NO_CORIOLIS if self is Arm.FRANKA else Terms.NO_GRAVITY
+
+
+class BeyondLimits(Enum):
+    """What becomes of efforts where one of them exceeds its limit."""
+
+    CLAMP = 'clamp'
+    """That one is cut to its limit."""
+
+    SCALE = 'scale'
+    """All become smaller by a common factor, so that their directions stay."""
+
+
+class ExertedBy(Enum):
+    """Who does what a wrench message tells."""
+
+    ENVIRONMENT = 'environment'
+    ROBOT = 'robot'
 
 
 class OnStaleState(Enum):
@@ -65,25 +121,32 @@ class Settings:
 
     :ivar joints: the controlled joints, in the order of the command.  Empty: every joint of one
         degree of freedom that has no assumed position, and no command.
-    :ivar mode: what effort is sent.
-    :ivar enabled: whether any is.
+    :ivar mode: what effort is computed.
+    :ivar terms: which of its terms are sent.
+    :ivar arm: what is controlled, for ``Terms.AUTOMATIC``.
+    :ivar position_gains: of the computed torque, one for each joint or one for all [1/s^2].
+    :ivar velocity_gains: likewise [1/s].
+    :ivar enabled: whether any effort is sent.
     :ivar assumed_positions: by joint name, for joints that nothing measures [rad or m].
     :ivar gravity: acceleration of free fall in the root link's axes [m/s^2].
+    :ivar gravity_from_imu: whether an accelerometer tells gravity, once it does.
+    :ivar gravity_time_constant: of the low-pass filter for an accelerometer's readings [s].
     :ivar state_timeout: how long a measured state counts [s].
     :ivar lookahead: how far ahead of now the desired motion is read [s].
     :ivar hold_tolerance: how far the robot may be from the end of its trajectory for the effort
         to be that of the end [rad or m].
-    :ivar allow_nonzero_velocity_at_trajectory_end: accept trajectories whose last point moves.
-    :ivar allow_partial_joints_goal: and those that do not name all joints.
-    :ivar allow_trajectory_replacement: a trajectory runs on until its successor's stamp.
-    :ivar interpolate_from_desired_state: a trajectory leads in from the desired state.
-    :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits stay where they are
-        desired to be, and otherwise where they are measured.
+    :ivar rules: by which the controller follows trajectories.
     :ivar controller_state_timeout: how long a controller's reference counts [s].
     :ivar wrench_timeout: how long a wrench counts [s].
     :ivar wrench_fade_time: how long it fades afterwards [s].
-    :ivar wrench_exerted_by_robot: messages tell what the robot does to the environment.
+    :ivar wrench_exerted_by: whether messages tell what is done to the robot or what it does.
     :ivar wrench_in_gravity_compensation: wrenches count in that mode too.
+    :ivar wrench_time_constant: of the low-pass filter for wrenches [s].
+    :ivar wrench_force_deadband: what counts of a force is what exceeds this [N].
+    :ivar wrench_moment_deadband: likewise of a moment [Nm].
+    :ivar wrench_tool_mass: of what is fastened beyond the sensor and part of the robot [kg].
+    :ivar wrench_tool_center: its centre of mass in the wrench's frame [m].
+    :ivar beyond_limits: what becomes of efforts beyond their limits.
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
     :ivar effort_rate_limit: how fast an effort may change [Nm/s or N/s]; infinite: at once.
     :ivar blend_time: how long the effort takes from what was sent before a start or a change of
@@ -100,23 +163,31 @@ class Settings:
 
     joints: tuple[str, ...] = ()
     mode: Mode = Mode.FEEDFORWARD
+    terms: Terms = Terms.AUTOMATIC
+    arm: Arm = Arm.GENERIC
+    position_gains: tuple[float, ...] = ()
+    velocity_gains: tuple[float, ...] = ()
     enabled: bool = True
     assumed_positions: Mapping[str, tuple[float, ...]] = field(
         default_factory=lambda: MappingProxyType({}))
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
+    gravity_from_imu: bool = False
+    gravity_time_constant: float = 0.5
     state_timeout: float = 0.1
     lookahead: float = 0.0
     hold_tolerance: float = 0.1
-    allow_nonzero_velocity_at_trajectory_end: bool = False
-    allow_partial_joints_goal: bool = True
-    allow_trajectory_replacement: bool = False
-    interpolate_from_desired_state: bool = False
-    omitted_joints_stay_where_commanded: bool = True
+    rules: ControllerRules = ControllerRules()
     controller_state_timeout: float = 0.1
     wrench_timeout: float = 0.1
     wrench_fade_time: float = 0.2
-    wrench_exerted_by_robot: bool = False
+    wrench_exerted_by: ExertedBy = ExertedBy.ENVIRONMENT
     wrench_in_gravity_compensation: bool = False
+    wrench_time_constant: float = 0.0
+    wrench_force_deadband: float = 0.0
+    wrench_moment_deadband: float = 0.0
+    wrench_tool_mass: float = 0.0
+    wrench_tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    beyond_limits: BeyondLimits = BeyondLimits.CLAMP
     effort_limit_factor: float = 1.0
     effort_rate_limit: float = 1000.0
     blend_time: float = 0.5
@@ -127,22 +198,41 @@ class Settings:
     mimic_tolerance: float = 0.02
 
     def __post_init__(self) -> None:
-        if len(self.gravity) != 3 or not all(map(isfinite, self.gravity)):
-            raise ArgumentError(f'gravity is {self.gravity}; it needs 3 finite numbers')
+        for name in ('gravity', 'wrench_tool_center'):
+            value = getattr(self, name)
+            if len(value) != 3 or not all(map(isfinite, value)):
+                raise ArgumentError(f'{name} is {value}; it needs 3 finite numbers')
         if not 0.0 <= self.effort_limit_factor <= 1.0:
             raise ArgumentError(
                 f'effort_limit_factor is {self.effort_limit_factor}; '
                 'it needs a number from 0 to 1')
-        if not self.effort_rate_limit > 0.0:
-            raise ArgumentError(
-                f'effort_rate_limit is {self.effort_rate_limit}; it needs a number above 0')
-        if not self.velocity_limit_factor > 0.0:
-            raise ArgumentError(
-                f'velocity_limit_factor is {self.velocity_limit_factor}; '
-                'it needs a number above 0')
-        for name in ('state_timeout', 'lookahead', 'hold_tolerance', 'wrench_timeout',
-                     'controller_state_timeout', 'wrench_fade_time', 'blend_time',
-                     'position_limit_margin', 'mimic_tolerance'):
+        for name in ('effort_rate_limit', 'velocity_limit_factor'):
+            value = getattr(self, name)
+            if not value > 0.0:
+                raise ArgumentError(f'{name} is {value}; it needs a number above 0')
+        for name in _FINITE:
             value = getattr(self, name)
             if not 0.0 <= value < inf:
                 raise ArgumentError(f'{name} is {value}; it needs a finite number from 0 on')
+        for name in ('position_gains', 'velocity_gains'):
+            self._check_gains(name, getattr(self, name))
+
+    @property
+    def sent_terms(self) -> Terms:
+        """Return which terms are sent, whichever way that was said."""
+        return self.arm.lacks if self.terms is Terms.AUTOMATIC else self.terms
+
+    def _check_gains(self, name: str, gains: tuple[float, ...]) -> None:
+        if not all(0.0 <= gain < inf for gain in gains):
+            raise ArgumentError(f'{name} is {list(gains)}; it needs finite numbers from 0 on')
+        if self.mode is Mode.COMPUTED_TORQUE and not gains:
+            raise ArgumentError(
+                f'{name} is empty; mode computed_torque needs one number for all joints or one '
+                'for each')
+
+
+_FINITE = (
+    'state_timeout', 'lookahead', 'hold_tolerance', 'controller_state_timeout',
+    'gravity_time_constant', 'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
+    'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_tool_mass', 'blend_time',
+    'position_limit_margin', 'mimic_tolerance')

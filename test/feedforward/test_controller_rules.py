@@ -44,10 +44,9 @@ OF_VERSION_4 = {
 
 def arm(**rules):
     """Return the motion of an arm whose trajectory goes from 0 at NOW to 4 a second later."""
-    motion = DesiredMotion(NAMES, (False, False, True), hold_tolerance=0.05)
+    motion = DesiredMotion(NAMES, (False, False, True), 0.05, ControllerRules(**rules))
     points = [Waypoint(0.0, (0.0,) * 3), Waypoint(1.0, (4.0,) * 3)]
     motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
-    motion.rules = ControllerRules(**rules)
     return motion
 
 
@@ -121,8 +120,8 @@ def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
 ])
 def test_the_motion_leads_in_from_the_desired_state_where_the_controller_does(
         from_desired, state):
-    motion = DesiredMotion(NAMES, (False,) * 3, hold_tolerance=0.05)
-    motion.rules = ControllerRules(interpolate_from_desired_state=from_desired)
+    rules = ControllerRules(interpolate_from_desired_state=from_desired)
+    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     still = ((0.0,) * 3, (0.0,) * 3)
     points = [Waypoint(0.0, (0.0,) * 3, *still[:1]), Waypoint(1.0, (1.0,) * 3, *still[:1])]
     motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
@@ -132,8 +131,8 @@ def test_the_motion_leads_in_from_the_desired_state_where_the_controller_does(
 
 
 def test_the_lead_in_from_the_desired_state_has_its_acceleration():
-    motion = DesiredMotion(NAMES, (False,) * 3, hold_tolerance=0.05)
-    motion.rules = ControllerRules(interpolate_from_desired_state=True)
+    rules = ControllerRules(interpolate_from_desired_state=True)
+    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     still = ((0.0,) * 3,)
     points = [Waypoint(0.0, (0.0,) * 3, *still), Waypoint(1.0, (1.0,) * 3, *still)]
     motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)

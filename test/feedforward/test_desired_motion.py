@@ -18,6 +18,7 @@ from math import nan, pi
 import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError, TrajectoryError
+from ros2_rnea.feedforward.controller_rules import ControllerRules
 from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
 from ros2_rnea.feedforward.trajectory import Waypoint
 
@@ -80,10 +81,10 @@ def test_while_following_the_measured_positions_do_not_matter(moving):
     assert np.array_equal(far.positions, moving.target(NOW + 1.5, ONES).positions)
 
 
-@pytest.mark.parametrize('at_end', [{}, {'allow_nonzero_end_velocity': True}])
-def test_the_end_is_held_at_rest_even_where_the_last_point_moves(at_end):
-    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, **at_end)
-    velocity = 3.0 if at_end else 0.0
+@pytest.mark.parametrize('velocity', [0.0, 3.0])
+def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=velocity > 0.0)
+    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     last = Waypoint(0.0, (1.0,) * 3, (velocity,) * 3, (7.0,) * 3)
     motion.accept(NAMES, [last], 0.0, NOW, MEASURED, AT_REST)
     _, *desired, _ = motion.target(NOW, ONES)

@@ -28,6 +28,7 @@ import pytest
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.feedforward.densifier import FINEST
 from ros2_rnea.feedforward.effort_filler import fill_efforts, FillSettings, Plan, Start
+from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.feedforward.trajectory import Trajectory, Waypoint
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
@@ -412,6 +413,30 @@ def test_a_motion_that_ends_moving_may_be_allowed():
 def test_settings_out_of_range_are_refused(options, message):
     with pytest.raises(ArgumentError, match=message):
         FillSettings(**options)
+
+
+@pytest.mark.parametrize('terms, parts', [
+    (Terms.FULL, ('gravity', 'coriolis', 'inertia', 'friction')),
+    (Terms.NO_GRAVITY, ('coriolis', 'inertia', 'friction')),
+    (Terms.NO_GRAVITY_NO_CORIOLIS, ('inertia', 'friction')),
+    (Terms.GRAVITY_ONLY, ('gravity',)),
+])
+def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
+    filled = fill_efforts(
+        ARM_ROBOT, NAMES, Plan(NAMES, swing(3)), settings=FillSettings(terms=terms))
+    trajectory = Trajectory(NAMES, swing(3), 0.0)
+    for waypoint, effort in filled.points[:-1]:
+        each = ARM_ROBOT.effort_terms(*trajectory.sample(waypoint.time))
+        expected = sum(getattr(each, part) for part in parts)
+        np.testing.assert_allclose(effort, expected, rtol=1e-9, atol=1e-9)
+    rest = ARM_ROBOT.gravity(filled.points[-1].waypoint.positions)
+    np.testing.assert_allclose(filled.points[-1].effort, rest * ('gravity' in parts), atol=1e-9)
+    assert (filled.errors <= filled.tolerances).all()
+
+
+def test_automatic_terms_say_nothing_here():
+    with pytest.raises(ArgumentError, match='automatic'):
+        FillSettings(terms=Terms.AUTOMATIC)
 
 
 def test_joints_to_fill_must_be_the_robots():

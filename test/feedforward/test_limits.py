@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The clamp: no effort leaves that exceeds its limit."""
+"""No effort leaves that exceeds its limit: it is cut, or all are made smaller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.limits import clamp
+from ros2_rnea.feedforward.limits import clamp, scale
 
 
 @pytest.mark.parametrize('effort, limit, clamped, cut', [
@@ -51,3 +51,26 @@ def test_the_effort_given_stays_as_it_is():
     effort = np.array([9.0])
     clamp(effort, np.array([5.0]))
     assert effort.tolist() == [9.0]
+
+
+@pytest.mark.parametrize('effort, limits, scaled, beyond', [
+    ([4.0, -3.0], [5.0, 5.0], [4.0, -3.0], [False, False]),
+    ([10.0, -3.0], [5.0, 5.0], [5.0, -1.5], [True, False]),
+    ([10.0, -30.0], [5.0, 5.0], [5.0 / 3.0, -5.0], [True, True]),
+    ([10.0, -30.0], [5.0, inf], [5.0, -15.0], [True, False]),
+    ([0.1, 3.0], [0.0, 5.0], [0.0, 0.0], [True, False]),
+    ([0.0, 3.0], [0.0, 5.0], [0.0, 3.0], [False, False]),
+    ([1e300, 1.0], [5.0, 5.0], [5.0, 5e-300], [True, False]),
+])
+def test_a_common_factor_keeps_the_direction(effort, limits, scaled, beyond):
+    given = np.array(effort)
+    values, which = scale(given, np.array(limits))
+    np.testing.assert_allclose(values, scaled, rtol=1e-15)
+    assert which.tolist() == beyond
+    assert given.tolist() == effort
+
+
+def test_a_scaled_effort_is_within_the_limit_to_the_last_bit():
+    rng = np.random.default_rng(3)
+    for effort, limits in rng.uniform(1e-3, 10.0, (1000, 2, 4)):
+        assert (np.abs(scale(effort, limits)[0]) <= limits).all()

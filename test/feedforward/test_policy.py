@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
-from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.settings import ExertedBy, Mode, Settings
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
@@ -33,6 +33,8 @@ STILL = np.zeros(2)
 MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0}
 GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
+GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
+LARGE, TOO_LARGE = (0.0, 0.0, -1e300), (0.0, 0.0, -1.7e308)
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDING_END,
            Status.OFF_END}
@@ -131,23 +133,18 @@ def test_a_decision_has_an_effort_or_it_says_that_nothing_is_sent(policy, status
 
 @pytest.mark.filterwarnings('ignore:overflow')
 def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
-    policy = measured()
-    moment = (0.0, 1.5e308, 0.0, 0.0, 0.0, 0.0)
-    policy.take_wrench('tool', moment, at(0.0))
-    assert len(decided(policy, Status.NO_TRAJECTORY).saturated) == 2
-    policy.take_wrench('lower', moment, at(0.0))
-    decision = decided(policy, Status.NOT_FINITE)
-    assert decision.joints == JOINTS
+    assert len(decided(measured(gravity=LARGE), Status.NO_TRAJECTORY).saturated) == 2
+    decision = decided(measured(gravity=TOO_LARGE), Status.NOT_FINITE)
+    assert decision.joints == ('shoulder',)
     assert decision.effort is None
 
 
 @pytest.mark.filterwarnings('ignore:overflow')
 def test_without_a_limit_an_effort_that_is_not_finite_is_not_sent_either():
-    policy = measured(Robot.from_urdf(ARM.replace(' effort="', ' nonsense="')))
-    assert np.isinf(policy.robot.effort_limits).all()
-    for frame in ('tool', 'lower'):
-        policy.take_wrench(frame, (0.0, 1.5e308, 0.0, 0.0, 0.0, 0.0), at(0.0))
-    assert decided(policy, Status.NOT_FINITE).joints == JOINTS
+    without = Robot.from_urdf(ARM.replace(' effort="', ' nonsense="'))
+    assert np.isinf(without.effort_limits).all()
+    policy = measured(without, gravity=TOO_LARGE)
+    assert decided(policy, Status.NOT_FINITE).joints == ('shoulder',)
 
 
 @pytest.mark.parametrize('joints', [JOINTS, JOINTS[::-1]])
@@ -317,7 +314,7 @@ def test_in_gravity_compensation_it_is_gravity_at_the_measured_state_come_what_m
 @pytest.mark.parametrize('mode', Mode)
 def test_gravity_is_a_setting(mode):
     tilted = (3.0, 4.0, -5.0)
-    policy = measured(mode=mode, gravity=tilted)
+    policy = measured(mode=mode, gravity=tilted, **GAINS)
     near(policy.decide(at(0.0)).effort, in_order(gravity=tilted))
 
 
@@ -500,11 +497,11 @@ def pushed(frames=('tool',), **settings):
 
 @pytest.mark.parametrize('settings, sign', [
     ({}, 1.0),
-    ({'wrench_exerted_by_robot': True}, -1.0),
+    ({'wrench_exerted_by': ExertedBy.ROBOT}, -1.0),
     ({'mode': Mode.GRAVITY_COMPENSATION}, 0.0),
     ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True}, 1.0),
     ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True,
-      'wrench_exerted_by_robot': True}, -1.0),
+      'wrench_exerted_by': ExertedBy.ROBOT}, -1.0),
 ])
 def test_a_wrench_is_balanced_unless_a_hand_guides_the_arm(settings, sign):
     near(pushed(**settings).decide(at(0.0)).effort,
@@ -545,7 +542,7 @@ def test_a_bad_wrench_is_refused(frame, values):
 def test_every_effort_is_cut_to_the_limit_times_the_factor_and_named(mode, factor):
     """The limits of the description are 40 N m at the elbow and 100 N m at the shoulder."""
     policy = measured(
-        mode=mode, gravity=(0.0, 0.0, -9.81e4), effort_limit_factor=factor)
+        mode=mode, gravity=(0.0, 0.0, -9.81e4), effort_limit_factor=factor, **GAINS)
     decision = policy.decide(at(0.0))
     near(np.abs(decision.effort), [40.0 * factor, 100.0 * factor])
     near(np.sign(decision.effort), np.sign(in_order()))

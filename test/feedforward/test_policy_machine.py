@@ -26,10 +26,21 @@ from hypothesis import HealthCheck, settings as hypothesis_settings, strategies 
 from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
 import numpy as np
 from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.controller_rules import ControllerRules
 from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
 from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
-from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.settings import (
+    Arm,
+    BeyondLimits,
+    ExertedBy,
+    Mode,
+    OnShutdown,
+    OnStaleState,
+    Settings,
+    Terms,
+)
 from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
 
@@ -61,7 +72,19 @@ some_settings = st.fixed_dictionaries({
     'position_limit_margin': st.sampled_from([0.0, 0.5]),
     'on_stale_state': st.sampled_from(OnStaleState),
     'on_shutdown': st.sampled_from(OnShutdown),
-    'allow_nonzero_velocity_at_trajectory_end': st.booleans(),
+    'rules': st.builds(ControllerRules, *[st.booleans()] * 5),
+    'terms': st.sampled_from(Terms),
+    'arm': st.sampled_from(Arm),
+    'position_gains': st.sampled_from([(100.0,), (1e9,)]),
+    'velocity_gains': st.sampled_from([(20.0,), (0.0,)]),
+    'beyond_limits': st.sampled_from(BeyondLimits),
+    'gravity_from_imu': st.booleans(),
+    'gravity_time_constant': st.sampled_from([0.0, 0.5]),
+    'wrench_exerted_by': st.sampled_from(ExertedBy),
+    'wrench_time_constant': st.sampled_from([0.0, 0.1]),
+    'wrench_force_deadband': st.sampled_from([0.0, 1.0]),
+    'wrench_moment_deadband': st.sampled_from([0.0, 0.1]),
+    'wrench_tool_mass': st.sampled_from([0.0, 0.0, 2.0]),
     'assumed_positions': st.just({'shoulder': (0.1,), 'grip': (0.02,)}),
 })
 
@@ -111,6 +134,21 @@ class AnythingHappens(RuleBasedStateMachine):
         self.sent.update(zip(names, effort.tolist()))
         self.sent_at = self.steady
 
+    def gravity_at(self, places):
+        """Return what holds the robot in a place, as far as the arm does not and limits allow."""
+        robot, settings = self.policy.robot, self.policy.settings
+        tau = dict(zip(
+            robot.joint_names, robot.gravity([places[name] for name in robot.joint_names])))
+        limits = dict(zip(robot.joint_names, robot.effort_limits * settings.effort_limit_factor))
+        if settings.sent_terms not in (Terms.FULL, Terms.GRAVITY_ONLY):
+            tau = dict.fromkeys(tau, 0.0)
+        factors = [1.0, *(limits[name] / abs(tau[name]) for name in self.policy.controlled
+                          if abs(tau[name]) > limits[name])]
+        if settings.beyond_limits is BeyondLimits.SCALE:
+            return np.array([min(factors) * tau[name] for name in self.policy.controlled])
+        return np.array([
+            np.clip(tau[name], -limits[name], limits[name]) for name in self.policy.controlled])
+
     @rule(span=spans)
     def time_passes(self, span):
         self.steady += span
@@ -146,10 +184,29 @@ class AnythingHappens(RuleBasedStateMachine):
     def a_wrench_comes(self, frame, wrench):
         self.attempt(self.policy.take_wrench, frame, wrench, self.now)
 
-    @rule(robot=st.sampled_from([0, 0, 1, 2, 3]), settings=some_settings)
-    def robot_or_settings_change(self, robot, settings):
-        policy = FeedforwardPolicy(ROBOTS[robot], Settings(**settings))
-        policy.take_over(self.policy)
+    @rule(frame=st.sampled_from(['tool', 'base', 'lower', 'moon']),
+          reading=st.lists(st.one_of(values, st.just(9.81)), min_size=3, max_size=3))
+    def an_accelerometer_tells(self, frame, reading):
+        self.attempt(self.policy.take_imu, frame, reading, self.now)
+
+    @rule()
+    def the_wrench_is_set_to_zero(self):
+        self.attempt(self.policy.zero_wrench, self.now)
+
+    @rule(names=joint_lists, q=st.tuples(values, values), qd=st.tuples(usual, usual),
+          accelerations=st.tuples(values, values), scaling=st.sampled_from([0.0, 0.5, 1.0]))
+    def a_controller_s_reference_comes(self, names, q, qd, accelerations, scaling):
+        self.attempt(self.policy.take_controller_state,
+                     names, q, qd, accelerations, 0.0, scaling, self.now)
+
+    @rule(robot=st.sampled_from([0, 0, 1, 2, 3]), settings=some_settings,
+          payload=st.sampled_from([0.0, 0.0, 5.0]), duration=st.sampled_from([None, 0.0, 0.2]))
+    def robot_or_settings_change(self, robot, settings, payload, duration):
+        whole = ROBOTS[robot]
+        if payload:
+            whole = whole.with_payload('box', 'lower', Inertial(mass=payload))
+        policy = FeedforwardPolicy(whole, Settings(**settings))
+        policy.take_over(self.policy, duration)
         self.policy = policy
         self.decide()
 
@@ -182,9 +239,7 @@ class AnythingHappens(RuleBasedStateMachine):
             policy.take_joint_state([name], [{**dict(zip(NAMES, q)), 'grip': 0.02}[name]],
                                     [0.0], 0.0, self.now)
         decision = self.decide()
-        needed = np.clip(
-            policy.robot.gravity(policy._q)[policy._controlled_v],
-            -policy._limits, policy._limits)
+        needed = self.gravity_at({**dict(zip(NAMES, q)), 'grip': 0.02})
         farthest = np.abs(needed - decision.effort).max()
         bound = settings.blend_time + farthest / settings.effort_rate_limit + 0.03
         steps = round(bound / LONGEST_STRIDE)

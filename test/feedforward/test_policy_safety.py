@@ -142,6 +142,43 @@ def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
     ride.go(0.6).is_at(GRAVITY)
 
 
+def test_a_time_jump_alone_is_blended_whatever_the_rate():
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    before = ride.go(0.1).sent[-1]
+    assert np.abs(before - GRAVITY).max() > 1.0
+    ride.policy.start_afresh()
+    ride.go(PERIOD)
+    np.testing.assert_allclose(ride.sent[-1], before, atol=1e-6)
+    ride.go(0.6).is_at(GRAVITY)
+
+
+def test_a_robot_that_is_not_where_its_motion_ended_is_let_be_without_a_step():
+    """And the same where it is brought back there."""
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.go(0.498)
+    end = (1.3, 0.2)
+    for q, status in (
+            (Q, Status.OFF_END), (end, Status.HOLDING_END), (Q, Status.OFF_END)):
+        before = ride.sent[-1]
+        ride.go(2 * PERIOD, q=q)
+        assert ride.decision.status is status
+        assert np.abs(ride.sent[-1] - before).max() < 0.1
+        ride.go(0.6, q=q).is_at(ARM_ROBOT.gravity(q))
+
+
+def test_the_end_of_a_motion_that_was_planned_has_its_effort_at_once():
+    """To blend would push the arm on that has come to rest."""
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride.policy.take_trajectory(
+        JOINTS, [Waypoint(0.5, (1.3, 0.2), (0.0, 0.0))], 0.0, ride.now)
+    while ride.go(PERIOD, q=(1.3, 0.2)).decision.status is Status.FOLLOWING:
+        pass
+    assert ride.decision.status is Status.HOLDING_END
+    ride.is_at(ARM_ROBOT.gravity((1.3, 0.2)))
+
+
 # ---- rate -------------------------------------------------------------------------------------
 
 
@@ -248,6 +285,19 @@ def test_a_decay_reaches_gravity_at_the_last_state_in_one_timeout_and_stays():
     ride.go(5.0, measured=False).is_at(GRAVITY)
     ride.go(0.6, q=(1.0, 1.0))
     assert ride.largest_rate() < 1000.0
+
+
+def test_each_of_several_decays_is_blended():
+    ride = Ride(**DECAY, effort_rate_limit=inf).go(1.0)
+    for _ in range(2):
+        ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+        ride.go(0.1)
+        while ride.go(PERIOD, measured=False).decision.status is Status.FOLLOWING:
+            pass
+        np.testing.assert_allclose(*ride.sent[-2:], atol=0.3)
+        assert np.abs(ride.sent[-1] - GRAVITY).max() > 1.0
+        ride.go(0.2, measured=False).is_at(GRAVITY)
+        ride.go(1.0, q=(1.3, 0.2)).go(1.0)
 
 
 @pytest.mark.parametrize('prepare', [

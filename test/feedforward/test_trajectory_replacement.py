@@ -41,8 +41,8 @@ OLD = [Waypoint(float(k), (float(k),) * 2) for k in range(5)]
 @pytest.fixture
 def motion():
     """Return the motion of an arm on the old trajectory."""
-    motion = DesiredMotion(NAMES, (False, False), hold_tolerance=0.05)
-    motion.rules = ControllerRules(allow_trajectory_replacement=True)
+    rules = ControllerRules(allow_trajectory_replacement=True)
+    motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
     motion.accept(NAMES, OLD, 0.0, NOW, np.zeros(2), None)
     return motion
 

@@ -100,8 +100,9 @@ def test_a_bad_wrench_is_refused_and_the_one_before_stays(wrenches, frame, value
     assert active(wrenches) == {'tool': PULL}
 
 
-def test_the_values_are_a_copy(wrenches):
-    values = list(PUSH)
+@pytest.mark.parametrize('kind', [list, np.array])
+def test_the_values_are_a_copy(wrenches, kind):
+    values = kind(PUSH)
     wrenches.update('tool', values, NOW)
     values[0] = 99.0
     assert active(wrenches) == {'tool': PUSH}

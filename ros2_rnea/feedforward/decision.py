@@ -1,0 +1,93 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a cycle comes to: an effort or none, why, and what it consists of."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.feedforward.desired_motion import TargetKind
+
+
+class Instant(NamedTuple):
+    """One moment on the two clocks that count [s]."""
+
+    steady: float  # ages and timeouts; it jumps only where time is simulated
+    ros: float     # that of trajectory stamps
+
+
+class Status(Enum):
+    """What a decision came to; only the last nine come with an effort."""
+
+    DISABLED = 'disabled: nothing is sent'
+    WAITING = 'no joint state yet'
+    STALE = 'joint states have stopped: nothing is sent'
+    UNKNOWN_POSITION = 'nothing tells where a joint is: nothing is sent'
+    NOT_FINITE = 'the effort is not a finite number: nothing is sent'
+    DECAYING = 'joint states have stopped: gravity at the last one'
+    ENDING = 'the node ends: this is sent last'
+    GRAVITY = 'gravity at the measured state'
+    NO_TRAJECTORY = TargetKind.NO_TRAJECTORY.value
+    FOLLOWING = TargetKind.FOLLOWING.value
+    HOLDING_END = TargetKind.HOLDING_END.value
+    FOLLOWING_CONTROLLER = TargetKind.FOLLOWING_CONTROLLER.value
+    CONTROLLER_LOST = TargetKind.CONTROLLER_LOST.value
+    OFF_END = TargetKind.OFF_END.value
+
+
+class Decision(NamedTuple):
+    """
+    What to send now.
+
+    :ivar joints: those that the status is about, where it is about some.
+    :ivar detail: more words for people.
+    :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
+    :ivar saturated: joints whose effort was beyond its limit.
+    :ivar restrained: joints at a bound of position or velocity, with what pushed on removed.
+    :ivar rate_limited: joints whose effort is still on its way at the highest rate.
+    """
+
+    status: Status
+    joints: tuple[str, ...] = ()
+    detail: str = ''
+    effort: np.ndarray | None = None
+    saturated: tuple[str, ...] = ()
+    restrained: tuple[str, ...] = ()
+    rate_limited: tuple[str, ...] = ()
+
+
+class SentTerms(NamedTuple):
+    """
+    Where the effort of a decision comes from, by controlled joint, each of shape (joints,).
+
+    ``total`` is the sum of what stands before it, whatever of it the arm adds by itself; ``sent``
+    what is left after the choice of terms and the limits.
+    """
+
+    gravity: np.ndarray
+    coriolis: np.ndarray
+    inertia: np.ndarray
+    friction: np.ndarray
+    external: np.ndarray
+    feedback: np.ndarray
+    total: np.ndarray
+    sent: np.ndarray
+    measured: np.ndarray
+    residual: np.ndarray
+    saturated: np.ndarray
+    rate_limited: np.ndarray
+    restrained: np.ndarray

@@ -1,0 +1,290 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is sent by mode and by arm, and the terms that it consists of."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import ArgumentError, MessageError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.settings import Arm, Mode, OnStaleState, Settings, Terms
+from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.robot import Robot
+from small_robots import ARM, ARM_WITH_GRIPPER
+
+ROBOT = Robot.from_urdf(ARM)
+JOINTS = ('elbow', 'shoulder')  # not the order of the description
+Q, QD = np.array([-0.8, 0.3]), np.array([0.4, -0.7])
+GOAL = np.array([1.0, 0.5])
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf}
+GAINS = {'mode': Mode.COMPUTED_TORQUE, 'position_gains': (64.0, 25.0), 'velocity_gains': (12.0,)}
+PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+
+
+def at(seconds):
+    return Instant(50.0 + seconds, 1000.0 + seconds)
+
+
+def measured(robot=ROBOT, q=Q, qd=QD, **settings):
+    """Return a policy that has just heard where its joints are and how they move."""
+    policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **{**AT_ONCE, **settings}))
+    policy.take_joint_state(JOINTS, q, qd, 0.0, at(0.0))
+    return policy
+
+
+def along(policy):
+    """Send a policy along a trajectory of a second, and return its desired state a while later."""
+    still = ((0.0, 0.0), (0.0, 0.0))
+    points = [Waypoint(0.0, (0.0, 0.0), *still), Waypoint(1.0, tuple(GOAL), *still)]
+    policy.take_trajectory(JOINTS, points, 0.0, at(0.0))
+    return policy.motion.target(at(0.05).ros, Q)[1:4]
+
+
+def efforts(q, qd, qdd, robot=ROBOT, **arguments):
+    """Return the arm's effort; vectors are in the order of JOINTS."""
+    return robot.inverse_dynamics(q[::-1], qd[::-1], qdd[::-1], **arguments)[::-1]
+
+
+def near(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+
+
+# ---- computed torque --------------------------------------------------------------------------
+
+
+def test_the_errors_are_corrected_inside_the_mass_matrix_at_the_measured_state():
+    policy = measured(**GAINS)
+    q, qd, qdd = along(policy)
+    correction = np.array([64.0, 25.0]) * (q - Q) + 12.0 * (qd - QD)
+    decision = policy.decide(at(0.05))
+    assert decision.status is Status.FOLLOWING
+    near(decision.effort, np.clip(
+        efforts(Q, QD, qdd + correction), [-40.0, -100.0], [40.0, 100.0]))
+    mass = ROBOT.mass_matrix(Q[::-1])[::-1, ::-1]
+    near(decision.effort, efforts(Q, QD, qdd) + mass @ correction)
+
+
+def test_at_the_end_it_holds_the_last_point():
+    policy = measured(**GAINS)
+    along(policy)
+    policy.take_joint_state(JOINTS, GOAL + 0.01, QD, 0.0, at(2.0))
+    decision = policy.decide(at(2.0))
+    assert decision.status is Status.HOLDING_END
+    correction = -0.01 * np.array([64.0, 25.0]) - 12.0 * QD
+    near(decision.effort, efforts(GOAL + 0.01, QD, correction))
+
+
+@pytest.mark.parametrize('q', [Q, GOAL + 0.2])
+def test_without_a_goal_there_is_no_error_to_correct(q):
+    policy = measured(**GAINS)
+    if q is not Q:
+        along(policy)
+    policy.take_joint_state(JOINTS, q, QD, 0.0, at(2.0))
+    decision = policy.decide(at(2.0))
+    assert decision.status in (Status.NO_TRAJECTORY, Status.OFF_END)
+    near(decision.effort, efforts(q, np.zeros(2), np.zeros(2)))
+
+
+def test_a_plant_that_is_the_model_has_the_errors_of_the_oscillator():
+    """The errors of both joints decay as the gains say, although the arm couples them."""
+    policy = measured(mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,),
+                      state_timeout=10.0, hold_tolerance=10.0)
+    policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(GOAL))], 0.0, at(0.0))
+    q, qd, step = GOAL + [0.1, -0.15], np.zeros(2), 1e-4
+    for k in range(3000):
+        policy.take_joint_state(JOINTS, q, qd, 0.0, at(k * step))
+        tau = policy.decide(at(k * step)).effort
+        qd = qd + step * ROBOT.forward_dynamics(q[::-1], qd[::-1], tau[::-1])[::-1]
+        q = q + step * qd
+    decay = (1.0 + 10.0 * 0.3) * np.exp(-10.0 * 0.3)
+    np.testing.assert_allclose((q - GOAL) / [0.1, -0.15], decay, rtol=5e-3)
+
+
+@pytest.mark.parametrize('gains, message', [
+    ({'velocity_gains': ()}, 'velocity_gains is empty'),
+    ({'position_gains': ()}, 'position_gains is empty'),
+    ({'position_gains': (1.0, 2.0, 3.0)}, 'position_gains has 3 numbers'),
+    ({'velocity_gains': (-1.0,)}, r'velocity_gains is \[-1.0\]'),
+    ({'velocity_gains': (nan,)}, r'velocity_gains is \[nan\]')])
+def test_computed_torque_needs_its_gains(gains, message):
+    with pytest.raises(ArgumentError, match=message):
+        measured(**{**GAINS, **gains})
+
+
+# ---- which terms are sent ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('settings, sent', [
+    ({}, Terms.FULL),
+    ({'arm': Arm.FRANKA}, Terms.NO_GRAVITY_NO_CORIOLIS),
+    ({'arm': Arm.UR}, Terms.NO_GRAVITY),
+    ({'arm': Arm.KUKA_FRI}, Terms.NO_GRAVITY),
+    ({'arm': Arm.FRANKA, 'terms': Terms.FULL}, Terms.FULL),
+    ({'terms': Terms.GRAVITY_ONLY}, Terms.GRAVITY_ONLY)])
+def test_what_the_arm_adds_is_not_sent_unless_that_is_asked_for(settings, sent):
+    policy = measured(**settings)
+    desired = along(policy)
+    terms = ROBOT.effort_terms(*(vector[::-1] for vector in desired))
+    rest = terms.inertia + terms.friction
+    expected = {
+        Terms.FULL: terms.gravity + terms.coriolis + rest,
+        Terms.NO_GRAVITY: terms.coriolis + rest,
+        Terms.NO_GRAVITY_NO_CORIOLIS: rest,
+        Terms.GRAVITY_ONLY: terms.gravity}[sent]
+    near(policy.decide(at(0.05)).effort, expected[::-1])
+
+
+@pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR, Arm.KUKA_FRI])
+def test_no_rest_of_any_kind_adds_gravity_to_an_arm_that_adds_it_itself(arm):
+    """At rest, in the decay after joint states, at a bound and at the end it would be double."""
+    ways = {'mode': Mode.GRAVITY_COMPENSATION}, {'on_stale_state': OnStaleState.DECAY}, {}
+    for way in ways:
+        policy = measured(arm=arm, **way)
+        for now in (at(0.0), at(0.05), at(0.3), at(0.5)):
+            decision = policy.decide(now)
+            assert decision.effort is None or decision.effort.tolist() == [0.0, 0.0]
+    policy = measured(arm=arm)
+    policy.decide(at(0.0))
+    assert policy.decide_last(at(0.001)).effort.tolist() == [0.0, 0.0]
+    policy = measured(arm=arm, q=np.array([3.0, 3.0]))
+    assert policy.decide(at(0.0)).effort.tolist() == [0.0, 0.0]
+
+
+# ---- the terms of a decision ------------------------------------------------------------------
+
+
+def test_the_terms_are_those_of_the_desired_motion_in_the_order_of_the_joints():
+    policy = measured(wrench_timeout=1.0)
+    desired = along(policy)
+    policy.take_wrench('tool', PUSH, at(0.0))
+    decision = policy.decide(at(0.05))
+    found = policy.terms(decision)
+    terms = ROBOT.effort_terms(*(v[::-1] for v in desired), {'tool': np.array(PUSH)})
+    for name, value in terms._asdict().items():
+        near(getattr(found, name), value[::-1])
+    near(found.total, decision.effort)
+    assert found.sent is decision.effort
+    assert found.feedback.tolist() == [0.0, 0.0]
+
+
+def test_the_sum_of_the_terms_is_the_total_with_feedback_too():
+    policy = measured(**GAINS, arm=Arm.FRANKA)
+    along(policy)
+    found = policy.terms(policy.decide(at(0.05)))
+    near(sum(found[:6]), found.total)
+    near(found.inertia + found.friction + found.feedback, found.sent)
+    assert np.abs(found.feedback).min() > 0.1
+
+
+def test_the_residual_is_what_was_measured_less_the_total_whatever_is_sent():
+    policy = measured(arm=Arm.UR)
+    policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.01), efforts=(3.0, nan))
+    found = policy.terms(policy.decide(at(0.01)))
+    assert found.measured[0] == 3.0
+    near(found.residual[0], 3.0 - efforts(Q, np.zeros(2), np.zeros(2))[0])
+    assert np.isnan(found.measured[1]) and np.isnan(found.residual[1])
+
+
+@pytest.mark.parametrize('later', [(), (1.0,)])
+def test_an_effort_that_no_message_gives_is_not_a_number(later):
+    policy = measured()
+    assert np.isnan(policy.terms(policy.decide(at(0.0))).measured).all()
+    policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.01), efforts=(3.0, 4.0))
+    assert policy.terms(policy.decide(at(0.01))).measured.tolist() == [3.0, 4.0]
+    policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.02), efforts=later)
+    assert np.isnan(policy.terms(policy.decide(at(0.02))).measured).all()
+
+
+def test_what_was_done_to_an_effort_is_flagged_by_joint():
+    policy = measured(effort_limit_factor=1e-3, effort_rate_limit=1e-3)
+    found = policy.terms(policy.decide(at(0.0)))
+    assert found.saturated.tolist() == [True, True]
+    assert found.rate_limited.tolist() == [True, True]
+    assert found.restrained.tolist() == [False, False]
+    policy = measured(q=np.array([-0.8, 3.0]), qd=(0.0, 0.0))
+    policy.take_wrench('tool', (0.0, -60.0, 0.0, 0.0, 0.0, 0.0), at(0.0))
+    found = policy.terms(policy.decide(at(0.0)))
+    assert found.restrained.tolist() == [False, True]
+    assert found.total[1] > found.sent[1] + 10.0
+
+
+def test_without_an_effort_there_are_no_terms():
+    policy = measured()
+    assert policy.terms(policy.decide(at(5.0))) is None
+
+
+# ---- gravity and payload ----------------------------------------------------------------------
+
+
+def test_a_new_payload_is_blended_within_its_own_time():
+    policy = measured(state_timeout=10.0)
+    before = policy.decide(at(0.0)).effort
+    loaded = ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
+    newer = FeedforwardPolicy(loaded, policy.settings)
+    newer.take_over(policy, 2.0)
+    near(newer.decide(at(0.001)).effort, before)
+    after = efforts(Q, np.zeros(2), np.zeros(2), loaded)
+    near(newer.decide(at(1.001)).effort, 0.5 * (before + after))
+    near(newer.decide(at(2.1)).effort, after)
+
+
+def test_an_accelerometer_on_any_link_tells_gravity():
+    policy = measured(gravity_from_imu=True, gravity_time_constant=0.0)
+    g = np.array([1.0, 2.0, -9.5])
+    in_tool = ROBOT.link_poses(Q[::-1])['tool'].rotation.T @ g
+    policy.take_imu('tool', -in_tool, at(0.0))
+    near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2), gravity=g))
+    newer = FeedforwardPolicy(ROBOT, policy.settings)
+    newer.take_over(policy)
+    near(newer.robot.gravity(Q), ROBOT.gravity(Q, g))
+
+
+def test_the_reading_of_an_accelerometer_needs_a_link_and_where_it_is():
+    policy = measured()
+    with pytest.raises(MessageError, match="'toll' is no link of 'arm'; did you mean 'tool'"):
+        policy.take_imu('toll', (0.0, 0.0, 9.81), at(0.0))
+    unmeasured = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS))
+    with pytest.raises(MessageError, match="'tool' .* joint 'elbow'"):
+        unmeasured.take_imu('tool', (0.0, 0.0, 9.81), at(0.0))
+
+
+def test_a_held_tool_that_the_sensor_weighs_changes_no_effort():
+    """The description has it already: the reading at rest is its weight, and nothing else."""
+    mass, center = 1.5, np.array([0.02, -0.01, 0.1])
+    policy = measured(wrench_tool_mass=mass, wrench_tool_center=tuple(center))
+    weight = mass * ROBOT.link_poses(Q[::-1])['tool'].rotation.T @ [0.0, 0.0, -9.81]
+    policy.take_wrench('tool', [*np.cross(center, weight), *weight], at(0.0))
+    near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2)))
+
+
+def test_wrenches_are_zeroed_where_there_are_any():
+    policy = measured()
+    with pytest.raises(MessageError):
+        policy.zero_wrench(at(0.0))
+    policy.take_wrench('tool', PUSH, at(0.0))
+    assert policy.zero_wrench(at(0.0)) == ('tool',)
+    near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2)))
+
+
+def test_another_joint_keeps_its_measured_velocity_in_computed_torque():
+    robot = Robot.from_urdf(ARM_WITH_GRIPPER)
+    policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **AT_ONCE, **GAINS))
+    policy.take_joint_state((*JOINTS, 'grip'), (*Q, 0.05), (*QD, 0.3), 0.0, at(0.0))
+    policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(Q), (0.0, 0.0))], 0.0, at(0.0))
+    correction = -12.0 * QD
+    needed = robot.inverse_dynamics(
+        (*Q[::-1], 0.05), (*QD[::-1], 0.3), (*correction[::-1], 0.0))[1::-1]
+    near(policy.decide(at(0.0)).effort, needed)
