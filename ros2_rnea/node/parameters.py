@@ -16,102 +16,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from math import inf
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.controller_rules import ControllerRules
+from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.process import EXECUTORS
+from ros2_rnea.node.specification import Specification
 
-ASSUMED = 'assumed_positions.'
-"""Parameters below this name hold one joint's position each."""
+ASSUMED, DAMPING, FRICTION = 'assumed_positions.', 'damping.', 'friction.'
+"""Parameters below these names hold one joint's value each."""
 
-
-@dataclass(frozen=True)
-class Specification:
-    """One parameter: its default also says its type."""
-
-    name: str
-    default: Any
-    description: str
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-    size: int | None = None
-    read_only: bool = False
-
-    def check(self, value: Any) -> Any:
-        """
-        Return a value in this parameter's own type, a whole number for a float included.
-
-        :raises ArgumentError: naming the parameter, the value and what would do.
-        """
-        if value is None:
-            return self.default
-        usable = self._converted(value)
-        if usable is None or not self._within(usable):
-            raise ArgumentError(f'{self.name} is {_plain(value)!r}; it needs {self._wanted()}')
-        return usable
-
-    def descriptor(self) -> ParameterDescriptor:
-        """Return what ``ros2 param describe`` shows."""
-        descriptor = ParameterDescriptor(
-            name=self.name,
-            description=self.description,
-            additional_constraints=self._wanted(),
-            dynamic_typing=True,
-            read_only=self.read_only)
-        if self.minimum is not None and self.maximum is not None:
-            if isinstance(self.default, float):
-                descriptor.floating_point_range = [
-                    FloatingPointRange(from_value=self.minimum, to_value=self.maximum)]
-            else:
-                descriptor.integer_range = [
-                    IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=1)]
-        return descriptor
-
-    def _converted(self, value: Any) -> Any:
-        if isinstance(self.default, bool) or isinstance(value, bool):
-            return value if isinstance(value, bool) and isinstance(self.default, bool) else None
-        if isinstance(self.default, float):
-            return float(value) if isinstance(value, (int, float)) else None
-        if isinstance(self.default, tuple):
-            return self._converted_sequence(value)
-        return value if isinstance(value, type(self.default)) else None
-
-    def _converted_sequence(self, value: Any) -> tuple | None:
-        if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
-            return None
-        if self.size is None:
-            return tuple(value) if all(isinstance(item, str) for item in value) else None
-        numbers = all(isinstance(item, (int, float)) for item in value)
-        return tuple(float(item) for item in value) if numbers else None
-
-    def _within(self, value: Any) -> bool:
-        if self.choices:
-            return value in self.choices
-        if self.size is not None:
-            return len(value) == self.size and bool(np.isfinite(value).all())
-        if self.minimum is not None and self.maximum is not None:
-            return self.minimum <= value <= self.maximum
-        return True
-
-    def _wanted(self) -> str:
-        if self.choices:
-            return ' or '.join(self.choices)
-        if self.size is not None:
-            return f'{self.size} finite numbers'
-        if isinstance(self.default, tuple):
-            return 'a list of names'
-        kind = {bool: 'true or false', str: 'a text', int: 'a whole number', float: 'a number'}
-        bounds = '' if self.minimum is None else f' from {self.minimum:g} to {self.maximum:g}'
-        return kind[type(self.default)] + bounds
-
+PER_JOINT = {
+    ASSUMED: (
+        'Where joint {!r} stands while nothing measures it [rad or m].',
+        'as many numbers as the joint has coordinates'),
+    DAMPING: (
+        "Viscous friction of joint {!r}, over the description's [Nm s/rad or N s/m].",
+        'a number from 0 on'),
+    FRICTION: (
+        "Coulomb friction of joint {!r}, over the description's [Nm or N].",
+        'a number from 0 on'),
+}
 
 _DEFAULT = Settings()
 
@@ -124,30 +56,60 @@ SPECIFICATIONS = (
         'The controlled joints, in the order of ~/commands: that of the controller. Empty: '
         '~/effort names all joints of one degree of freedom and ~/commands stays silent.'),
     Specification(
-        'mode', _DEFAULT.mode.value,
+        'mode', _DEFAULT.mode,
         'feedforward: the effort for the desired motion. gravity_compensation: the effort that '
-        'holds the measured state.',
-        choices=tuple(mode.value for mode in Mode)),
+        'holds the measured state. computed_torque: the effort at the measured state for the '
+        'desired acceleration, corrected by the gains times the error.'),
+    Specification(
+        'arm', _DEFAULT.arm,
+        'What is controlled, by what it adds to commanded efforts by itself: generic: nothing. '
+        'franka: gravity and Coriolis. ur, kuka_fri: gravity.'),
+    Specification(
+        'terms', _DEFAULT.terms,
+        'Which terms of the effort are sent; automatic: those that the arm does not add.'),
+    Specification(
+        'position_gains', _DEFAULT.position_gains,
+        'Gains of computed_torque on the position error [1/s^2]: one for all joints or one each, '
+        'in the order of joints.',
+        items=float),
+    Specification(
+        'velocity_gains', _DEFAULT.velocity_gains,
+        'Likewise on the velocity error [1/s]; twice the root of the position gain damps '
+        'critically.',
+        items=float),
+    Specification(
+        'effort_controller', '',
+        'The node that takes ~/commands, such as effort_controller: nothing is sent before its '
+        'joints are known to be ours, in their order. Empty: it is not looked at.'),
+    Specification(
+        'trajectory_controller', '',
+        'The joint_trajectory_controller whose rules are taken over, in place of the five '
+        'parameters on how trajectories are followed. Empty: they count as they are.'),
     Specification('enabled', _DEFAULT.enabled, 'Whether efforts are published.'),
     Specification(
         'gravity', _DEFAULT.gravity,
         "Acceleration of free fall in the root link's axes [m/s^2]; turn it for a tilted mount.",
         size=3),
     Specification(
+        'gravity_from_imu', _DEFAULT.gravity_from_imu,
+        'Whether the topic imu tells gravity; its frame_id is the link that it is mounted on.'),
+    Specification(
+        'gravity_time_constant', _DEFAULT.gravity_time_constant,
+        'Of the low-pass filter for what imu tells [s].',
+        0.0, 1e3),
+    Specification(
         'state_timeout', _DEFAULT.state_timeout,
         'How long the state of the controlled joints counts after its reception [s]; then '
         'on_stale_state says what is sent.',
         1e-3, 10.0),
     Specification(
-        'on_stale_state', _DEFAULT.on_stale_state.value,
+        'on_stale_state', _DEFAULT.on_stale_state,
         'Once joint states have stopped: stop: nothing more is sent. decay: the effort blends '
-        'within state_timeout to gravity at the last state and stays there.',
-        choices=tuple(choice.value for choice in OnStaleState)),
+        'within state_timeout to gravity at the last state and stays there.'),
     Specification(
-        'on_shutdown', _DEFAULT.on_shutdown.value,
+        'on_shutdown', _DEFAULT.on_shutdown,
         'What the executable sends last, since controllers hold it for ever: the effort that '
-        'holds the last state, zero, or none: nothing more.',
-        choices=tuple(choice.value for choice in OnShutdown)),
+        'holds the last state, zero, or none: nothing more.'),
     Specification(
         'state_depth', 1,
         'Queue depth of joint_states; more than one where several publishers share the topic.',
@@ -168,19 +130,19 @@ SPECIFICATIONS = (
         0.0, 1e3),
     Specification(
         'allow_nonzero_velocity_at_trajectory_end',
-        _DEFAULT.allow_nonzero_velocity_at_trajectory_end,
+        _DEFAULT.rules.allow_nonzero_velocity_at_trajectory_end,
         'Whether a trajectory may end in motion, as single points that are streamed do.'),
     Specification(
-        'allow_partial_joints_goal', _DEFAULT.allow_partial_joints_goal,
+        'allow_partial_joints_goal', _DEFAULT.rules.allow_partial_joints_goal,
         'Whether a trajectory need not name all joints; as the controller has it.'),
     Specification(
-        'allow_trajectory_replacement', _DEFAULT.allow_trajectory_replacement,
+        'allow_trajectory_replacement', _DEFAULT.rules.allow_trajectory_replacement,
         "Whether a trajectory runs on until its successor's stamp; as the controller has it."),
     Specification(
-        'interpolate_from_desired_state', _DEFAULT.interpolate_from_desired_state,
+        'interpolate_from_desired_state', _DEFAULT.rules.interpolate_from_desired_state,
         'Whether a trajectory leads in from the desired state; as the controller has it.'),
     Specification(
-        'omitted_joints_stay_where_commanded', _DEFAULT.omitted_joints_stay_where_commanded,
+        'omitted_joints_stay_where_commanded', _DEFAULT.rules.omitted_joints_stay_where_commanded,
         'Whether joints that a trajectory omits stay where they are desired to be, as with a '
         'controller that commands positions, or where they are measured.'),
     Specification(
@@ -196,13 +158,37 @@ SPECIFICATIONS = (
         'How long a wrench fades after that [s].',
         0.0, 1e3),
     Specification(
-        'wrench_exerted_by', 'environment',
+        'wrench_exerted_by', _DEFAULT.wrench_exerted_by,
         'Whether the wrench topic tells what the environment does to the robot or what the robot '
-        'does to it.',
-        choices=('environment', 'robot')),
+        'does to it.'),
+    Specification(
+        'wrench_time_constant', _DEFAULT.wrench_time_constant,
+        'Of the low-pass filter for wrenches [s]; 0: none.',
+        0.0, 1e3),
+    Specification(
+        'wrench_force_deadband', _DEFAULT.wrench_force_deadband,
+        'Of a force, what exceeds this counts [N].',
+        0.0, 1e6),
+    Specification(
+        'wrench_moment_deadband', _DEFAULT.wrench_moment_deadband,
+        'Of a moment, what exceeds this counts [Nm].',
+        0.0, 1e6),
+    Specification(
+        'wrench_tool_mass', _DEFAULT.wrench_tool_mass,
+        'Mass beyond the sensor that the description has too [kg]: its weight is taken out of '
+        'what the sensor reads.',
+        0.0, 1e6),
+    Specification(
+        'wrench_tool_center', _DEFAULT.wrench_tool_center,
+        "The centre of that mass in the wrench's frame [m].",
+        size=3),
     Specification(
         'wrench_in_gravity_compensation', _DEFAULT.wrench_in_gravity_compensation,
         'Whether wrenches count in gravity compensation too, where they cancel a guiding hand.'),
+    Specification(
+        'beyond_limits', _DEFAULT.beyond_limits,
+        'Where an effort exceeds its limit: clamp: it is cut. scale: all are made smaller by a '
+        'common factor.'),
     Specification(
         'effort_limit_factor', _DEFAULT.effort_limit_factor,
         "Share of the description's effort limits that may be sent.",
@@ -254,33 +240,35 @@ BY_NAME = {specification.name: specification for specification in SPECIFICATIONS
 
 def declare(node: Node) -> None:
     """
-    Declare every parameter but the assumed positions, whose joints are not known yet.
+    Declare every parameter but those of single joints, which are not known yet.
 
     :raises ArgumentError: where a value from outside is out of range.
     """
     for specification in SPECIFICATIONS:
-        default = specification.default
-        initial = list(default) if isinstance(default, tuple) else default
         try:
-            node.declare_parameter(specification.name, initial, specification.descriptor())
+            node.declare_parameter(
+                specification.name, specification.initial, specification.descriptor())
         except ParameterException as error:
             raise ArgumentError(str(error)) from error
 
 
-def declare_assumed_positions(node: Node, joints: Iterable[str]) -> None:
-    """Declare one parameter for each joint that may need an assumed position."""
+def declare_for_joints(node: Node, joints: Iterable[str]) -> None:
+    """Declare the parameters that each joint may have."""
     for joint in joints:
-        if not node.has_parameter(ASSUMED + joint):
-            node.declare_parameter(ASSUMED + joint, None, ParameterDescriptor(
-                description=f'Where joint {joint!r} stands while nothing measures it [rad or m].',
-                additional_constraints='as many numbers as the joint has coordinates',
-                dynamic_typing=True))
+        for family, (description, constraint) in PER_JOINT.items():
+            if not node.has_parameter(family + joint):
+                node.declare_parameter(family + joint, None, ParameterDescriptor(
+                    description=description.format(joint),
+                    additional_constraints=constraint,
+                    dynamic_typing=True))
 
 
 def values_of(node: Node) -> dict[str, Any]:
     """Return all of the node's parameters by name, as ROS has them."""
-    names = [*BY_NAME, *(ASSUMED + name for name in node.get_parameters_by_prefix(ASSUMED[:-1]))]
-    return {name: node.get_parameter(name).value for name in names}
+    of_joints = (
+        family + name for family in PER_JOINT
+        for name in node.get_parameters_by_prefix(family[:-1]))
+    return {name: node.get_parameter(name).value for name in (*BY_NAME, *of_joints)}
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -299,37 +287,33 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     :raises ArgumentError: naming the first parameter that does not fit.
     """
     own = checked(values)
+    assumed = {joint: _numbers(ASSUMED + joint, value)
+               for joint, value in _of_joints(values, ASSUMED).items()}
     return Settings(
-        joints=own['joints'],
-        mode=Mode(own['mode']),
-        enabled=own['enabled'],
-        assumed_positions={
-            name[len(ASSUMED):]: _numbers(name, value)
-            for name, value in values.items()
-            if name.startswith(ASSUMED) and value is not None},
-        gravity=own['gravity'],
-        state_timeout=own['state_timeout'],
-        lookahead=own['lookahead'],
-        hold_tolerance=own['hold_tolerance'],
-        allow_nonzero_velocity_at_trajectory_end=own[
-            'allow_nonzero_velocity_at_trajectory_end'],
-        allow_partial_joints_goal=own['allow_partial_joints_goal'],
-        allow_trajectory_replacement=own['allow_trajectory_replacement'],
-        interpolate_from_desired_state=own['interpolate_from_desired_state'],
-        omitted_joints_stay_where_commanded=own['omitted_joints_stay_where_commanded'],
-        controller_state_timeout=own['controller_state_timeout'],
-        wrench_timeout=own['wrench_timeout'],
-        wrench_fade_time=own['wrench_fade_time'],
-        wrench_exerted_by_robot=own['wrench_exerted_by'] == 'robot',
-        wrench_in_gravity_compensation=own['wrench_in_gravity_compensation'],
-        effort_limit_factor=own['effort_limit_factor'],
-        effort_rate_limit=own['effort_rate_limit'],
-        blend_time=own['blend_time'],
-        position_limit_margin=own['position_limit_margin'],
-        velocity_limit_factor=own['velocity_limit_factor'],
-        on_stale_state=OnStaleState(own['on_stale_state']),
-        on_shutdown=OnShutdown(own['on_shutdown']),
-        mimic_tolerance=own['mimic_tolerance'])
+        assumed_positions=assumed,
+        rules=ControllerRules(**_of_class(ControllerRules, own)),
+        **_of_class(Settings, own))
+
+
+def joint_friction_from(values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """
+    Return damping and friction by joint, ``{'damping': {...}, 'friction': {...}}``, where set.
+
+    :raises ArgumentError: naming the first parameter that is not a number from 0 on.
+    """
+    return {family[:-1]: {joint: _not_negative(family + joint, value)
+                          for joint, value in _of_joints(values, family).items()}
+            for family in (DAMPING, FRICTION)}
+
+
+def _of_class(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a dataclass has fields for."""
+    return {field.name: own[field.name] for field in fields(kind) if field.name in own}
+
+
+def _of_joints(values: Mapping[str, Any], family: str) -> dict[str, Any]:
+    return {name[len(family):]: value for name, value in values.items()
+            if name.startswith(family) and value is not None}
 
 
 def _numbers(name: str, value: Any) -> tuple[float, ...]:
@@ -339,8 +323,10 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
         raise ArgumentError(f'{name} is {value!r}; it needs a number or a list of them') from error
 
 
-def _plain(value: Any) -> Any:
-    return list(value) if hasattr(value, '__len__') and not isinstance(value, str) else value
+def _not_negative(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < inf:
+        raise ArgumentError(f'{name} is {value!r}; it needs a finite number from 0 on')
+    return float(value)
 
 
 def not_understood(node: Node) -> list[str]:
@@ -348,4 +334,4 @@ def not_understood(node: Node) -> list[str]:
     return [
         f'there is no parameter {name!r}{did_you_mean(name, BY_NAME)}'
         for name in getattr(node, '_parameter_overrides', {})
-        if not node.has_parameter(name) and not name.startswith(('qos_overrides', ASSUMED))]
+        if not node.has_parameter(name) and not name.startswith(('qos_overrides', *PER_JOINT))]

@@ -1,0 +1,132 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""One parameter of the node: what it may be, and how that is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from ros2_rnea.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Specification:
+    """
+    One parameter: its default also says its type.
+
+    :ivar default: a list's is a tuple, and one of several words is of an Enum with these values.
+    :ivar size: how many numbers a list has; None: as many ``items`` as there are.
+    """
+
+    name: str
+    default: Any
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    size: int | None = None
+    items: type = str
+    read_only: bool = False
+
+    def check(self, value: Any) -> Any:
+        """
+        Return a value in this parameter's own type, a whole number for a float included.
+
+        :raises ArgumentError: naming the parameter, the value and what would do.
+        """
+        if value is None:
+            return self.default
+        if isinstance(self.default, Enum):
+            return self._chosen(value)
+        usable = self._converted(value)
+        if usable is None or not self._within(usable):
+            raise ArgumentError(f'{self.name} is {_plain(value)!r}; it needs {self._wanted()}')
+        return usable
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return what ``ros2 param describe`` shows."""
+        descriptor = ParameterDescriptor(
+            name=self.name,
+            description=self.description,
+            additional_constraints=self._wanted(),
+            dynamic_typing=True,
+            read_only=self.read_only)
+        if self.minimum is not None and self.maximum is not None:
+            if isinstance(self.default, float):
+                descriptor.floating_point_range = [
+                    FloatingPointRange(from_value=self.minimum, to_value=self.maximum)]
+            else:
+                descriptor.integer_range = [
+                    IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=1)]
+        return descriptor
+
+    @property
+    def initial(self) -> Any:
+        """Return the default as ROS has it."""
+        if isinstance(self.default, Enum):
+            return self.default.value
+        return list(self.default) if isinstance(self.default, tuple) else self.default
+
+    def _chosen(self, value: Any) -> Enum:
+        for choice in type(self.default):
+            if value in (choice, choice.value):
+                return choice
+        raise ArgumentError(f'{self.name} is {_plain(value)!r}; it needs {self._wanted()}')
+
+    def _converted(self, value: Any) -> Any:
+        if isinstance(self.default, bool) or isinstance(value, bool):
+            return value if isinstance(value, bool) and isinstance(self.default, bool) else None
+        if isinstance(self.default, float):
+            return float(value) if isinstance(value, (int, float)) else None
+        if isinstance(self.default, tuple):
+            return self._converted_sequence(value)
+        return value if isinstance(value, type(self.default)) else None
+
+    def _converted_sequence(self, value: Any) -> tuple | None:
+        if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
+            return None
+        if self.size is None and self.items is str:
+            return tuple(value) if all(isinstance(item, str) for item in value) else None
+        numbers = all(isinstance(item, (int, float)) for item in value)
+        return tuple(float(item) for item in value) if numbers else None
+
+    def _within(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices
+        if self.size is not None:
+            return len(value) == self.size and bool(np.isfinite(value).all())
+        if self.minimum is not None and self.maximum is not None:
+            return self.minimum <= value <= self.maximum
+        return True
+
+    def _wanted(self) -> str:
+        if isinstance(self.default, Enum):
+            return ' or '.join(choice.value for choice in type(self.default))
+        if self.choices:
+            return ' or '.join(self.choices)
+        if self.size is not None:
+            return f'{self.size} finite numbers'
+        if isinstance(self.default, tuple):
+            return 'a list of names' if self.items is str else 'a list of numbers'
+        kind = {bool: 'true or false', str: 'a text', int: 'a whole number', float: 'a number'}
+        bounds = '' if self.minimum is None else f' from {self.minimum:g} to {self.maximum:g}'
+        return kind[type(self.default)] + bounds
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if hasattr(value, '__len__') and not isinstance(value, str) else value
