@@ -13,11 +13,25 @@
 # limitations under the License.
 """Start the inverse dynamics node beside a robot's driver."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
+
+TOPICS = {
+    'robot_description': 'topic that brings the URDF',
+    'joint_states': "topic of the robot's measured state",
+    'joint_trajectory': 'topic of desired trajectories',
+    'controller_state': 'topic of the reference that a joint_trajectory_controller publishes',
+    'wrench': 'topic of the wrench that acts on the robot',
+    'imu': 'topic of the accelerometer, for gravity_from_imu',
+}
+OVERRIDES = {
+    'joints': "the controlled joints, '[a, b]', in the order of the controller; empty: those of "
+              'params_file',
+    'mode': 'feedforward, gravity_compensation or computed_torque; empty: that of params_file',
+}
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -26,29 +40,31 @@ def generate_launch_description() -> LaunchDescription:
         [FindPackageShare('ros2_rnea'), 'config', 'inverse_dynamics.yaml'])
     arguments = {
         'params_file': (default_params, 'parameters: a copy of config/inverse_dynamics.yaml'),
+        **{name: ('', description) for name, description in OVERRIDES.items()},
         'namespace': ('', "namespace of the node and its topics, the driver's own"),
-        'robot_description': ('robot_description', 'topic that brings the URDF'),
-        'joint_states': ('joint_states', "topic of the robot's measured state"),
-        'joint_trajectory': ('joint_trajectory', 'topic of desired trajectories'),
-        'wrench': ('wrench', 'topic of the wrench that acts on the robot'),
+        **{name: (name, description) for name, description in TOPICS.items()},
         'commands': ('effort_controller/commands', 'topic that the effort controller listens to'),
         'use_sim_time': ('false', 'whether time comes from /clock'),
         'log_level': ('info', 'debug, info, warn or error'),
     }
-    value = {name: LaunchConfiguration(name) for name in arguments}
-    topics = ('robot_description', 'joint_states', 'joint_trajectory', 'wrench')
-    node = Node(
-        package='ros2_rnea',
-        executable='inverse_dynamics_node',
-        name='inverse_dynamics',
-        namespace=value['namespace'],
-        parameters=[value['params_file'], {'use_sim_time': value['use_sim_time']}],
-        remappings=[
-            *((topic, value[topic]) for topic in topics),
-            ('~/commands', value['commands'])],
-        arguments=['--ros-args', '--log-level', value['log_level']],
-        output='screen')
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=description)
           for name, (default, description) in arguments.items()),
-        node])
+        OpaqueFunction(function=start_node)])
+
+
+def start_node(context: LaunchContext) -> list[Node]:
+    """Describe the node, once it is known which parameters are overridden."""
+    overridden = [name for name in OVERRIDES if LaunchConfiguration(name).perform(context)]
+    parameters = {name: LaunchConfiguration(name) for name in ['use_sim_time', *overridden]}
+    return [Node(
+        package='ros2_rnea',
+        executable='inverse_dynamics_node',
+        name='inverse_dynamics',
+        namespace=LaunchConfiguration('namespace'),
+        parameters=[LaunchConfiguration('params_file'), parameters],
+        remappings=[
+            *((topic, LaunchConfiguration(topic)) for topic in TOPICS),
+            ('~/commands', LaunchConfiguration('commands'))],
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        output='screen')]

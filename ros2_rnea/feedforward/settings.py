@@ -58,7 +58,12 @@ class Arm(Enum):
     """Nothing."""
 
     FRANKA = 'franka'
-    """Gravity, and Coriolis unless libfranka is told otherwise."""
+    """
+    Gravity and Coriolis.
+
+    Where it is left to the sender to add Coriolis, as in libfranka's own examples up to 0.21, the
+    terms are ``Terms.NO_GRAVITY``.
+    """
 
     UR = 'ur'
     """Gravity."""

@@ -13,6 +13,7 @@
 # limitations under the License.
 """The launch files: that they load, and that what they start is what was meant."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,16 @@ import yaml
 launch = pytest.importorskip('launch', reason='the launch system comes with ROS 2 only')
 if not hasattr(launch, 'LaunchDescription'):
     pytest.skip('the package named launch here is not that of ROS 2', allow_module_level=True)
-pytest.importorskip('launch_ros')
+actions = pytest.importorskip('launch_ros.actions')
 sources = pytest.importorskip('launch.launch_description_sources')
+utilities = pytest.importorskip('launch.utilities')
+
+COMMON = {
+    'params_file', 'joints', 'mode', 'namespace', 'robot_description', 'joint_states',
+    'joint_trajectory', 'controller_state', 'wrench', 'imu', 'commands', 'use_sim_time',
+    'log_level'}
+OWN_NAME = '~/commands'
+JTC = 'joint_trajectory_controller'
 
 
 def description_of(name: str):
@@ -32,23 +41,99 @@ def description_of(name: str):
     return source.get_launch_description(launch.LaunchContext())
 
 
+class Started:
+    """The nodes that a launch file would start with some arguments, and their command lines."""
+
+    def __init__(self, name: str, **arguments: str) -> None:
+        self._context = launch.LaunchContext()
+        self._context.launch_configurations.update(arguments)
+        self._context.extend_locals({'ros_specific_arguments': defaultdict(str)})
+        self.nodes: list = []
+        waiting = [description_of(name)]
+        while waiting:
+            entity = waiting.pop(0)
+            if isinstance(entity, actions.Node):
+                entity._perform_substitutions(self._context)
+                self.nodes.append(entity)
+            else:
+                waiting = [*(entity.visit(self._context) or ()), *waiting]
+
+    def words(self) -> list[str]:
+        """Return what follows the executable in the command line of the last node."""
+        return [utilities.perform_substitutions(self._context, word)
+                for word in self.nodes[-1].cmd[1:]]
+
+    def topics(self) -> dict[str, str]:
+        """Return where the last node's topics are mapped to."""
+        return dict(self.nodes[-1].expanded_remapping_rules)
+
+    def parameters(self) -> dict:
+        """Return what the last node's files of parameters come to, the later over the earlier."""
+        words, values = self.words(), {}
+        for option, file in zip(words, words[1:]):
+            if option == '--params-file':
+                # launch_ros writes tuples with a tag that safe_load does not know
+                content = yaml.full_load(Path(file).read_text(encoding='utf-8'))
+                for node in content.values():
+                    values.update(node['ros__parameters'])
+        return values
+
+
 @pytest.mark.parametrize('name, arguments, executables', [
-    ('inverse_dynamics.launch.py', {
-        'params_file', 'namespace', 'robot_description', 'joint_states', 'joint_trajectory',
-        'wrench', 'commands', 'use_sim_time', 'log_level'}, ['inverse_dynamics_node']),
-    ('demo.launch.py', {'namespace', 'mode'}, ['simulated_driver', 'inverse_dynamics_node']),
+    ('inverse_dynamics', COMMON, ['inverse_dynamics_node']),
+    ('forward_command', COMMON, ['inverse_dynamics_node']),
+    ('jtc_effort', COMMON, ['inverse_dynamics_node']),
+    ('jtc_position_effort', COMMON, ['inverse_dynamics_node']),
+    ('franka', COMMON, ['inverse_dynamics_node']),
+    ('ur', COMMON, ['inverse_dynamics_node']),
+    ('demo', {'namespace', 'mode'}, ['simulated_driver', 'inverse_dynamics_node']),
 ])
 def test_launch_file_declares_its_arguments_and_nodes(name, arguments, executables):
-    described = description_of(name)
-    assert {argument.name for argument in described.get_launch_arguments()} == arguments
-    nodes = [e for e in described.entities if hasattr(e, 'node_executable')]
-    assert [node.node_executable for node in nodes] == executables
-    assert all(argument.description for argument in described.get_launch_arguments())
+    described = description_of(f'{name}.launch.py').get_launch_arguments()
+    assert {argument.name for argument in described} == arguments
+    assert all(argument.description for argument in described)
+    started = Started(f'{name}.launch.py', params_file='of_mine.yaml')
+    assert [node.node_executable for node in started.nodes] == executables
+
+
+@pytest.mark.parametrize('name, differing', [
+    ('forward_command', {OWN_NAME: 'effort_controller/commands'}),
+    ('jtc_effort', {
+        OWN_NAME: OWN_NAME, 'controller_state': f'{JTC}/controller_state',
+        'joint_trajectory': f'{JTC}/joint_trajectory'}),
+    ('jtc_position_effort', {
+        OWN_NAME: OWN_NAME, 'controller_state': f'{JTC}/controller_state',
+        'joint_trajectory': f'{JTC}/joint_trajectory'}),
+    ('franka', {
+        OWN_NAME: 'effort_controller/commands', 'joint_states': 'franka/joint_states'}),
+    ('ur', {OWN_NAME: 'forward_effort_controller/commands'}),
+])
+def test_a_configuration_brings_its_parameters_and_topics(name, differing):
+    started = Started(f'{name}.launch.py')
+    config = ROOT / 'config' / f'{name}.yaml'
+    assert str(config) in started.words()
+    topics = started.topics()
+    assert {topic: to for topic, to in topics.items() if topic != to or topic == OWN_NAME} == (
+        differing)
+
+
+@pytest.mark.parametrize('arguments, overridden', [
+    ({}, {}),
+    ({'mode': 'computed_torque'}, {'mode': 'computed_torque'}),
+    ({'joints': '[a, b]'}, {'joints': ['a', 'b']}),
+])
+def test_an_argument_counts_over_the_file_and_none_leaves_it(arguments, overridden):
+    parameters = Started('ur.launch.py', **arguments).parameters()
+    written = yaml.safe_load((ROOT / 'config' / 'ur.yaml').read_text())['/**']['ros__parameters']
+    parameters['joints'] = list(parameters['joints'])
+    assert parameters == {**written, 'use_sim_time': False, **overridden}
 
 
 def test_every_launch_file_is_tested_here():
     files = {path.name for path in Path(ROOT, 'launch').iterdir() if path.suffix == '.py'}
-    assert files == {'inverse_dynamics.launch.py', 'demo.launch.py'}
+    names = ['demo', 'forward_command', 'franka', 'inverse_dynamics', 'jtc_effort',
+             'jtc_position_effort', 'ur']
+    assert files == {f'{name}.launch.py' for name in names}
 
 
 def test_the_default_parameter_file_exists():

@@ -131,7 +131,7 @@ their efforts.""",
         epilog="""\
 files that hold a trajectory:
   .yaml  a JointTrajectory as `ros2 topic echo --once` prints it and
-         `ros2 topic pub --yaml-file` takes it:
+         `ros2 topic pub --once TOPIC TYPE "$(cat FILE)"` takes it:
              joint_names: [shoulder, elbow]
              points:
              - positions: [0.0, 0.5]

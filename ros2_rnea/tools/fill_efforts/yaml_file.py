@@ -67,7 +67,7 @@ def _remarks(values: dict[str, Value]) -> tuple[str, ...]:
 
 
 def formatted(joint_names: Sequence[str], points: Sequence[FilledPoint]) -> str:
-    """Return a filled trajectory as text for ``ros2 topic pub --yaml-file``."""
+    """Return a filled trajectory as the text that ``ros2 topic pub`` takes."""
     lines = [f'joint_names: {json.dumps(list(joint_names), ensure_ascii=False)}', 'points:']
     for waypoint, effort in points:
         fields = {field: getattr(waypoint, field) for field in _FIELDS}

@@ -1,0 +1,36 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Start the node for a Franka arm under franka_ros2."""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+HERE = Path(__file__).parent
+CONFIG = HERE.parent / 'config' / 'franka.yaml'
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'params_file', default_value=str(CONFIG),
+            description='parameters: a copy of config/franka.yaml'),
+        DeclareLaunchArgument(
+            'joint_states', default_value='franka/joint_states',
+            description="topic of the arm's measured state at 1 kHz; joint_states has 30 Hz"),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])

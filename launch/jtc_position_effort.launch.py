@@ -1,0 +1,48 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Start the node beside a joint_trajectory_controller that commands position and effort.
+
+The node commands nothing: it fills trajectories with efforts, and follows the controller's
+reference to tell where they come from.
+"""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+HERE = Path(__file__).parent
+CONFIG = HERE.parent / 'config' / 'jtc_position_effort.yaml'
+CONTROLLER = 'joint_trajectory_controller'
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'params_file', default_value=str(CONFIG),
+            description='parameters: a copy of config/jtc_position_effort.yaml with your joints'),
+        DeclareLaunchArgument(
+            'controller_state', default_value=f'{CONTROLLER}/controller_state',
+            description='topic of the reference that the controller publishes'),
+        DeclareLaunchArgument(
+            'joint_trajectory', default_value=f'{CONTROLLER}/joint_trajectory',
+            description='topic of desired trajectories, where controller_state is not heard'),
+        DeclareLaunchArgument(
+            'commands', default_value='~/commands',
+            description='topic of the efforts: one that no controller listens to'),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])
