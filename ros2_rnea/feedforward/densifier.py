@@ -62,7 +62,7 @@ class Densifier:
     """
     Chooses the points to insert.
 
-    :param along: the motion and its efforts.
+    :param along: the motion and its efforts, of which those to send count.
     :param v_index: the efforts that count, shape (joints,).
     :param tolerances: how far a line may be from each, shape (joints,), positive [Nm or N].
     :param most_samples: of one segment.
@@ -143,7 +143,7 @@ class Densifier:
         return inner, _intervals(t).reshape(2, -1), _intervals(e).reshape(2, -1, e.shape[2])
 
     def _efforts(self, samples: Samples) -> Array:
-        return samples.effort[:, self._v_index]
+        return samples.sent[:, self._v_index]
 
 
 def _intervals(values: Array) -> Array:

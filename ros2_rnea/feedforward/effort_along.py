@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.feedforward.trajectory import Array, Trajectory
 from ros2_rnea.feedforward.whole_state import single_joints, WholeState
 from ros2_rnea.robot import Robot
@@ -31,7 +32,9 @@ class Samples(NamedTuple):
     The whole robot at moments of a motion, a row each, in the order of its vectors.
 
     :ivar times: shape (N,) [s], not falling; two are equal where velocity or acceleration jumps.
-    :ivar q: shape (N, nq), and likewise qd, qdd and effort, shape (N, nv).
+    :ivar q: shape (N, nq), and likewise qd, qdd, effort and sent, shape (N, nv).
+    :ivar effort: that the motion needs.
+    :ivar sent: the terms of it that are to be sent.
     """
 
     times: Array
@@ -39,6 +42,7 @@ class Samples(NamedTuple):
     qd: Array
     qdd: Array
     effort: Array
+    sent: Array
 
 
 class EffortAlong:
@@ -50,6 +54,7 @@ class EffortAlong:
     :param trajectory: from time 0 on.
     :param standing: by joint name, the positions of joints that the trajectory does not move;
         what it says of others does not count.
+    :param terms: that are to be sent; not ``Terms.AUTOMATIC``, which says nothing by itself.
     :raises TrajectoryError: where nothing tells the position of a joint.
     """
 
@@ -57,7 +62,8 @@ class EffortAlong:
             self,
             robot: Robot,
             trajectory: Trajectory,
-            standing: Mapping[str, Sequence[float]]) -> None:
+            standing: Mapping[str, Sequence[float]],
+            terms: Terms = Terms.FULL) -> None:
         known = single_joints(robot)
         moving = [name for name in trajectory.joint_names if name in known]
         whole = WholeState(robot, moving, standing)
@@ -68,6 +74,7 @@ class EffortAlong:
                 'it, nothing measures it and nothing is assumed; give one to stand at')
         self.robot = robot
         self.trajectory = trajectory
+        self._left_out = terms.left_out
         self._columns = [trajectory.joint_names.index(name) for name in moving]
         self._standing = whole.positions(np.full(len(moving), np.nan))
         self._q_index, self._v_index = whole.q_index, whole.v_index
@@ -95,7 +102,14 @@ class EffortAlong:
         q[:, self._q_index] = states[:, 0, self._columns]
         qd[:, self._v_index] = states[:, 1, self._columns]
         qdd[:, self._v_index] = states[:, 2, self._columns]
-        return Samples(times, q, qd, qdd, self.robot.inverse_dynamics(q, qd, qdd))
+        effort = self.robot.inverse_dynamics(q, qd, qdd)
+        return Samples(times, q, qd, qdd, effort, self._sent(q, qd, qdd, effort))
+
+    def _sent(self, q: Array, qd: Array, qdd: Array, effort: Array) -> Array:
+        if not self._left_out:
+            return effort
+        terms = self.robot.effort_terms(q, qd, qdd)
+        return effort - sum(getattr(terms, name) for name in self._left_out)
 
 
 def joined(parts: Sequence[Samples]) -> Samples:

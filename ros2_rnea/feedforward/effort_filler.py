@@ -19,6 +19,8 @@ takes a missing one for 0, and repeats the last one for ever.  A trajectory ther
 point at time 0, more points where lines alone would be too far from the effort that the motion
 needs, and gravity in the last.  The points that come in stand on the splines and have the fields
 that the splines are made from: the motion stays what it was.
+
+Efforts are sums of the terms that are to be sent; what an arm adds by itself is in no point.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from ros2_rnea.errors import ArgumentError, did_you_mean, TrajectoryError
 from ros2_rnea.feedforward.densifier import Densifier, FINEST, Segment
 from ros2_rnea.feedforward.effort_along import EffortAlong, joined, Samples
 from ros2_rnea.feedforward.polyline import lines_at
+from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.feedforward.trajectory import Array, Trajectory, Waypoint
 from ros2_rnea.feedforward.whole_state import check_joint_names, joint_body
 from ros2_rnea.model.description import JointType
@@ -52,12 +55,14 @@ class FillSettings:
         but no less than a thousandth of a newton-metre or newton.
     :ivar max_points: that the filled trajectory may have.
     :ivar allow_nonzero_end_velocity: take a last point that still moves, if the controller does.
+    :ivar terms: that are filled in, where the arm adds others by itself; not ``Terms.AUTOMATIC``.
     :raises ArgumentError: naming the setting whose value is out of range.
     """
 
     tolerance: float = 0.01
     max_points: int = 10_000
     allow_nonzero_end_velocity: bool = False
+    terms: Terms = Terms.FULL
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance <= 1.0:
@@ -66,6 +71,8 @@ class FillSettings:
                 'above 0 and up to 1')
         if self.max_points < 2:
             raise ArgumentError(f'max_points is {self.max_points}; it needs 2 or more')
+        if self.terms is Terms.AUTOMATIC:
+            raise ArgumentError('terms are automatic, and here no arm is known: say which')
 
 
 class Plan(NamedTuple):
@@ -111,9 +118,9 @@ class Filled:
     :ivar filled: the joints whose efforts were computed; those of others are as they were.
     :ivar v_index: the places of the filled joints in the robot's efforts.
     :ivar tolerances: of their efforts [Nm or N].
-    :ivar jumps: the times at which the true effort jumps by more than a line may be off [s]; the
-        line ramps up to them in the :data:`.FINEST` seconds before.
-    :ivar samples: the motion and the true effort, dense.
+    :ivar jumps: the times at which the effort to be sent jumps by more than a line may be off [s];
+        the line ramps up to them in the :data:`.FINEST` seconds before.
+    :ivar samples: the motion and the true efforts, needed and to be sent, dense.
     """
 
     joint_names: tuple[str, ...]
@@ -126,12 +133,12 @@ class Filled:
 
     def line_errors(self) -> Array:
         """
-        Return how far the lines between the points are from the true efforts of the filled joints.
+        Return how far the lines between the points are from what is to be sent to filled joints.
 
         :return: shape (samples, filled joints) [Nm or N], with NaN on the ramps.
         """
         columns = [self.joint_names.index(name) for name in self.filled]
-        times, true = self.samples.times, self.samples.effort[:, self.v_index]
+        times, true = self.samples.times, self.samples.sent[:, self.v_index]
         lines = lines_at(
             times,
             np.array([point.waypoint.time for point in self.points]),
@@ -172,7 +179,7 @@ def fill_efforts(
     plan = _from_zero(robot, plan, start, settings.allow_nonzero_end_velocity)
     trajectory = Trajectory(
         plan.joint_names, plan.waypoints, 0.0, settings.allow_nonzero_end_velocity)
-    along = EffortAlong(robot, trajectory, start.positions)
+    along = EffortAlong(robot, trajectory, start.positions, settings.terms)
     v_index = np.array([joint_body(robot, name).v_index for name in filled], dtype=int)
     tolerances = _tolerances(along, v_index, settings.tolerance)
     densifier = Densifier(along, v_index, tolerances, _SAMPLES_A_POINT * settings.max_points)
@@ -235,7 +242,7 @@ def _is_continuous(robot: Robot, joint: str) -> bool:
 
 def _tolerances(along: EffortAlong, v_index: Array, share: float) -> Array:
     times = np.linspace(0.0, along.trajectory.end, 200)
-    peaks = np.abs(along.samples(times).effort[:, v_index]).max(axis=0)
+    peaks = np.abs(along.samples(times).sent[:, v_index]).max(axis=0)
     limits = along.robot.effort_limits[v_index]
     limited = np.isfinite(limits) & (limits > 0.0)
     return np.where(limited, share * limits, np.maximum(share * peaks, _LEAST_TOLERANCE))
@@ -295,14 +302,14 @@ def _points(
     waypoints, efforts = [], []
     for index, waypoint in enumerate(plan.waypoints):
         waypoints.append(waypoint)
-        efforts.append(arrivals[index].effort[0, v_index])
+        efforts.append(arrivals[index].sent[0, v_index])
         if index < len(segments):
             fields = min(map(_field_count, plan.waypoints[index:index + 2]))
             samples = segments[index].samples
             for i in segments[index].inserted:
                 time = float(samples.times[i])
                 waypoints.append(Waypoint(time, *trajectory.sample(time)[:fields]))
-                efforts.append(samples.effort[i, v_index])
+                efforts.append(samples.sent[i, v_index])
     all_efforts = _given_efforts(plan, np.array([waypoint.time for waypoint in waypoints]))
     all_efforts[:, [plan.joint_names.index(name) for name in filled]] = efforts
     return tuple(map(FilledPoint, waypoints, all_efforts))

@@ -50,6 +50,15 @@ class Terms(Enum):
     NO_GRAVITY_NO_CORIOLIS = 'no_gravity_no_coriolis'
     GRAVITY_ONLY = 'gravity_only'
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return the terms, of those of :class:`.EffortTerms`, that are not sent."""
+        return {
+            Terms.NO_GRAVITY: ('gravity',),
+            Terms.NO_GRAVITY_NO_CORIOLIS: ('gravity', 'coriolis'),
+            Terms.GRAVITY_ONLY: ('coriolis', 'inertia', 'friction', 'external'),
+        }.get(self, ())
+
 
 class Arm(Enum):
     """Known arms, by what they add to the efforts that they are commanded."""

@@ -86,11 +86,16 @@ class Compilation:
         self._complaints.close()
 
 
-def main() -> None:
-    """Compile what standard input asks for."""
+def stand_back() -> None:
+    """Leave the processor to the processes that are in a hurry; for one that is not."""
     os.nice(NICENESS)
     if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node that is in a hurry
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def main() -> None:
+    """Compile what standard input asks for."""
+    stand_back()
     tree, orders = pickle.load(sys.stdin.buffer)
     kernels = CompiledKernels(tree)
     pickle.dump(dict(map(kernels.object_file, orders)), sys.stdout.buffer)

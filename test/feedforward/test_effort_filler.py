@@ -423,7 +423,7 @@ def test_settings_out_of_range_are_refused(options, message):
 ])
 def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
     filled = fill_efforts(
-        ARM_ROBOT, NAMES, Plan(NAMES, swing(3)), settings=FillSettings(terms=terms))
+        ARM_ROBOT, NAMES, Plan(NAMES, swing(3)), settings=FillSettings(5e-4, terms=terms))
     trajectory = Trajectory(NAMES, swing(3), 0.0)
     for waypoint, effort in filled.points[:-1]:
         each = ARM_ROBOT.effort_terms(*trajectory.sample(waypoint.time))
@@ -432,6 +432,24 @@ def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
     rest = ARM_ROBOT.gravity(filled.points[-1].waypoint.positions)
     np.testing.assert_allclose(filled.points[-1].effort, rest * ('gravity' in parts), atol=1e-9)
     assert (filled.errors <= filled.tolerances).all()
+
+
+def test_only_what_is_sent_decides_where_points_come_in():
+    of_velocity, of_position = (
+        fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(1)), settings=FillSettings(terms=terms))
+        for terms in (Terms.NO_GRAVITY, Terms.GRAVITY_ONLY))
+    assert of_velocity.jumps == (1.0,)
+    assert of_position.jumps == ()
+
+
+def test_without_a_limit_the_tolerance_is_a_share_of_what_is_sent():
+    unlimited = Robot.from_urdf(ARM.replace('effort="100.0"', '').replace('effort="40.0"', ''))
+    filled = fill_efforts(unlimited, NAMES, Plan(NAMES, swing(3)),
+                          settings=FillSettings(terms=Terms.GRAVITY_ONLY))
+    trajectory = Trajectory(NAMES, swing(3), 0.0)
+    q = np.array([trajectory.sample(time)[0] for time in np.linspace(0.0, 2.0, 200)])
+    largest = np.abs(unlimited.gravity(q)).max(axis=0)
+    np.testing.assert_allclose(filled.tolerances, 0.01 * largest, rtol=1e-9)
 
 
 def test_automatic_terms_say_nothing_here():

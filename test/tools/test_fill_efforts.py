@@ -152,6 +152,15 @@ def test_gravity_may_be_tilted(fill):
     assert last == pytest.approx((0.0, 0.0), abs=1e-12)
 
 
+def test_what_the_arm_adds_by_itself_is_left_out(fill):
+    last = {}
+    for arm in ('generic', 'ur'):
+        fill('--arm', arm, '--out', 'filled.yaml')
+        last[arm] = read_trajectory(Path('filled.yaml')).plan.efforts[-1]
+    assert max(map(abs, last['generic'])) > 1.0
+    assert last['ur'] == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
 def test_the_tolerance_is_in_percent(fill):
     counts = []
     for tolerance in ('1', '0.01'):

@@ -28,6 +28,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.effort_filler import fill_efforts, Filled, FillSettings, Start
+from ros2_rnea.feedforward.settings import Arm
 from ros2_rnea.feedforward.torque_report import TorqueCheck, TorqueReport
 from ros2_rnea.feedforward.whole_state import single_joints
 from ros2_rnea.robot import Robot
@@ -77,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
     start = Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
     settings = FillSettings(
-        options.tolerance / 100.0, options.max_points, options.allow_nonzero_end_velocity)
+        options.tolerance / 100.0, options.max_points, options.allow_nonzero_end_velocity,
+        Arm(options.arm).lacks)
     terminal = Console(stderr=True)
     with Progress(
             TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
@@ -188,6 +190,9 @@ def _add_robot_options(group: argparse._ArgumentGroup) -> None:
 def _add_filling_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--joints', nargs='+', metavar='JOINT',
                        help='the joints to fill in (default: all that have an effort)')
+    group.add_argument('--arm', choices=[arm.value for arm in Arm], default=Arm.GENERIC.value,
+                       help='leave out what this arm adds by itself: generic, nothing (default); '
+                            'franka, gravity and Coriolis; ur and kuka_fri, gravity')
     group.add_argument('--tolerance', type=float, default=1.0, metavar='PERCENT',
                        help="how far the lines may be off, in percent of each joint's effort "
                             'limit, or of its largest effort where it has none (default 1)')

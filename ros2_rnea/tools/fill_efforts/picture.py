@@ -84,7 +84,7 @@ def _load(load: JointLoad) -> float:
 
 
 def _draw_effort(axes: Axes, filled: Filled, load: JointLoad, index: int) -> None:
-    needed = filled.samples.effort[:, filled.v_index[index]]
+    needed = filled.samples.sent[:, filled.v_index[index]]
     column = filled.joint_names.index(load.joint)
     axes.plot(filled.samples.times, needed, color=GREY, linewidth=1.8)
     axes.plot([point.waypoint.time for point in filled.points],
