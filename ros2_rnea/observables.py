@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, Call, check_link, checked_gravity
 from ros2_rnea.coordinates import Coordinates
 from ros2_rnea.dynamics import energy, jacobian
-from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
+from ros2_rnea.dynamics.kinematics import body_transforms, link_rotation, link_transform
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.results import LinkMotion, LinkPose
 
@@ -46,6 +46,20 @@ class Observables(Coordinates):
             v, a, linear = jacobian.link_motion(self._tree, call.q, call.qd, call.qdd, link)
             return LinkMotion(
                 call.result(list(v), 6), call.result(list(a), 6), call.result(list(linear), 3))
+
+    def link_rotation(self, q: ArrayLike, link: str) -> Array:
+        """
+        Return R with v_world = R v_link, the link's axes as columns, shape (3, 3) or (N, 3, 3).
+
+        The world's axes are those of the root link, unless the base floats.  Of all links at once
+        :meth:`link_poses` tells it, with their places.
+
+        :param q: positions, shape (nq,) or (N, nq).
+        """
+        check_link(self._tree, link)
+        with self._call(q=q) as call:
+            axes = link_rotation(self._tree, call.q, link)
+            return call.result([list(row) for row in axes.rows], 3, 3)
 
     def link_poses(self, q: ArrayLike) -> dict[str, LinkPose]:
         """

@@ -345,18 +345,6 @@ class Robot(Observables):
             quantities.link_jacobian if frame is None else quantities.world_jacobian)
         return self._compute(jacobian_of(link), None, None, out, q=q)
 
-    def link_rotation(self, q: ArrayLike, link: str, out: Array | None = None) -> Array:
-        """
-        Return R with v_world = R v_link, the link's axes as columns, shape (3, 3) or (N, 3, 3).
-
-        The world's axes are those of the root link, unless the base floats.  Of all links at once
-        :meth:`link_poses` tells it, with their places.
-
-        :param q: positions, shape (nq,) or (N, nq).
-        """
-        check_link(self._tree, link)
-        return self._compute(quantities.link_rotation(link), None, None, out, q=q)
-
     # ---- inertial parameters --------------------------------------------------------------------
 
     def regressor(

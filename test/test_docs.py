@@ -25,7 +25,6 @@ import sys
 
 import pytest
 from repository import PACKAGE, ROOT
-from ros2_rnea.feedforward.policy import Status
 
 DOCS = ROOT / 'docs'
 PAGES = sorted(DOCS.glob('*.rst'))

@@ -116,7 +116,7 @@ def check_all_quantities(drawn, engine):
     scale = size_of_terms(tree, near, wrenches)
     last = [*bare.links][-1]
     for quantity in (*BY_NAME.values(), quantities.link_jacobian(last),
-                     quantities.world_jacobian(last), quantities.link_rotation(last)):
+                     quantities.world_jacobian(last)):
         inputs = {name: near[name] for name in quantity.inputs}
         expected = textbook.compute(quantity, wrenches, **inputs)
         size = scale

@@ -231,12 +231,6 @@ def test_a_link_is_turned_as_its_pose_says(case):
         assert_close(case.robot.link_rotation(case.q, name), pose.rotation)
 
 
-def test_a_rotation_is_written_where_it_is_wanted(arm):
-    out = np.empty((3, 3))
-    assert arm.link_rotation(Q, 'tool', out) is out
-    np.testing.assert_allclose(out, arm.link_poses(Q)['tool'].rotation, atol=1e-15)
-
-
 # ---- one state or many ------------------------------------------------------------------------
 
 
@@ -467,7 +461,6 @@ def test_nor_does_friction():
     lambda arm: arm.jacobian([0.0], 'tool'),
     lambda arm: arm.link_rotation(Q, 'nothing'),
     lambda arm: arm.link_rotation([0.0], 'tool'),
-    lambda arm: arm.link_rotation(Q, 'tool', np.empty(9)),
     lambda arm: arm.link_motion(Q, QD, QDD, 'nothing'),
     lambda arm: arm.link_poses([0.0]),
     lambda arm: arm.kinetic_energy(Q, [0.0]),

@@ -31,7 +31,6 @@ from ros2_rnea.dynamics import (
     crba,
     derivatives,
     jacobian,
-    kinematics,
     linear,
     regressor,
     rnea,
@@ -184,14 +183,6 @@ def world_jacobian(link: str) -> Quantity:
     return Quantity(
         f'world jacobian of {link}', ('q',), lambda tree: (6, tree.nv),
         lambda tree, given: _rows(jacobian.world_jacobian(tree, given.q, link)))
-
-
-def link_rotation(link: str) -> Quantity:
-    """Return R with v_world = R v_link."""
-    return Quantity(
-        f'rotation of {link}', ('q',), lambda tree: (3, 3),
-        lambda tree, given: [
-            list(row) for row in kinematics.link_rotation(tree, given.q, link).rows])
 
 
 INVERSE_DYNAMICS = Quantity(

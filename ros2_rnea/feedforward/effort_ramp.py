@@ -64,6 +64,12 @@ class EffortRamp:
         self.is_sending = older.is_sending
         self._sent_at = older._sent_at
 
+    def forget(self) -> None:
+        """Set out from zero: whoever holds what was sent is gone."""
+        self.sent = np.zeros(len(self.joints))
+        self._held = {}
+        self.is_sending = False
+
     def pause(self) -> None:
         """Take note that nothing is sent now."""
         self.is_sending = False

@@ -62,6 +62,7 @@ class FeedforwardPolicy:
 
     :param robot: whose inverse dynamics is computed.
     :param settings: checked against the robot.
+    :ivar gravity: that counts now, in the root link's axes, shape (3,) [m/s^2].
     :raises ArgumentError: where a setting does not fit the robot.
     """
 
@@ -87,8 +88,8 @@ class FeedforwardPolicy:
             moment_deadband=settings.wrench_moment_deadband,
             tool_mass=settings.wrench_tool_mass,
             tool_center=settings.wrench_tool_center)
-        self._live_gravity = LiveGravity(settings.gravity_time_constant)
-        self._gravity = np.array(settings.gravity)
+        self.live_gravity = LiveGravity(settings.gravity_time_constant)
+        self.gravity = np.array(settings.gravity)
         self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
         self._feedback = None
         if settings.mode is Mode.COMPUTED_TORQUE:
@@ -138,7 +139,7 @@ class FeedforwardPolicy:
         if older.controlled == self.controlled:
             self.motion.adopt(older.motion)
         self.wrenches.adopt(older.wrenches)
-        self._live_gravity.adopt(older._live_gravity)
+        self.live_gravity.adopt(older.live_gravity)
         if self.settings.gravity_from_imu:
             self._turn_gravity()
         self._ramp.adopt(older._ramp)
@@ -148,6 +149,10 @@ class FeedforwardPolicy:
         """Forget the trajectory, and blend in what comes next; for when time has jumped."""
         self.motion.clear()
         self._ramp.blend(self.settings.blend_time)
+
+    def forget_what_was_sent(self) -> None:
+        """Set out from zero, and blend in; for when the controller that held it is gone."""
+        self._ramp.forget()
 
     def take_joint_state(
             self,
@@ -212,7 +217,7 @@ class FeedforwardPolicy:
         """
         free_fall = None
         if self.settings.wrench_tool_mass:
-            free_fall = self._rotation(frame).T @ self._gravity
+            free_fall = self._rotation(frame).T @ self.gravity
         self.wrenches.update(frame, moment_force, now.steady, free_fall)
 
     def zero_wrench(self, now: Instant) -> tuple[str, ...]:
@@ -230,14 +235,14 @@ class FeedforwardPolicy:
         :param frame: the link whose axes the reading is in.
         :raises MessageError: where it cannot be used.
         """
-        self._live_gravity.update(acceleration, self._rotation(frame), now.steady)
+        self.live_gravity.update(acceleration, self._rotation(frame), now.steady)
         self._turn_gravity()
 
     def _turn_gravity(self) -> None:
         """Compute with the gravity that was measured, if it was."""
-        measured = self._live_gravity.vector
+        measured = self.live_gravity.vector
         if measured is not None:
-            self._gravity = measured
+            self.gravity = measured
             self._law.turn_gravity(measured)
 
     def _rotation(self, frame: str) -> np.ndarray:

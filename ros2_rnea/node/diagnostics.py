@@ -24,14 +24,15 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.audit import Finding
-from ros2_rnea.feedforward.policy import Decision, Status
+from ros2_rnea.feedforward.decision import Decision, Status
 from ros2_rnea.node.conversions import listed
+from ros2_rnea.node.models import Payload
 
 PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
-LASTING = ('robot_description', 'joint_trajectory')
-"""Topics whose messages come now and then: a refusal stays in force until a good one comes."""
+LASTING = ('robot_description', 'joint_trajectory', 'effort_controller', 'trajectory_controller')
+"""What changes now and then: a notice stays until it ends, and another text is said again."""
 
 LEVELS = {
     Status.DISABLED: DiagnosticStatus.WARN,
@@ -58,6 +59,8 @@ class Diagnostics:
     A *notice* is a condition that holds or does not, such as "joint_states: refused": it is
     logged when it appears and when it has gone.  What may come and go with every message is
     logged at once the first time, and then no more than once a period.
+
+    :ivar payloads: what links carry.
     """
 
     def __init__(self, node: Node) -> None:
@@ -70,21 +73,32 @@ class Diagnostics:
         self._refused: Counter[str] = Counter()
         self._commands = 0
         self._notices: dict[str, str] = {}
+        self._errors: set[str] = set()  # the notices that are of something wrong
         self._last_seen: dict[str, float] = {}
         self._ages = _Window()
         self._cycles = _Window()
         self.robot = 'none'
         self.findings: Sequence[Finding] = ()
+        self.payloads: Sequence[Payload] = ()
         node.create_timer(PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def notice(self, about: str, text: str) -> None:
-        """Say that a condition holds; an empty text ends it."""
+    def notice(self, about: str, text: str, is_error: bool = False) -> None:
+        """
+        Say that a condition holds; an empty text ends it.
+
+        :param is_error: whether it keeps the robot from what it is to do.
+        """
         known = self._notices.pop(about, '')
+        self._errors.discard(about)
         if text:
             self._notices[about] = text
+            if is_error:
+                self._errors.add(about)
         if bool(text) == bool(known) and (text == known or about not in LASTING):
             return
-        if text:
+        if text and is_error:
+            self._node.get_logger().error(f'{about}: {text}')
+        elif text:
             self._node.get_logger().warning(f'{about}: {text}')
         else:
             self._node.get_logger().info(f'{about}: no longer so ({known})')
@@ -161,7 +175,8 @@ class Diagnostics:
             name=f'{self._node.get_fully_qualified_name()[1:]}: inverse dynamics',
             hardware_id=self.robot,
             level=self._level(),
-            message=_sentence(self._decision))
+            message='; '.join([
+                _sentence(self._decision), *(self._notices[a] for a in sorted(self._errors))]))
         status.values = [KeyValue(key=key, value=value) for key, value in self._values()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()
@@ -169,6 +184,8 @@ class Diagnostics:
 
     def _level(self) -> bytes:
         level = LEVELS[self._decision.status]
+        if self._errors:
+            return DiagnosticStatus.ERROR
         if level == DiagnosticStatus.OK and (self._notices or self.findings):
             return DiagnosticStatus.WARN
         return level
@@ -182,6 +199,8 @@ class Diagnostics:
         values += self._ages.figures('latency, state stamp to command')
         values += self._cycles.figures('cycle')
         values += sorted(self._notices.items())
+        values += [(f'payload {name}', f'{inertial.mass:g} kg on {link}')
+                   for name, link, inertial in self.payloads]
         values += [(f'model finding {i}', str(f)) for i, f in enumerate(self.findings, start=1)]
         return values
 

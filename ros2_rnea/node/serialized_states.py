@@ -48,6 +48,7 @@ class MeasuredState(NamedTuple):
     positions: np.ndarray
     velocities: np.ndarray
     stamp: tuple[int, int]  # s and ns
+    efforts: np.ndarray | None = None  # None: nobody asked
 
 
 class _Numbers(NamedTuple):
@@ -68,14 +69,16 @@ class _Layout(NamedTuple):
     names: tuple[str, ...]
     positions: _Numbers
     velocities: _Numbers
+    efforts: _Numbers
 
     def fits(self, message: bytes) -> bool:
         return int.from_bytes(message, 'little') & self.mask == self.constant
 
-    def read(self, message: bytes) -> MeasuredState:
+    def read(self, message: bytes, with_efforts: bool) -> MeasuredState:
         return MeasuredState(
             self.names, self.positions.read(message), self.velocities.read(message),
-            _STAMP.unpack_from(message, _START))
+            _STAMP.unpack_from(message, _START),
+            self.efforts.read(message) if with_efforts else None)
 
 
 class StateReader:
@@ -89,16 +92,18 @@ class StateReader:
         self.deserialized = 0
         self._layouts: dict[int, _Layout] = {}
 
-    def read(self, message: bytes) -> MeasuredState:
+    def read(self, message: bytes, with_efforts: bool = False) -> MeasuredState:
         """
         Return what a message says.
 
+        :param with_efforts: also what it says of efforts.
         :raises MessageError: where it cannot be deserialized.
         """
         layout = self._layouts.get(len(message))
         if layout is not None and layout.fits(message):
-            return layout.read(message)
-        return self._deserialize(message)
+            return layout.read(message, with_efforts)
+        state = self._deserialize(message)
+        return state if with_efforts else state._replace(efforts=None)
 
     def _deserialize(self, message: bytes) -> MeasuredState:
         self.deserialized += 1
@@ -109,9 +114,9 @@ class StateReader:
         stamp = typed.header.stamp
         state = MeasuredState(
             tuple(typed.name), np.array(typed.position), np.array(typed.velocity),
-            (stamp.sec, stamp.nanosec))
+            (stamp.sec, stamp.nanosec), np.array(typed.effort))
         layout = _layout(message)
-        if layout is not None and _same(layout.read(message), state):
+        if layout is not None and _same(layout.read(message, with_efforts=True), state):
             if len(self._layouts) >= MAXIMUM_LAYOUTS:
                 self._layouts.clear()
             self._layouts[len(message)] = layout
@@ -122,7 +127,12 @@ def _same(one: MeasuredState, other: MeasuredState) -> bool:
     """Compare bit by bit, as NaN differs from itself."""
     return (one.names == other.names and one.stamp == other.stamp
             and one.positions.tobytes() == other.positions.tobytes()
-            and one.velocities.tobytes() == other.velocities.tobytes())
+            and one.velocities.tobytes() == other.velocities.tobytes()
+            and _bytes(one.efforts) == _bytes(other.efforts))
+
+
+def _bytes(numbers: np.ndarray | None) -> bytes | None:
+    return None if numbers is None else numbers.tobytes()
 
 
 def _layout(message: bytes) -> _Layout | None:
@@ -132,12 +142,12 @@ def _layout(message: bytes) -> _Layout | None:
         walk.skip(_STAMP.size)
         walk.text()
         names = tuple(walk.text() for _ in range(walk.count()))
-        positions, velocities = walk.numbers(), walk.numbers()
-        walk.count()  # of efforts, which are not read
+        positions, velocities, efforts = walk.numbers(), walk.numbers(), walk.numbers()
     except (StructError, UnicodeDecodeError):
         return None
     mask = int.from_bytes(walk.meaning, 'little')
-    return _Layout(mask, int.from_bytes(message, 'little') & mask, names, positions, velocities)
+    constant = int.from_bytes(message, 'little') & mask
+    return _Layout(mask, constant, names, positions, velocities, efforts)
 
 
 class _Walk:
@@ -175,6 +185,8 @@ class _Walk:
         count = self.count()
         if count:
             self._align(_DOUBLE.itemsize)
+        if count * _DOUBLE.itemsize > len(self._message) - self._at:
+            raise StructError('the message ends before its numbers do')
         numbers = _Numbers(count, self._at)
         self.skip(count * _DOUBLE.itemsize)
         return numbers

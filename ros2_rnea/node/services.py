@@ -29,15 +29,16 @@ from ros2_rnea.node.conversions import moment_force
 from sensor_msgs.msg import JointState
 
 try:
+    from ros2_rnea.node.fill_service import FillService
     from ros2_rnea_interfaces.srv import ComputeGravity, ComputeInverseDynamics
     ARE_DEFINED = True
 except ImportError:
     ARE_DEFINED = False
 
 MISSING = (
-    'the services ~/compute_gravity and ~/compute_inverse_dynamics are missing, because the '
-    'package ros2_rnea_interfaces is not installed; all else works. It stands beside this '
-    'package: build both with colcon, or install it with pip')
+    'the topic ~/terms and all services but ~/enable and ~/zero_wrench are missing, because the '
+    'package ros2_rnea_interfaces is not installed, or an old one is; all else works. It stands '
+    'beside this package: build both with colcon, or install it with pip')
 
 
 class Services:
@@ -55,6 +56,7 @@ class Services:
             now: Callable[[], float] = monotonic) -> None:
         self._policy = policy
         self._now = now
+        self._filling: FillService | None = None
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
@@ -64,6 +66,12 @@ class Services:
         node.create_service(
             ComputeInverseDynamics, '~/compute_inverse_dynamics',
             lambda request, response: self._answer(self._inverse_dynamics, request, response))
+        self._filling = FillService(node, policy, now)
+
+    def close(self) -> None:
+        """End what answers beside the node."""
+        if self._filling is not None:
+            self._filling.close()
 
     def _answer(self, compute: Callable, request: Any, response: Any) -> Any:
         """Fill a response, or say in it why that cannot be done."""
@@ -81,7 +89,7 @@ class Services:
 
     def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
         question = make_question(policy, self._now(), request.names, request.positions)
-        tau = policy.robot.gravity(question.q, _gravity(request, policy))
+        tau = policy.robot.gravity(question.q, _gravity(request))
         joints = answered_joints(policy)
         _fill_effort(response.effort, joints, question.q, tau)
 
@@ -90,7 +98,7 @@ class Services:
             policy, self._now(), request.names, request.positions,
             request.velocities, request.accelerations)
         terms = policy.robot.effort_terms(
-            *question, _wrenches(request.wrenches), _gravity(request, policy))
+            *question, _wrenches(request.wrenches), _gravity(request))
         joints = answered_joints(policy)
         _fill_effort(response.effort, joints, question.q, terms.total)
         response.effort.velocity = question.qd[joints.v_index].tolist()
@@ -103,8 +111,8 @@ class Services:
         filled.saturated = beyond[joints.v_index].tolist()
 
 
-def _gravity(request: Any, policy: FeedforwardPolicy) -> Sequence[float]:
-    return list(request.gravity) or policy.settings.gravity
+def _gravity(request: Any) -> Sequence[float] | None:
+    return list(request.gravity) or None
 
 
 def _wrenches(messages: Iterable[WrenchStamped]) -> dict[str, np.ndarray]:

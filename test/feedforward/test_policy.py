@@ -20,7 +20,8 @@ from math import inf, nan, pi
 import numpy as np
 import pytest
 from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.decision import Instant, Status
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import ExertedBy, Mode, Settings
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.robot import Robot

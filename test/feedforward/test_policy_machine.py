@@ -27,8 +27,9 @@ from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
 import numpy as np
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.controller_rules import ControllerRules
+from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
-from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import (
     Arm,
     BeyondLimits,
@@ -188,6 +189,12 @@ class AnythingHappens(RuleBasedStateMachine):
           reading=st.lists(st.one_of(values, st.just(9.81)), min_size=3, max_size=3))
     def an_accelerometer_tells(self, frame, reading):
         self.attempt(self.policy.take_imu, frame, reading, self.now)
+
+    @rule()
+    def the_controller_is_gone(self):
+        self.policy.forget_what_was_sent()
+        self.sent, self.sent_at = {}, -inf
+        self.decide()
 
     @rule()
     def the_wrench_is_set_to_zero(self):

@@ -18,7 +18,8 @@ from math import inf, nan
 import numpy as np
 import pytest
 from ros2_rnea.errors import ArgumentError, MessageError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.decision import Instant, Status
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Arm, Mode, OnStaleState, Settings, Terms
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.model.description import Inertial

@@ -18,8 +18,9 @@ from math import inf
 
 import numpy as np
 import pytest
+from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
-from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant, Status
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
 from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.robot import Robot
@@ -139,6 +140,13 @@ def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
     ride.policy.start_afresh()
     ride.time = 1.0
     ride.go(PERIOD).is_at(before)
+    ride.go(0.6).is_at(GRAVITY)
+
+
+def test_an_effort_that_nobody_holds_any_more_is_set_out_from_zero():
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride.policy.forget_what_was_sent()
+    ride.go(PERIOD).is_at([0.0, 0.0])
     ride.go(0.6).is_at(GRAVITY)
 
 

@@ -20,7 +20,8 @@ from math import inf, nan
 import numpy as np
 import pytest
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy, Instant
+from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.questions import answered_joints, make_question
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.robot import Robot

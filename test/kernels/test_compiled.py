@@ -314,8 +314,7 @@ def test_every_kernel_has_a_key_of_its_own(full_cache):
                 Variant(payloads=(0,)), Variant(payloads=(1,)), Variant(payloads=(0, 1)),
                 Variant(wrenches=True)]
     asked = [*BY_NAME.values(), quantities.link_jacobian('upper'),
-             quantities.world_jacobian('upper'), quantities.link_jacobian('lower'),
-             quantities.link_rotation('upper')]
+             quantities.world_jacobian('upper'), quantities.link_jacobian('lower')]
     kernels = 0
     for tree in trees:
         for quantity in asked:

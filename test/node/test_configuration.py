@@ -180,3 +180,46 @@ def test_a_joint_that_is_no_longer_controlled_can_be_assumed(bench):
     assert arm.set_parameter('joints', JOINTS).successful
     assert arm.set_parameter('assumed_positions.grip', 0.04).successful
     arm.answer(JOINTS, [0.1, 0.2])
+
+
+# ---- friction over the description's ------------------------------------------------------------
+
+
+def friction(arm):
+    """Return the friction of shoulder and elbow that the node computes with, at 1 rad/s."""
+    return arm.node.policy.robot.friction([1.0, 1.0]).tolist()
+
+
+def test_damping_and_friction_of_joints_count_over_the_description(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    assert friction(arm) == pytest.approx([0.5, 0.0])
+    assert arm.set_parameter('damping.shoulder', 2.0).successful
+    assert arm.set_parameter('friction.elbow', 3.0).successful
+    assert friction(arm) == pytest.approx([2.0, 3.0], rel=0.01)
+    assert arm.set_parameter('damping.shoulder', 0.0).successful
+    assert friction(arm) == pytest.approx([0.0, 3.0], rel=0.01)
+
+
+def test_friction_in_the_parameter_file_counts_from_the_start_and_for_other_descriptions(bench):
+    arm = bench(joints=JOINTS, damping__shoulder=2.0, friction__elbow=3)
+    for description in (ARM, ARM.replace('mass value="1.0"', 'mass value="2.0"')):
+        arm.describe(description)
+        assert friction(arm) == pytest.approx([2.0, 3.0], rel=0.01)
+
+
+@pytest.mark.parametrize('value', [-1.0, float('nan'), 'much', True, [1.0]])
+def test_friction_that_cannot_be_is_refused(bench, value):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    result = arm.set_parameter('damping.shoulder', value)
+    assert not result.successful
+    assert 'damping.shoulder' in result.reason
+    assert friction(arm) == pytest.approx([0.5, 0.0])
+
+
+def test_friction_of_no_joint_is_said(bench, capfd):
+    arm = bench(joints=JOINTS, friction__elbw=3.0)
+    arm.describe(ARM)
+    assert 'friction.elbw is of no independent moving joint' in capfd.readouterr().err
+    assert friction(arm) == pytest.approx([0.5, 0.0])

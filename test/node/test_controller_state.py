@@ -76,4 +76,4 @@ def test_it_is_heard_over_dds(bench):
     sent.reference.positions = [0.1, 0.2]
     publisher.publish(sent)
     node.until(lambda: node.node.policy.motion.controller.is_fresh(
-        node.node._steady_time()))
+        node.node._clocks.steady()))

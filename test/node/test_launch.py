@@ -86,7 +86,7 @@ class Started:
     ('jtc_position_effort', COMMON, ['inverse_dynamics_node']),
     ('franka', COMMON, ['inverse_dynamics_node']),
     ('ur', COMMON, ['inverse_dynamics_node']),
-    ('demo', {'namespace', 'mode'}, ['simulated_driver', 'inverse_dynamics_node']),
+    ('demo', {'robot', 'namespace', 'mode'}, ['simulated_driver', 'inverse_dynamics_node']),
 ])
 def test_launch_file_declares_its_arguments_and_nodes(name, arguments, executables):
     described = description_of(f'{name}.launch.py').get_launch_arguments()

@@ -129,7 +129,9 @@ def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
     assert rclpy.ok()
     assert len(commands[0].data) == 2
     assert '/bare/inverse_dynamics/enable' in services
-    assert '/bare/inverse_dynamics/compute_gravity' not in services
+    assert '/bare/inverse_dynamics/zero_wrench' in services
+    for missing in ('compute_gravity', 'set_payload', 'set_gravity'):
+        assert f'/bare/inverse_dynamics/{missing}' not in services
 
 
 FAILING = ['-c', """

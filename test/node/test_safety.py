@@ -14,9 +14,12 @@
 
 from itertools import pairwise
 
+from geometry_msgs.msg import Inertia
 import numpy as np
 import pytest
 from ros2_rnea import Robot
+from ros2_rnea.model.description import Inertial
+from sensor_msgs.msg import JointState
 from small_robots import ARM
 from std_srvs.srv import SetBool
 
@@ -26,11 +29,6 @@ JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.8]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
 BLENDED = {'blend_time': 0.3, 'effort_rate_limit': 1000.0, 'wrench_fade_time': 0.3}
-
-
-def told(arm, about):
-    """Return what a notice in the diagnostics says."""
-    return arm.node._diagnostics._notices.get(about, '')
 
 
 def close(effort, expected):
@@ -72,6 +70,29 @@ def test_a_new_description_is_blended_in(bench):
     arm.until(lambda: close(arm.answer(JOINTS, Q), 2.0 * GRAVITY))
 
 
+def test_a_new_payload_is_blended_in(bench):
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    arm = arm_at_work(bench)
+    loaded = Robot.from_urdf(ARM).with_payload('box', 'tool', Inertial(2.0)).gravity(Q)
+    assert arm.call(
+        interfaces.SetPayload, 'set_payload', name='box', link='tool', inertia=Inertia(m=2.0),
+        ).success
+    assert not close(arm.answer(JOINTS, Q), loaded)
+    arm.until(lambda: close(arm.answer(JOINTS, Q), loaded))
+    assert largest_step(arm) < 10.1
+
+
+def test_new_gravity_is_blended_in(bench):
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    arm = arm_at_work(bench)
+    request = interfaces.SetGravity.Request()
+    request.gravity.vector.z = 9.81
+    assert arm.call(interfaces.SetGravity, 'set_gravity', gravity=request.gravity).success
+    assert not close(arm.answer(JOINTS, Q), -GRAVITY)
+    arm.until(lambda: close(arm.answer(JOINTS, Q), -GRAVITY))
+    assert largest_step(arm) < 10.1
+
+
 def test_what_is_enabled_again_sets_out_from_the_command_that_was_held(bench):
     arm = arm_at_work(bench)
     arm.call(SetBool, 'enable', data=False)
@@ -84,7 +105,7 @@ def test_what_is_enabled_again_sets_out_from_the_command_that_was_held(bench):
 def test_the_rate_is_held_and_told(bench):
     arm = arm_at_work(bench, blend_time=0.0, effort_rate_limit=20.0)
     arm.answer(JOINTS, [1.5, 0.0])
-    assert 'shoulder' in told(arm, 'effort rate')
+    assert 'shoulder' in arm.told('effort rate')
     assert largest_step(arm) <= 20.0 * 0.01 * (1 + 1e-9)
 
 
@@ -99,6 +120,52 @@ def test_a_wrench_that_stops_fades(bench):
     assert any(0.02 * whole < some < 0.98 * whole for some in between[-30:])
 
 
+def test_a_wrench_whose_frame_is_unknown_changes_nothing_and_the_one_before_fades(bench):
+    arm = arm_at_work(bench, wrench_timeout=0.3)
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
+
+    def lost():
+        arm.push('tol', force=(3.0, 0.0, 1.0))
+        return close(arm.answer(JOINTS, Q), GRAVITY)
+
+    arm.until(lost)
+    assert "did you mean 'tool'" in arm.told('wrench')
+    assert largest_step(arm) < 10.1
+
+
+def test_two_publishers_may_share_the_joints(bench):
+    arm = arm_at_work(bench, state_depth=10)
+    second = arm.peer.create_publisher(JointState, 'joint_states', 10)
+    arm.until(lambda: second.get_subscription_count() and arm.node.count_publishers(
+        arm.states.topic_name) == 2)
+
+    def shared():
+        second.publish(JointState(name=['elbow', 'gripper'], position=[0.5, 0.0]))
+        return close(arm.answer(['shoulder'], [0.3]), Robot.from_urdf(ARM).gravity([0.3, 0.5]))
+
+    arm.until(shared)
+    assert all(shared() for _ in range(10))
+    assert not arm.refused('joint_states')
+
+
+def test_of_two_publishers_of_the_same_joints_the_one_that_lags_behind_is_refused(bench):
+    arm = arm_at_work(bench, state_depth=10)
+    second = arm.peer.create_publisher(JointState, 'joint_states', 10)
+    arm.until(second.get_subscription_count)
+    late = JointState(name=JOINTS, position=[1.5, 0.0])
+    late.header.stamp.sec = 99
+
+    def refused():
+        effort = arm.answer(JOINTS, Q, stamp=100.0)
+        second.publish(late)
+        return arm.refused('joint_states') > 3 and close(effort, GRAVITY)
+
+    arm.until(refused)
+    assert 'older than the state already taken' in arm.told('joint_states')
+    assert close(arm.answer(JOINTS, Q, stamp=100.0), GRAVITY)
+
+
 def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(bench):
     arm = bench(joints=JOINTS, wrench_timeout=60.0)
     arm.describe(ARM)
@@ -106,7 +173,7 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
     effort = arm.answer(JOINTS, [3.0, 0.0])
     assert effort[0] == pytest.approx(Robot.from_urdf(ARM).gravity([3.0, 0.0])[0])
-    assert 'shoulder' in told(arm, 'joint limits')
+    assert 'shoulder' in arm.told('joint limits')
 
 
 def test_without_joint_states_the_effort_decays_to_gravity_at_the_last_one(bench):

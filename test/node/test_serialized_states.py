@@ -45,6 +45,8 @@ def agrees(read, message: JointState) -> bool:
     return (list(read.names) == message.name
             and np.array_equal(read.positions, message.position, equal_nan=True)
             and np.array_equal(read.velocities, message.velocity, equal_nan=True)
+            and (read.efforts is None
+                 or np.array_equal(read.efforts, message.effort, equal_nan=True))
             and read.stamp == (stamp.sec, stamp.nanosec))
 
 
@@ -68,6 +70,18 @@ def test_what_differs_in_numbers_and_stamp_is_read_in_place(first, second):
     for message in (first, second, first):
         assert agrees(reader.read(serialize_message(message)), message)
     assert reader.deserialized == 1
+
+
+@pytest.mark.parametrize('effort', [(), (1.0, 2.0, 3.0), (nan, -inf, 0.0)])
+def test_efforts_are_read_where_they_are_asked_for(effort):
+    reader = StateReader()
+    for stamp in ((1, 0), (2, 0)):  # the usual way, and in place
+        message = serialize_message(state(effort=effort, stamp=stamp))
+        asked = reader.read(message, with_efforts=True)
+        assert np.array_equal(asked.efforts, effort, equal_nan=True)
+        assert reader.read(message).efforts is None
+    assert reader.deserialized == 1
+    assert StateReader().read(message).efforts is None
 
 
 @pytest.mark.parametrize('other', [
@@ -133,6 +147,7 @@ def test_big_endian_messages_go_the_usual_way():
 @pytest.mark.parametrize('message, rclpy_reads', [
     (serialize_message(state()), state(position=(0.1, 0.2, 0.4))),
     (serialize_message(state(velocity=(1.0, 2.0, 3.0))), state(velocity=(1.0, 2.0, 4.0))),
+    (serialize_message(state(effort=(1.0, 2.0, 3.0))), state(effort=(1.0, 2.0, 4.0))),
     (serialize_message(state()), state(names=['elbow', 'shoulder', 'wrist_1'])),
     (serialize_message(state()), state(stamp=(34, 12))),
     (serialize_message(state())[:-24], state()),  # within the positions

@@ -102,6 +102,9 @@ def test_inverse_dynamics_comes_with_its_terms(arm):
     parts = (terms.gravity, terms.coriolis, terms.inertia, terms.friction, terms.external)
     np.testing.assert_allclose(np.sum(parts, axis=0), terms.total, rtol=1e-12)
     assert not any(terms.saturated)
+    of_a_cycle = (
+        terms.sent, terms.measured, terms.residual, terms.rate_limited, terms.restrained)
+    assert [len(values) for values in of_a_cycle] == [0] * 5
 
 
 def test_a_wrench_in_an_unknown_frame_is_answered_with_the_reason(arm):

@@ -13,7 +13,9 @@
 # limitations under the License.
 """The node under use_sim_time: ages and trajectories go by /clock, and a reset is a new start."""
 
+import numpy as np
 import pytest
+from ros2_rnea import Robot
 from rosgraph_msgs.msg import Clock
 from small_robots import ARM
 
@@ -22,19 +24,19 @@ pytestmark = pytest.mark.ros
 JOINTS = ['shoulder', 'elbow']
 
 
-@pytest.fixture
-def arm(bench):
+def arm_in_simulation(bench, **parameters):
     """Return an arm in simulated time, which stands still until the test sets it."""
-    arm = bench(joints=JOINTS, use_sim_time=True)
+    arm = bench(joints=JOINTS, use_sim_time=True, **parameters)
     clock = arm.peer.create_publisher(Clock, '/clock', 10)
 
-    def set_time(seconds: int) -> None:
+    def set_time(seconds: float) -> None:
+        nanoseconds = round(1e9 * seconds)
         message = Clock()
-        message.clock.sec = seconds
+        message.clock.sec, message.clock.nanosec = divmod(nanoseconds, 10**9)
 
         def has_come() -> bool:
             clock.publish(message)
-            return arm.node.get_clock().now().nanoseconds == seconds * 10**9
+            return arm.node.get_clock().now().nanoseconds == nanoseconds
 
         arm.until(has_come)
 
@@ -44,6 +46,11 @@ def arm(bench):
     return arm
 
 
+@pytest.fixture
+def arm(bench):
+    return arm_in_simulation(bench)
+
+
 def status(arm) -> str:
     return arm.node._diagnostics._decision.status.name
 
@@ -51,9 +58,9 @@ def status(arm) -> str:
 def test_a_state_ages_by_simulated_time(arm):
     arm.answer(JOINTS, [0.0, 0.0])
     arm.settle(0.3)
-    assert arm.node._policy.states.is_fresh(arm.node._steady_time())
+    assert arm.node.policy.states.is_fresh(arm.node._clocks.steady())
     arm.set_time(101)
-    assert not arm.node._policy.states.is_fresh(arm.node._steady_time())
+    assert not arm.node.policy.states.is_fresh(arm.node._clocks.steady())
 
 
 def test_after_a_reset_states_are_taken_again_and_the_trajectory_is_forgotten(arm):
@@ -63,3 +70,26 @@ def test_after_a_reset_states_are_taken_again_and_the_trajectory_is_forgotten(ar
     arm.set_time(1)
     arm.answer(JOINTS, [0.0, 0.0], stamp=1.0)
     assert status(arm) == 'NO_TRAJECTORY'
+
+
+def test_after_a_reset_the_effort_is_blended(bench):
+    arm = arm_in_simulation(
+        bench, blend_time=0.2, effort_rate_limit=1000.0, hold_tolerance=9.0)
+    here, there = [0.0, 0.5], [0.8, 0.5]
+
+    def answer(now):
+        arm.set_time(now)
+        return arm.answer(JOINTS, here, stamp=now)
+
+    def gravity(q):
+        return pytest.approx(Robot.from_urdf(ARM).gravity(q))
+
+    answer(100.0)
+    arm.send_trajectory(JOINTS, [(0.01, there)])
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    efforts = [answer(100.0 + 0.01 * i) for i in range(40)]
+    assert efforts[-1] == gravity(there)
+    efforts += [answer(1.0 + 0.01 * i) for i in range(40)]
+    assert efforts[40] == pytest.approx(efforts[39])
+    assert efforts[-1] == gravity(here)
+    assert np.abs(np.diff(efforts, axis=0)).max() < 10.1

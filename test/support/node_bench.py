@@ -106,22 +106,28 @@ class Bench:
         """Publish a description, and wait until the node has taken or refused it."""
         refused = self.refused('robot_description')
         self.description.publish(String(data=urdf))
-        self.until(lambda: self.node._description == urdf
+        self.until(lambda: self.node._configuration.description == urdf
                    or self.refused('robot_description') > refused)
 
     def refused(self, topic: str) -> int:
         """Return how many messages the node has refused on a topic."""
         return self.node._diagnostics._refused[topic]
 
+    def told(self, about: str) -> str:
+        """Return what a notice in the diagnostics says."""
+        return self.node._diagnostics._notices.get(about, '')
+
     def state(
             self,
             names: Sequence[str],
             positions: Sequence[float],
             velocities: Sequence[float] = (),
-            stamp: float = 0.0) -> None:
+            stamp: float = 0.0,
+            efforts: Sequence[float] = ()) -> None:
         """Publish a joint state."""
         message = JointState(name=list(names), position=array('d', positions))
         message.velocity = array('d', velocities)
+        message.effort = array('d', efforts)
         message.header.stamp.sec = int(stamp)
         message.header.stamp.nanosec = round(1e9 * (stamp - int(stamp)))
         self.states.publish(message)
@@ -133,7 +139,7 @@ class Bench:
         self.until(lambda: len(self.efforts) > count)
         return list(self.efforts[-1].effort)
 
-    def call(self, service_type, name: str, **fields):
+    def call(self, service_type, name: str, /, **fields):
         """Call a service of the node and return the response."""
         client = self.peer.create_client(service_type, f'inverse_dynamics/{name}')
         self.until(client.service_is_ready)

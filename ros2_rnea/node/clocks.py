@@ -1,0 +1,54 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The two clocks that count, as the node has them."""
+
+from __future__ import annotations
+
+from time import monotonic, time
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from ros2_rnea.feedforward.decision import Instant
+
+
+class Clocks:
+    """
+    The time of one node.
+
+    :ivar is_simulated: whether the node goes by /clock.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._own = node.get_clock()
+        self.is_simulated: bool = node.get_parameter('use_sim_time').value
+
+    def now(self) -> Instant:
+        """
+        Return the time on both clocks.
+
+        Where time is not simulated, ages go by a steady clock, and the node's own is that of the
+        day: asked directly, it comes without an object of rclpy's.
+        """
+        if self.is_simulated:
+            simulated = 1e-9 * self._own.now().nanoseconds
+            return Instant(simulated, simulated)
+        return Instant(monotonic(), time())
+
+    def steady(self) -> float:
+        """Return the time that ages go by [s]."""
+        return self.now().steady
+
+    def of_timers(self) -> Clock:
+        """Return the clock of timers whose periods are ages."""
+        return self._own if self.is_simulated else Clock(clock_type=ClockType.STEADY_TIME)

@@ -1,0 +1,98 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The parameters of another node, read again and again without ever waiting for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
+from rclpy.task import Future
+
+PATIENCE = 3
+"""After how many looks an answer that has not come is asked for again."""
+
+
+class RemoteParameters:
+    """
+    Reads some parameters of a node each time that :meth:`look` is called.
+
+    A node that has not declared one of them answers for none, and controllers of different
+    versions have different ones: the node is first asked which it has.  These two services alone
+    cost less than rclpy's AsyncParameterClient, which makes a client of all six.
+
+    :param name: of the node, relative to our namespace.
+    :param wanted: the names of the parameters.
+    :param on_answer: is given those that there are, by name; None where the node is not there.
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            name: str,
+            wanted: Sequence[str],
+            on_answer: Callable[[dict[str, Any] | None], None]) -> None:
+        self.name = name
+        self._node = node
+        self._wanted = wanted
+        self._on_answer = on_answer
+        self._list = node.create_client(ListParameters, f'{name}/list_parameters')
+        self._get = node.create_client(GetParameters, f'{name}/get_parameters')
+        self._pending: tuple[Client, Future] | None = None
+        self._looks = 0
+
+    def look(self) -> None:
+        """Ask once more, unless an answer is under way."""
+        if not (self._list.service_is_ready() and self._get.service_is_ready()):
+            self._forget()
+            self._on_answer(None)
+            return
+        self._looks += 1
+        if self._pending is None or self._looks >= PATIENCE:
+            self._forget()
+            self._ask(self._list, ListParameters.Request(), self._on_names)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._forget()
+        for client in (self._list, self._get):
+            self._node.destroy_client(client)
+
+    def _ask(self, client: Client, request: Any, then: Callable[[Any], None]) -> None:
+        future = client.call_async(request)
+        self._pending = client, future
+
+        def on_done(done: Future) -> None:
+            if self._pending == (client, done):  # and not forgotten meanwhile
+                self._pending = None
+                then(done.result())
+
+        future.add_done_callback(on_done)
+
+    def _forget(self) -> None:
+        self._looks = 0
+        if self._pending is not None:
+            client, future = self._pending
+            self._pending = None
+            client.remove_pending_request(future)
+
+    def _on_names(self, response: Any) -> None:
+        there = set(response.result.names)
+        names = [name for name in self._wanted if name in there]
+        self._ask(self._get, GetParameters.Request(names=names), lambda answer: self._on_answer(
+            dict(zip(names, map(parameter_value_to_python, answer.values)))))

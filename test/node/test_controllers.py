@@ -1,0 +1,312 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Controllers beside the node: whether its parameters fit theirs, before and while they run."""
+
+import pytest
+from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros2_rnea.node import lookout
+from small_robots import ARM
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+JTC = {
+    'joints': JOINTS[::-1], 'command_interfaces': ['position'], 'allow_partial_joints_goal': True,
+    'allow_nonzero_velocity_at_trajectory_end': False}
+
+
+class Controller:
+    """
+    A node with parameters as rclcpp serves them: where one is not declared, all are withheld.
+
+    :ivar asked: how often it was asked for values.
+    """
+
+    def __init__(self, arm, name, **parameters):
+        self.parameters = {key.replace('__', '.'): value for key, value in parameters.items()}
+        self.asked = 0
+        self._arm = arm
+        self._node = Node(name, namespace='/robot', start_parameter_services=False)
+        self._node.create_service(ListParameters, f'{name}/list_parameters', self._list)
+        self._node.create_service(GetParameters, f'{name}/get_parameters', self._get)
+        arm.executor.add_node(self._node)
+
+    def _list(self, _, response):
+        response.result.names = list(self.parameters)
+        return response
+
+    def _get(self, request, response):
+        self.asked += 1
+        if set(request.names) <= set(self.parameters):
+            response.values = [
+                Parameter(name, value=self.parameters[name]).get_parameter_value()
+                for name in request.names]
+        return response
+
+    def leave(self):
+        """Be gone, once what is being answered is."""
+        if self._node is not None:
+            self._arm.executor.remove_node(self._node)
+            self._arm.settle(0.1)
+            self._node.destroy_node()
+            self._node = None
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch):
+    """Let the node look around more often."""
+    monkeypatch.setattr(lookout, 'PERIOD', 0.05)
+
+
+@pytest.fixture
+def start(bench):
+    """Return functions that start the arm and a controller beside it."""
+    controllers = []
+
+    def start_arm(**parameters):
+        arm = bench(**{'joints': JOINTS, 'state_timeout': 9.0, **parameters})
+        arm.describe(ARM)
+        return arm
+
+    def start_controller(arm, name='effort_controller', **parameters):
+        controllers.append(Controller(arm, name, **parameters))
+        return controllers[-1]
+
+    yield start_arm, start_controller
+    for controller in controllers:
+        controller.leave()
+
+
+def sends(arm):
+    """Tell whether a joint state is answered with a command."""
+    count = len(arm.commands)
+    arm.state(JOINTS, Q)
+    arm.settle(0.1)
+    return len(arm.commands) > count
+
+
+def levels(arm):
+    return {status.level for status in arm.diagnostics[-1:]}
+
+
+# ---- the controller of efforts ------------------------------------------------------------------
+
+
+def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    arm.until(lambda: arm.told('effort_controller'))
+    assert 'is not there' in arm.told('effort_controller')
+    assert not sends(arm)
+    start_controller(arm, joints=JOINTS, interface_name='effort')
+    arm.until(lambda: sends(arm))
+    arm.until(lambda: not arm.told('effort_controller'))
+
+
+@pytest.mark.parametrize('parameters, said', [
+    ({'joints': JOINTS[::-1]},
+     'takes the joints elbow, shoulder; joints here are shoulder, elbow: nothing is sent; set   '
+     'joints: [elbow, shoulder]'),
+    ({'joints': [*JOINTS, 'gripper']}, 'joints: [shoulder, elbow, gripper]'),
+    ({'joints': JOINTS, 'interface_name': 'position'}, "its interface 'position'"),
+    ({'joint': 'shoulder'}, 'has no parameter joints'),
+])
+def test_a_controller_that_does_not_fit_is_sent_nothing_and_that_is_an_error(
+        start, parameters, said, capfd):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, **parameters)
+    arm.until(lambda: said in arm.told('effort_controller'))
+    arm.until(lambda: levels(arm) == {b'\x02'})
+    assert said in arm.diagnostics[-1].message
+    arm.until(lambda: controller.asked > 3)
+    assert not sends(arm)
+    arm.node.send_last()
+    assert not arm.efforts
+    assert capfd.readouterr().err.count(said) == 1
+
+
+def test_what_did_not_fit_is_mended_on_either_side(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, joints=JOINTS[::-1])
+    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    assert arm.set_parameter('joints', JOINTS[::-1]).successful
+    assert sends(arm)
+    controller.parameters['joints'] = JOINTS
+    arm.until(lambda: not sends(arm))
+    assert arm.set_parameter('joints', JOINTS).successful
+    arm.until(lambda: sends(arm))
+
+
+def test_a_controller_that_comes_back_is_looked_at_again(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    controller.leave()
+    arm.until(lambda: 'is not there' in arm.told('effort_controller'))
+    assert not sends(arm)
+    start_controller(arm, joints=JOINTS[::-1])
+    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    assert not sends(arm)
+
+
+def test_a_controller_that_comes_back_holds_nothing_so_the_effort_sets_out_from_zero(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    assert max(map(abs, arm.commands[-1])) > 1.0
+    controller.leave()
+    arm.until(lambda: 'is not there' in arm.told('effort_controller'))
+    assert arm.set_parameter('blend_time', 60.0).successful
+    count = len(arm.commands)
+    start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    assert arm.commands[count] == pytest.approx([0.0, 0.0])
+
+
+def test_the_parameter_can_name_another_controller_or_none(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    start_controller(arm, joints=JOINTS[::-1])
+    start_controller(arm, 'other_controller', joints=JOINTS)
+    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    assert arm.set_parameter('effort_controller', 'other_controller').successful
+    arm.until(lambda: sends(arm))
+    assert arm.set_parameter('effort_controller', 'effort_controller').successful
+    assert not sends(arm)
+    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    assert arm.set_parameter('effort_controller', '').successful
+    assert sends(arm)
+    arm.until(lambda: not arm.told('effort_controller'))
+
+
+@pytest.mark.parametrize('role', ['effort_controller', 'trajectory_controller'])
+@pytest.mark.parametrize('name', ['arm controller', '1st', 'arm//controller', 'arm/'])
+def test_what_names_no_node_is_refused(start, role, name):
+    start_arm, _ = start
+    arm = start_arm()
+    result = arm.set_parameter(role, name)
+    assert not result.successful
+    assert f"{role} is '{name}'; it needs the name of a node" in result.reason
+    assert sends(arm)
+
+
+def test_enabled_stays_what_the_user_set(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller', enabled=False)
+    assert arm.set_parameter('enabled', True).successful
+    assert not sends(arm)
+    assert arm.node.get_parameter('enabled').value
+    assert arm.set_parameter('enabled', False).successful
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: controller.asked > 2)
+    assert not sends(arm)
+
+
+def test_a_controller_that_is_slow_to_answer_stops_nothing(start, monkeypatch):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    arm.executor.remove_node(controller._node)
+    looks = []
+    monkeypatch.setattr(lookout, 'look_at_publishers', lambda *_: looks.append(1))
+    arm.until(lambda: len(looks) > 10)
+    assert sends(arm)
+    asked = controller.asked
+    arm.executor.add_node(controller._node)
+    arm.until(lambda: controller.asked > asked)
+    controller.parameters['joints'] = JOINTS[::-1]
+    arm.until(lambda: not sends(arm))
+
+
+def test_an_answer_that_is_lost_is_asked_for_again(start):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    arm.executor.remove_node(controller._node)
+    arm.until(lambda: arm.node._controllers._readers['effort_controller']._pending)
+    start_controller(arm, joints=JOINTS[::-1])
+    controller.leave()
+    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+
+
+# ---- the controller of trajectories -------------------------------------------------------------
+
+
+def rules(arm):
+    """Return the parameters that differ from their defaults."""
+    defaults = {
+        'allow_nonzero_velocity_at_trajectory_end': False, 'allow_partial_joints_goal': True,
+        'allow_trajectory_replacement': False, 'interpolate_from_desired_state': False,
+        'omitted_joints_stay_where_commanded': True}
+    values = {name: arm.node.get_parameter(name).value for name in defaults}
+    return {name: value for name, value in values.items() if value != defaults[name]}
+
+
+@pytest.mark.parametrize('parameters, expected', [
+    ({}, {}),
+    ({'allow_partial_joints_goal': False}, {'allow_partial_joints_goal': False}),
+    ({'allow_nonzero_velocity_at_trajectory_end': True,
+      'allow_trajectory_replacement': True,
+      'interpolate_from_desired_state': True},
+     {'allow_nonzero_velocity_at_trajectory_end': True,
+      'allow_trajectory_replacement': True,
+      'interpolate_from_desired_state': True}),
+    ({'command_interfaces': ['effort']}, {'omitted_joints_stay_where_commanded': False}),
+])
+def test_the_rules_of_the_controller_become_ours(start, parameters, expected, capfd):
+    start_arm, start_controller = start
+    arm = start_arm(trajectory_controller='arm_controller')
+    controller = start_controller(arm, 'arm_controller', **{**JTC, **parameters})
+    arm.until(lambda: controller.asked > 2)
+    arm.until(lambda: not arm.told('trajectory_controller'))
+    assert rules(arm) == expected
+    said = capfd.readouterr().err
+    for rule in expected:
+        assert said.count(f'{rule} is {str(expected[rule]).lower()} now, as for') == 1
+    assert sends(arm)  # the order of its joints does not matter
+
+
+def test_a_rule_that_is_set_by_hand_afterwards_stays(start):
+    start_arm, start_controller = start
+    arm = start_arm(trajectory_controller='arm_controller')
+    controller = start_controller(
+        arm, 'arm_controller', **{**JTC, 'interpolate_from_desired_state': True})
+    arm.until(lambda: rules(arm))
+    assert arm.set_parameter('interpolate_from_desired_state', False).successful
+    asked = controller.asked
+    arm.until(lambda: controller.asked > asked + 2)
+    assert rules(arm) == {}
+
+
+@pytest.mark.parametrize('parameters, said', [
+    ({**JTC, 'interpolation_method': 'none'}, 'interpolation_method: it steps from point'),
+    ({**JTC, 'speed_scaling__command_interface': 'speed'}, 'let its controller_state be heard'),
+    ({'joints': JOINTS}, 'is no joint_trajectory_controller'),
+])
+def test_what_the_rules_do_not_cover_is_said(start, parameters, said):
+    start_arm, start_controller = start
+    arm = start_arm(trajectory_controller='arm_controller')
+    arm.until(lambda: 'is not there' in arm.told('trajectory_controller'))
+    start_controller(arm, 'arm_controller', **parameters)
+    arm.until(lambda: said in arm.told('trajectory_controller'))
+    assert sends(arm)

@@ -1,0 +1,395 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The service that fills trajectories: beside the cycle, and with what the pure filler says."""
+
+from array import array
+from functools import lru_cache
+import os
+import signal
+from time import monotonic
+
+from builtin_interfaces.msg import Duration
+import numpy as np
+import pytest
+import rclpy
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message, serialize_message
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.effort_filler import fill_efforts, FillSettings, Plan, Start
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.settings import Arm, Settings, Terms
+from ros2_rnea.feedforward.torque_report import TorqueCheck
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.node.conversions import waypoints
+from sensor_msgs.msg import JointState
+from small_robots import ARM, ARM_WITH_GRIPPER
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('fastest_engine')]
+
+Fill = pytest.importorskip('ros2_rnea_interfaces.srv').FillTrajectoryEfforts
+fill_answer = pytest.importorskip('ros2_rnea.node.fill_answer')
+fill_process = pytest.importorskip('ros2_rnea.node.fill_process')
+fill_service = pytest.importorskip('ros2_rnea.node.fill_service')
+
+JOINTS = ['shoulder', 'elbow']
+SWING = [(0.0, [0.0, 0.5], [0.0, 0.0]), (1.0, [1.2, -1.0], [0.0, 0.0]), (2.0, [-0.4, 0.3], [0, 0])]
+ARM_ROBOT = Robot.from_urdf(ARM)
+
+
+def message(points, names=JOINTS, efforts=()):
+    """Return a JointTrajectory; points are (time, positions[, velocities[, accelerations]])."""
+    trajectory = JointTrajectory(joint_names=list(names))
+    for index, (at, *fields) in enumerate(points):
+        values = dict(zip(('positions', 'velocities', 'accelerations'), fields))
+        if efforts:
+            values['effort'] = efforts[index]
+        time = Duration(sec=int(at), nanosec=round(1e9 * (at - int(at))))
+        trajectory.points.append(JointTrajectoryPoint(
+            time_from_start=time, **{name: array('d', row) for name, row in values.items()}))
+    return trajectory
+
+
+def plan(points, names=JOINTS, efforts=()):
+    return Plan(list(names), waypoints(message(points, names)), efforts)
+
+
+def fill(arm, points=SWING, **fields):
+    return arm.call(
+        Fill, 'fill_trajectory_efforts', **{'trajectory': message(points), **fields})
+
+
+def long_sines(count):
+    """Return a motion of many points."""
+    times = 0.01 * np.arange(count)
+    phase = np.outer(times, [1.0, 2.0])
+    q, qd = np.sin(phase), np.cos(phase) * [1.0, 2.0]
+    qd[-1] = 0.0
+    return list(zip(times.tolist(), q.tolist(), qd.tolist()))
+
+
+LONG = long_sines(10_000)
+
+
+@lru_cache
+def filled_long():
+    return fill_efforts(
+        Robot.from_urdf(ARM), JOINTS, plan(LONG), settings=FillSettings(max_points=20_000))
+
+
+def assert_same_points(trajectory, filled):
+    """Assert that a message is a filled trajectory, whose engine may round otherwise."""
+    assert tuple(trajectory.joint_names) == filled.joint_names
+    assert len(trajectory.points) == len(filled.points)
+    for point, (waypoint, effort) in zip(trajectory.points, filled.points):
+        time = point.time_from_start
+        assert 1_000_000_000 * time.sec + time.nanosec == round(1e9 * waypoint.time)
+        for field in ('positions', 'velocities', 'accelerations'):
+            expected = getattr(waypoint, field)
+            assert list(getattr(point, field)) == ([] if expected is None else list(expected))
+        near(point.effort, effort)
+
+
+def near(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.fixture
+def arm(bench):
+    """Return an arm that has a robot and no joint states."""
+    return with_robot(bench(joints=JOINTS, state_timeout=9.0), ARM)
+
+
+def with_robot(arm, urdf):
+    arm.describe(urdf)
+    arm.until(lambda: arm.node.policy is not None)  # it is compiled
+    return arm
+
+
+# ---- through the node ---------------------------------------------------------------------------
+
+
+def test_every_state_is_answered_while_a_long_trajectory_is_filled(arm):
+    client = arm.peer.create_client(Fill, 'inverse_dynamics/fill_trajectory_efforts')
+    arm.until(client.service_is_ready)
+    arm.answer(JOINTS, [0.0, 0.0])
+    future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))
+    answered = 0
+    while not future.done():
+        arm.answer(JOINTS, [0.1, 0.2])  # fails where none comes
+        answered += 1
+    assert answered > 200  # where the cycle waits for the filling, it is one or two
+    reply = future.result()
+    assert reply.success, reply.message
+    assert_same_points(reply.trajectory, filled_long())
+
+
+def test_the_reply_is_what_the_filler_says(arm):
+    trajectory = message(SWING)
+    trajectory.header.frame_id, trajectory.header.stamp.sec = 'base', 7
+    reply = fill(arm, trajectory=trajectory, tolerance=0.002, payload_link='tool')
+    assert reply.success and reply.message == ''
+    filled = fill_efforts(ARM_ROBOT, JOINTS, plan(SWING), settings=FillSettings(0.002))
+    assert len(filled.points) > len(SWING)
+    assert_same_points(reply.trajectory, filled)
+    assert reply.trajectory.header == trajectory.header
+    told, expected = reply.report, TorqueCheck(ARM_ROBOT, filled).report('tool')
+    assert list(told.name) == JOINTS
+    assert list(told.limit) == [100.0, 40.0]
+    near(told.peak, [load.peak for load in expected.joints])
+    near(told.peak_time, [load.peak_time for load in expected.joints])
+    near(told.rms, [load.rms for load in expected.joints])
+    assert list(told.tolerance) == [0.2, 0.08]
+    near(told.interpolation_error, filled.errors)
+    assert list(told.jump_times) == list(filled.jumps) != []
+    assert told.within_limits and told.first_break_joint == ''
+    near(told.time_scaling, expected.time_scaling)
+    assert told.time_scaling_joint == expected.scaling_decided_by.joint
+    assert told.time_scaling_time == expected.scaling_decided_by.time
+    assert told.payload_link == 'tool'
+    near(told.largest_payload, expected.payload.mass)
+    assert told.payload_joint == expected.payload.decided_by.joint
+    assert told.payload_time == expected.payload.decided_by.time
+
+
+def test_gravity_and_the_share_of_the_limits_are_those_in_force(arm):
+    assert arm.set_parameter('gravity', [9.81, 0.0, 0.0]).successful
+    assert arm.set_parameter('effort_limit_factor', 0.02).successful
+    reply = fill(arm)
+    tilted = ARM_ROBOT.with_gravity([9.81, 0.0, 0.0])
+    filled = fill_efforts(tilted, JOINTS, plan(SWING))
+    assert_same_points(reply.trajectory, filled)
+    expected = TorqueCheck(tilted, filled, 0.02 * tilted.effort_limits).report()
+    assert list(reply.report.limit) == [2.0, 0.8]
+    assert not reply.report.within_limits
+    first = expected.first_break
+    assert reply.report.first_break_joint == first.joint
+    near([reply.report.first_break_time, reply.report.first_break_effort],
+         [first.time, first.effort])
+
+
+def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
+    later = [(1.0, [0.5, 0.2])]
+    reply = fill(arm, later)
+    assert not reply.success and "position of joint 'shoulder' is not known" in reply.message
+    arm.answer(JOINTS, [0.1, 0.2], velocities=[0.3, 0.0])
+    reply = fill(arm, later)
+    assert reply.success, reply.message
+    start = Start({'shoulder': [0.1], 'elbow': [0.2]}, {'shoulder': 0.3, 'elbow': 0.0})
+    assert_same_points(
+        reply.trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(later), start))
+
+
+def test_a_motion_cannot_set_out_from_a_state_that_is_old():
+    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy.take_joint_state(JOINTS, [0.1, 0.2], [], 0.0, Instant(1.0, 1.0))
+    later = Fill.Request(trajectory=message([(1.0, [0.5, 0.2])]))
+    for now, success in ((1.05, True), (1.2, False)):
+        counted = fill_answer.circumstances(policy, now)
+        assert fill_answer.answer(later, ARM_ROBOT, counted).success == success
+
+
+def test_a_gripper_that_is_measured_may_move_from_the_start(bench):
+    arm = with_robot(bench(joints=JOINTS, state_timeout=9.0), ARM_WITH_GRIPPER)
+    names = ['grip', *JOINTS]
+    arm.answer(names, [0.01, 0.1, 0.2])
+    reply = fill(arm, trajectory=message([(1.0, [0.02, 0.3, 0.4])], names))
+    assert reply.success, reply.message
+    assert list(reply.trajectory.points[0].positions) == [0.01, 0.1, 0.2]
+
+
+def test_a_start_that_is_given_counts_more_than_the_measured_state(arm):
+    arm.answer(JOINTS, [0.1, 0.2], velocities=[0.3, 0.4])
+    later = [(1.0, [0.5, 0.2])]
+    reply = fill(arm, later, start=JointState(name=['elbow'], position=[-1.0]))
+    start = Start({'shoulder': [0.1], 'elbow': [-1.0]}, {'shoulder': 0.3, 'elbow': 0.0})
+    assert_same_points(
+        reply.trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(later), start))
+
+
+def test_a_gripper_keeps_its_efforts(bench):
+    arm = with_robot(bench(joints=JOINTS), ARM_WITH_GRIPPER)
+    names = ['grip', *JOINTS]
+    points = [(0.0, [0.0, 0.1, 0.2]), (1.0, [0.02, 0.3, -0.2])]
+    efforts = [[5.0, 0.0, 0.0], [7.0, 0.0, 0.0]]
+    reply = fill(arm, trajectory=message(points, names, efforts))
+    assert reply.success, reply.message
+    assert list(reply.report.name) == JOINTS
+    filled = fill_efforts(
+        Robot.from_urdf(ARM_WITH_GRIPPER), JOINTS, plan(points, names, efforts))
+    assert_same_points(reply.trajectory, filled)
+    assert [reply.trajectory.points[i].effort[0] for i in (0, -1)] == [5.0, 7.0]
+
+
+def test_a_second_request_waits_for_its_turn(arm):
+    client = arm.peer.create_client(Fill, 'inverse_dynamics/fill_trajectory_efforts')
+    arm.until(client.service_is_ready)
+    futures = [client.call_async(Fill.Request(trajectory=message(points)))
+               for points in (SWING, SWING[:2])]
+    arm.until(lambda: all(future.done() for future in futures))
+    for future, points in zip(futures, (SWING, SWING[:2])):
+        assert_same_points(
+            future.result().trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(points)))
+
+
+NOT_FINITE = [(0.0, [0.0, 0.5]), (1.0, [float('nan'), 0.5])]
+
+
+@pytest.mark.parametrize('fields, said', [
+    ({'trajectory': message([])}, 'no points'),
+    ({'trajectory': message(SWING, [])}, 'names no joints'),
+    ({'trajectory': message(SWING, ['shoulder', 'elbw', 'wrist'])}, '2 positions for 3 joints'),
+    ({'trajectory': message([(0.0, [0.0])], ['shouder'])}, "did you mean 'shoulder'"),
+    ({'trajectory': message([(0.0, [0.0])])}, '1 positions for 2 joints'),
+    ({'trajectory': message(NOT_FINITE)}, 'nan'),
+    ({'trajectory': message(SWING, efforts=[[1.0]] * 3)}, '1 efforts for 2 joints'),
+    ({'trajectory': message(SWING[::-1])}, 'time'),
+    ({'tolerance': -0.1}, 'tolerance is -0.1'),
+    ({'tolerance': float('nan')}, 'tolerance is nan'),
+    ({'max_points': 1}, 'max_points is 1'),
+    ({'max_points': 2}, '2 are allowed'),
+    ({'payload_link': 'tol'}, "did you mean 'tool'"),
+    ({'start': JointState(name=['elbw'], position=[0.0])}, "did you mean 'elbow'"),
+    ({'start': JointState(name=['elbow', 'elbow'], position=[0.0, 0.0])}, 'twice'),
+    ({'start': JointState(name=['elbow'])}, '0 of position for 1 names'),
+    ({'start': JointState(name=['elbow'], position=[0.0], velocity=[0.0, 0.0])},
+     '2 of velocity for 1 names'),
+    ({'start': JointState(name=['elbow'], position=[float('inf')])}, 'must be finite'),
+])
+def test_what_cannot_be_filled_is_answered_with_the_reason(fields, said):
+    request = Fill.Request(**{'trajectory': message(SWING), **fields})
+    reply = fill_answer.answer(request, ARM_ROBOT, given(Settings()))
+    assert not reply.success
+    assert said in reply.message
+    assert reply.trajectory == JointTrajectory()
+
+
+def test_the_reason_comes_through_the_service(arm):
+    reply = fill(arm, payload_link='tol')
+    assert not reply.success and "did you mean 'tool'" in reply.message
+
+
+def test_without_a_robot_the_reply_says_so(bench):
+    reply = fill(bench())
+    assert not reply.success and 'robot_description' in reply.message
+
+
+# ---- what counts besides the request ------------------------------------------------------------
+
+
+def given(settings, robot=ARM_ROBOT):
+    return fill_answer.circumstances(FeedforwardPolicy(robot, settings), 0.0)
+
+
+def test_a_payload_in_force_is_carried():
+    loaded = ARM_ROBOT.with_payload('crate', 'tool', Inertial(2.0, Pose((0.0, 0.0, 0.1))))
+    reply = fill_answer.answer(
+        Fill.Request(trajectory=message(SWING)), loaded, given(Settings(), loaded))
+    assert_same_points(reply.trajectory, fill_efforts(loaded, JOINTS, plan(SWING)))
+
+
+def test_what_the_arm_adds_by_itself_is_left_out():
+    counted = given(Settings(arm=Arm.UR))
+    assert counted.terms is Terms.NO_GRAVITY
+    reply = fill_answer.answer(Fill.Request(trajectory=message(SWING)), ARM_ROBOT, counted)
+    filled = fill_efforts(
+        ARM_ROBOT, JOINTS, plan(SWING), settings=FillSettings(terms=Terms.NO_GRAVITY))
+    assert_same_points(reply.trajectory, filled)
+
+
+def test_joints_stand_where_they_are_measured_or_else_assumed():
+    settings = Settings(joints=('shoulder',), assumed_positions={'elbow': (0.7,), 'grip': (0.0,)})
+    policy = FeedforwardPolicy(Robot.from_urdf(ARM_WITH_GRIPPER), settings)
+    counted = fill_answer.circumstances(policy, 0.0)
+    assert (counted.here, counted.velocities) == ({'elbow': (0.7,), 'grip': (0.0,)}, {})
+    policy.take_joint_state(
+        ['elbow', 'shoulder'], [-0.3, 0.1], [0.0, 0.2], 0.0, Instant(1.0, 1.0))
+    counted = fill_answer.circumstances(policy, 1.0)
+    assert counted.here == {'shoulder': (0.1,), 'elbow': (-0.3,), 'grip': (0.0,)}
+    assert counted.velocities == {'shoulder': 0.2, 'elbow': 0.0}
+    assert fill_answer.circumstances(policy, 2.0).velocities == {}
+
+
+# ---- the process --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def process():
+    process = fill_process.FillProcess()
+    yield process
+    process.close()
+
+
+def ask(process, points=SWING):
+    request = serialize_message(Fill.Request(trajectory=message(points)))
+    return deserialize_message(
+        process.answer(request, ARM_ROBOT, given(Settings())), Fill.Response)
+
+
+def test_a_process_that_has_died_is_replaced(process):
+    assert ask(process).success
+    os.kill(process._running[0].pid, signal.SIGKILL)
+    process._running[0].wait()
+    assert ask(process).success
+
+
+def test_a_process_that_dies_in_the_middle_is_told_of(process, monkeypatch):
+    assert ask(process).success
+    os.kill(process._running[0].pid, signal.SIGKILL)
+    process._running[0].wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(process._running[0], 'poll', lambda: None)  # when asked, it was still there
+        with pytest.raises(fill_process.FillProcessError, match='status -9'):
+            ask(process)
+    assert ask(process).success
+
+
+def test_a_process_that_cannot_be_started_is_told_of(process, monkeypatch):
+    monkeypatch.setattr(fill_process.sys, 'executable', '/nowhere/python')
+    with pytest.raises(fill_process.FillProcessError, match='/nowhere/python'):
+        ask(process)
+
+
+def test_the_process_ends_with_its_node_and_not_by_the_keyboard(process):
+    assert ask(process).success
+    os.kill(process._running[0].pid, signal.SIGINT)
+    assert ask(process).success
+    process._running[1].close()
+    assert process._running[0].wait(10.0) == 0
+
+
+def test_a_closed_process_answers_no_more(process):
+    assert ask(process).success
+    process.close()
+    assert process._running[0].returncode == -signal.SIGKILL
+    with pytest.raises(fill_process.FillProcessError, match='ending'):
+        ask(process)
+
+
+def test_closing_does_not_wait_for_a_long_trajectory():
+    node = Node('filling')
+    service = fill_service.FillService(
+        node, lambda: FeedforwardPolicy(ARM_ROBOT, Settings()), monotonic)
+    client = node.create_client(Fill, '~/fill_trajectory_efforts')
+    assert client.wait_for_service(10.0)
+    future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))
+    deadline = monotonic() + 10.0
+    while service._process._running is None:
+        assert monotonic() < deadline
+    service.close()
+    assert not service._thread.is_alive()
+    rclpy.spin_until_future_complete(node, future, timeout_sec=10.0)
+    assert 'has ended' in future.result().message
+    node.destroy_node()
