@@ -14,39 +14,49 @@
 """
 Start a simulated arm and the inverse dynamics node beside it, to play with.
 
-The arm hangs in gravity compensation: push it on tip_wrench, or send it a joint_trajectory after
-setting the node's parameter mode to feedforward.  The simulation needs MuJoCo (from PyPI).
+The arm hangs in gravity compensation: push it on tip_wrench, let it pick something up on tip_load,
+tilt it by the driver's parameter gravity, or send it a joint_trajectory after setting the node's
+parameter mode to feedforward.  The simulation needs MuJoCo (from PyPI).
 """
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-
-JOINTS = [f'joint{i}' for i in range(1, 8)]
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.tools.models import MODELS
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe the simulated driver and the node."""
+    """Describe the arguments, and what follows from them."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'robot', default_value='panda', choices=list(MODELS), description='which arm'),
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='namespace of both and their topics'),
+        DeclareLaunchArgument(
+            'mode', default_value='gravity_compensation',
+            description='gravity_compensation or feedforward'),
+        OpaqueFunction(function=_nodes)])
+
+
+def _nodes(context: LaunchContext) -> list[Node]:
+    """Return the simulated driver and the node, which has to know the names of the joints."""
+    robot = LaunchConfiguration('robot').perform(context)
     namespace = LaunchConfiguration('namespace')
+    joints = [joint.name for joint in parse_urdf(MODELS[robot]().urdf).joints if joint.type.nv]
     driver = Node(
         package='ros2_rnea',
         executable='simulated_driver',
         namespace=namespace,
+        arguments=['--robot', robot],
         output='screen')
     node = Node(
         package='ros2_rnea',
         executable='inverse_dynamics_node',
         name='inverse_dynamics',
         namespace=namespace,
-        parameters=[{'joints': JOINTS, 'mode': LaunchConfiguration('mode')}],
+        parameters=[{'joints': joints, 'mode': LaunchConfiguration('mode')}],
         remappings=[('~/commands', 'effort_controller/commands')],
         output='screen')
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'namespace', default_value='', description='namespace of both and their topics'),
-        DeclareLaunchArgument(
-            'mode', default_value='gravity_compensation',
-            description='gravity_compensation or feedforward'),
-        driver,
-        node])
+    return [driver, node]

@@ -16,8 +16,10 @@
 import numpy as np
 import pytest
 
+from ros2_rnea.tools.demo.arm import arm_of
 from ros2_rnea.tools.demo.experiment import PHASES
-from ros2_rnea.tools.demo.figures import Recording, Results
+from ros2_rnea.tools.demo.figures import Episode, Log, Recording, Results, Section
+from ros2_rnea.tools.models import panda
 
 JOINTS = tuple(f'joint{number}' for number in range(1, 8))
 
@@ -38,13 +40,46 @@ def _recording(rms, timing):
     return Recording(times, np.ones((701, 1)) * rms, {**TIMING, **timing})
 
 
+@pytest.fixture(scope='session')
+def arm():
+    """Return the arm that the demo simulates by default."""
+    return arm_of(panda())
+
+
 @pytest.fixture
-def make_results():
-    """Return a function that makes results; it takes other errors by phase, timing, gravity."""
-    def make(timing=None, gravity_errors=(1e-12, 2e-12), **errors):
+def make_results(arm):
+    """
+    Return a function that makes results.
+
+    It takes other errors by phase, timing, gravity, episodes, and other phases.
+    """
+    def make(timing=None, gravity_errors=(1e-12, 2e-12), episodes=None, phases=PHASES, **errors):
         recordings = {
             phase.key: _recording(
                 np.broadcast_to({**ERRORS, **errors}[phase.key], len(JOINTS)), timing or {})
-            for phase in PHASES}
-        return Results(JOINTS, recordings, gravity_errors)
+            for phase in phases}
+        return Results(arm, recordings, gravity_errors, episodes or {})
+    return make
+
+
+@pytest.fixture
+def make_episode():
+    """
+    Return a function that makes an episode of three sections of 2 s each, at 100 Hz.
+
+    It takes the error of every joint by section [deg]; by how much one joint's effort steps in
+    the middle of the second section [Nm]; and between which times nothing comes [s].
+    """
+    def make(errors=(0.01, 1.0, 0.02), step=1.0, silent=(0.0, 0.0), right_effort=None,
+             title='2 kg picked up', **timing):
+        times = np.linspace(0.0, 5.99, 600)
+        times = times[(times < silent[0]) | (times >= silent[1])]
+        sent = np.ones((len(times), 7))
+        sent[times >= 3.0, 3] += step
+        sections = tuple(Section(name, 2.0 * number, 2.0 * number + 2.0)
+                         for number, name in enumerate(('before', 'not told', 'told')))
+        by_time = np.choose((times // 2.0).astype(int), errors)
+        log = Log(times, np.zeros_like(sent), 1.1 * sent, times, sent)
+        return Episode(title, sections, log, by_time[:, None] * np.ones(7),
+                       {**TIMING, **timing}, right_effort)
     return make

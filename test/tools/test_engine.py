@@ -18,7 +18,9 @@ import pytest
 
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.robot import Robot
+from ros2_rnea.tools.demo.arm import carrying
 from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea.tools.simulated_driver.description import Load
 
 engine_module = pytest.importorskip('ros2_rnea.tools.simulated_driver.engine')
 
@@ -63,6 +65,7 @@ def robot():
 def test_names_and_limits_are_those_of_the_description(engine, robot):
     assert engine.joint_names == robot.joint_names
     assert engine.effort_limits.tolist() == robot.effort_limits.tolist()
+    assert engine.damping.tolist() == robot.friction(np.ones(7)).tolist()
 
 
 def test_engine_and_robot_agree_on_gravity(engine, robot):
@@ -128,6 +131,14 @@ def test_the_description_damps_the_joints():
     assert 0.0 < start < undamped.velocities[0]
 
 
+def test_a_light_joint_with_strong_damping_stays_calm():
+    pendulum = engine_module.Engine(PENDULUM.replace('damping="0.1"', 'damping="9000"'))
+    pendulum.place([1.0])
+    for _ in range(20):
+        pendulum.advance([450.0], steps=1)
+    assert pendulum.velocities[0] == pytest.approx(0.05, rel=0.05)
+
+
 def test_random_poses_are_within_the_limits_and_repeatable(engine):
     poses = engine.random_poses(50, seed=1)
     assert np.array_equal(poses, engine.random_poses(50, seed=1))
@@ -141,6 +152,64 @@ def test_a_push_on_an_unknown_link_is_refused_and_says_what_there_is(engine):
         engine.push('gripper', np.zeros(6))
 
 
-def test_a_description_that_mujoco_refuses_is_an_error():
-    with pytest.raises(DescriptionError, match='MuJoCo refuses'):
-        engine_module.Engine('<robot name="x"><link name="a"/></robo>')
+def test_engine_and_robot_agree_on_the_mass_matrix(engine, robot):
+    assert engine.mass_matrix(POSE) == pytest.approx(robot.mass_matrix(POSE), abs=1e-12)
+
+
+LOAD = Load('tool', 2.0, (0.02, 0.01, 0.05), (0.01, 0.001, 0.002, 0.02, 0.003, 0.015))
+
+
+def test_engine_and_robot_agree_on_a_load(engine, robot):
+    engine.carry(LOAD)
+    loaded = carrying(robot, LOAD)
+    assert engine.mass_matrix(POSE) == pytest.approx(loaded.mass_matrix(POSE), abs=1e-12)
+    assert engine.holding_effort(POSE) == pytest.approx(loaded.gravity(POSE), rel=1e-9)
+
+
+def test_a_load_is_picked_up_in_motion_and_put_down_again(engine):
+    held = engine.holding_effort(POSE)
+    engine.advance(held + 5.0, steps=20)
+    positions, velocities = engine.positions, engine.velocities
+    engine.turn_gravity((0.0, 0.0, 5.0))
+    engine.carry(LOAD)
+    assert engine.positions.tolist() == positions.tolist()
+    assert engine.velocities.tolist() == velocities.tolist()
+    engine.carry(LOAD._replace(mass=0.0))
+    assert engine.holding_effort(POSE) == pytest.approx(held * 5.0 / -9.81)
+
+
+@pytest.mark.parametrize(('load', 'reason'), [
+    (Load('gripper', 1.0), "no link 'gripper'"),
+    (Load('tool', 1.0, inertia=(1.0, 0.0, 0.0, 0.1, 0.0, 0.1)), 'a load of 1.0 kg is refused'),
+])
+def test_a_load_that_cannot_be_is_refused_and_changes_nothing(engine, load, reason):
+    held = engine.holding_effort(POSE)
+    with pytest.raises(ArgumentError, match=reason):
+        engine.carry(load)
+    assert engine.holding_effort(POSE).tolist() == held.tolist()
+
+
+def test_a_tilted_mount_is_gravity_in_another_direction(engine, robot):
+    gravity = (4.9, -1.0, -8.4)
+    engine.turn_gravity(gravity)
+    assert engine.holding_effort(POSE) == pytest.approx(robot.gravity(POSE, gravity), rel=1e-9)
+
+
+def test_a_joint_without_limits_has_none_and_its_random_poses_are_within_half_a_turn():
+    pendulum = engine_module.Engine(PENDULUM)
+    assert pendulum.position_limits.tolist() == [[-np.inf], [np.inf]]
+    poses = pendulum.random_poses(100, seed=1)
+    assert -np.pi <= poses.min() < -2.5 < 2.5 < poses.max() <= np.pi
+
+
+IMPOSSIBLE = PENDULUM.replace('izz="0.01"', 'izz="0.1"')
+
+
+@pytest.mark.parametrize(('urdf', 'reason'), [
+    (IMPOSSIBLE, 'MuJoCo refuses the robot description'),
+    ('<robot name="x"><link name="a"/></robo>', 'not XML'),
+    ('<robot name="x"><link name="a"/></robot>', 'no moving joint'),
+])
+def test_a_description_that_cannot_be_simulated_is_an_error(urdf, reason):
+    with pytest.raises(DescriptionError, match=reason):
+        engine_module.Engine(urdf)

@@ -16,7 +16,7 @@
 import numpy as np
 import pytest
 
-from ros2_rnea.tools.demo.figures import Recording
+from ros2_rnea.tools.demo.figures import Recording, Section
 
 TIMES = np.linspace(0.0, 1.0, 1001)
 
@@ -59,3 +59,48 @@ def test_shares_of_the_late_count_over_all_phases(make_results):
 def test_phases_without_any_command_are_not_late(make_results):
     timing = {'states_answered': 0, 'older_than_20_ms': 3500}
     assert make_results(timing=timing).share_late() == 0.0
+
+
+def test_the_error_of_a_section_is_that_after_settling(make_episode):
+    episode = make_episode(errors=(0.01, 1.0, 0.02))
+    assert [episode.rms(section) for section in episode.sections] == pytest.approx(
+        np.array([0.01, 1.0, 0.02]) * np.sqrt(7.0))
+    settled_late = Section('from the middle of the second', 1.0, 4.0, settling=2.0)
+    assert episode.rms(settled_late) == pytest.approx(np.sqrt(7.0))
+    early = Section('0.7 s of the first section, then the second', 1.3, 4.0)
+    assert episode.rms(early) == pytest.approx(np.sqrt(7.0))
+    assert np.isnan(episode.rms(Section('too short to settle', 1.0, 1.7)))
+    assert np.isnan(make_episode(errors=(0.01, np.nan, 0.0)).rms(episode.sections[1]))
+
+
+def test_telling_improves_the_last_section_over_the_one_before(make_episode):
+    assert make_episode(errors=(0.01, 1.0, 0.02)).improvement == pytest.approx(50.0)
+
+
+def test_the_largest_step_is_that_of_any_joint_in_a_section_or_all(make_episode):
+    episode = make_episode(step=-3.0)
+    assert [episode.largest_step(section) for section in episode.sections] == [0.0, 3.0, 0.0]
+    assert episode.largest_step() == 3.0
+
+
+def test_a_step_across_a_pause_counts(make_episode):
+    assert make_episode(step=3.0, silent=(2.5, 3.5)).largest_step() == 3.0
+
+
+@pytest.mark.parametrize(('silent', 'seconds'), [
+    ((2.5, 4.0), 0.49), ((2.0, 4.0), 0.0), ((2.5, 3.0), 1.99), ((0.0, 6.0), 0.0)])
+def test_how_long_efforts_still_come(make_episode, silent, seconds):
+    episode = make_episode(silent=silent)
+    assert episode.sent_after(episode.sections[1]) == pytest.approx(seconds)
+
+
+def test_the_last_effort_is_held_against_the_right_one(make_episode):
+    right = np.ones(7)
+    assert make_episode(step=0.5, right_effort=right).final_deviation == pytest.approx(0.5)
+    assert np.isnan(make_episode().final_deviation)
+    assert np.isnan(make_episode(silent=(0.0, 6.0), right_effort=right).final_deviation)
+
+
+def test_late_answers_in_other_scenes_count_too(make_results, make_episode):
+    late = {'payload': make_episode(states_published=100, older_than_20_ms=7)}
+    assert make_results(phases=(), episodes=late).share_late() == pytest.approx(0.07)

@@ -13,11 +13,13 @@
 # limitations under the License.
 """The thresholds of the demo: each passes at its limit and fails beyond it."""
 
+from dataclasses import replace
 from math import nan
 
+import numpy as np
 import pytest
 
-from ros2_rnea.tools.demo.judge import Check, judge, machine_too_slow
+from ros2_rnea.tools.demo.judge import Check, GENERAL, judge, LIMITS, machine_too_slow
 
 WORST_JOINT = 'full feedforward: RMS of the worst joint'
 AT_240_HZ = 'the same at 240 Hz'
@@ -28,9 +30,15 @@ TIP_FORCE = 'error by a tip force: wrench unknown / known'
 GRAVITY_SERVICE = 'gravity service against the engine'
 
 
-def failed(results):
+PAYLOAD = 'error when 2 kg picked up: not told / told'
+DRIVER_BACK = 'driver dies: effort at last, off gravity'
+DRIVER_SILENT = 'driver dies: efforts still sent for'
+STEP = 'largest step from one effort sent to the next'
+
+
+def failed(results, limits=LIMITS['panda']):
     """Return the names of the checks that fail."""
-    return [check.name for check in judge(results) if not check.passed]
+    return [check.name for check in judge(results, limits) if not check.passed]
 
 
 def one_joint(value, others):
@@ -67,7 +75,7 @@ def test_a_joint_that_hardly_errs_needs_no_improvement(make_results):
 def test_what_is_not_a_number_never_passes(make_results):
     phases = ('pd', 'gravity', 'feedforward', 'feedforward_240', 'tip_force', 'tip_force_wrench')
     results = make_results(gravity_errors=(nan,), **dict.fromkeys(phases, nan))
-    assert len(failed(results)) == len(judge(results))
+    assert len(failed(results)) == len(judge(results, LIMITS['panda']))
 
 
 @pytest.mark.parametrize(('value', 'at_least', 'passed'), [
@@ -86,3 +94,42 @@ def test_the_limit_itself_passes(value, at_least, passed):
 ])
 def test_beyond_one_percent_too_late_it_is_the_machine(make_results, timing, slow):
     assert machine_too_slow(make_results(timing=timing)) is slow
+
+
+@pytest.fixture
+def make_restart(make_episode):
+    """Return a function that makes the scene of a driver that dies; it passes by default."""
+    def make(silent=(2.1, 4.0), deviation=0.009, step=0.0):
+        last = np.ones(7)
+        last[3] += step
+        return make_episode(title='driver dies', silent=silent, step=step,
+                            right_effort=last + deviation)
+    return make
+
+
+@pytest.mark.parametrize(('payload', 'restart', 'names'), [
+    ({'errors': (0.01, 1.0, 0.099)}, {}, []),
+    ({'errors': (0.01, 1.0, 0.101)}, {}, [PAYLOAD]),
+    ({'errors': (0.01, 1.0, nan)}, {}, [PAYLOAD]),
+    ({}, {'deviation': 0.011}, [DRIVER_BACK]),
+    ({}, {'silent': (2.16, 4.0)}, []),
+    ({}, {'silent': (2.17, 4.0)}, [DRIVER_SILENT]),
+    ({'step': 3.99}, {}, []),
+    ({'step': 4.01}, {}, [STEP]),
+    ({}, {'step': 4.01}, [STEP]),
+])
+def test_each_scene_is_judged_alone(
+        make_results, make_episode, make_restart, payload, restart, names):
+    results = make_results(phases=(), episodes={
+        'payload': make_episode(**payload), 'restart': make_restart(**restart)})
+    results = replace(results, arm=replace(results.arm, rate_limit=400.0))
+    assert failed(results) == names
+    assert len(judge(results, GENERAL)) == 4
+
+
+def test_other_arms_need_no_absolute_figure_and_smaller_ratios(make_results):
+    results = make_results(feedforward=0.06, feedforward_240=0.06, tip_force=1.0,
+                           tip_force_wrench=0.1)
+    assert failed(results) == [WORST_JOINT, AT_240_HZ, OVER_PD, OVER_GRAVITY]
+    assert failed(results, GENERAL) == [OVER_GRAVITY]
+    assert not {WORST_JOINT, AT_240_HZ} & {check.name for check in judge(results, GENERAL)}

@@ -18,12 +18,15 @@ import pytest
 
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
-from ros2_rnea.tools.demo.experiment import LEAD, PHASES, TIP_FORCE, tip_force
-from ros2_rnea.tools.demo.motion import EASING, MultiSine, smooth_step, START_POSE
-from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea.tools.demo.arm import TIP_FORCE
+from ros2_rnea.tools.demo.experiment import PHASES, push_share
+from ros2_rnea.tools.demo.motion import EASING, MultiSine, smooth_step
+from ros2_rnea.tools.demo.stage import LEAD
+from ros2_rnea.tools.models import panda, seven_dof_arm
 
 DURATION = 7.0
-MOTION = MultiSine(DURATION)
+START_POSE = np.array(panda().start)
+MOTION = MultiSine(START_POSE, np.ones(7), DURATION)
 TIMES = np.arange(0.0, DURATION, 0.001)
 
 
@@ -68,7 +71,7 @@ def test_the_effort_leaves_room_for_feedback_and_the_push():
     robot = Robot.from_urdf(seven_dof_arm())
     for time in np.arange(0.0, DURATION, 0.02):
         state = (part[0] for part in MOTION.at([time]))
-        push = np.concatenate((np.zeros(3), tip_force(time, DURATION)))
+        push = np.concatenate((np.zeros(3), push_share(time, DURATION) * np.array(TIP_FORCE)))
         effort = robot.inverse_dynamics(*state, f_ext={'tool': push})
         assert np.all(np.abs(effort) < 0.8 * robot.effort_limits)
 
@@ -82,9 +85,14 @@ def test_smooth_step_goes_from_zero_to_one(x, value):
 
 
 def test_the_push_rises_from_nothing_and_falls_to_nothing():
-    assert tip_force(0.0, DURATION) == pytest.approx(np.zeros(3))
-    assert tip_force(0.5 * DURATION, DURATION) == pytest.approx(np.array(TIP_FORCE))
-    assert tip_force(DURATION, DURATION) == pytest.approx(np.zeros(3))
+    shares = [push_share(time, DURATION) for time in (0.0, 0.5 * DURATION, DURATION)]
+    assert shares == pytest.approx([0.0, 1.0, 0.0])
+
+
+def test_arms_with_more_joints_than_rows_begin_with_the_first_row_again():
+    motion = MultiSine(np.zeros(9), np.array([1.0] * 7 + [1.0, 0.5]), DURATION).at(TIMES)
+    assert np.array_equal(motion.positions[:, 7], motion.positions[:, 0])
+    assert motion.velocities[:, 8] == pytest.approx(0.5 * motion.velocities[:, 1])
 
 
 def test_phases_have_names_of_their_own_and_the_first_sends_nothing():

@@ -119,3 +119,26 @@ def test_children_inherit_the_whole_environment(tmp_path, wait_until, monkeypatc
     with Children(tmp_path) as children:
         code = f"import os; print(os.environ['LD_LIBRARY_PATH'], flush=True)\n{READY}"
         assert ':/nowhere' in start(children, tmp_path, 'child', code, wait_until)
+
+
+def test_a_child_is_killed_without_a_last_word_and_started_again(
+        tmp_path, wait_until, impatient):
+    with Children(tmp_path) as children:
+        start(children, tmp_path, 'driver', STUBBORN, wait_until)
+        first = children._children['driver'].pid
+        children.kill('driver')
+        assert not is_alive(first)
+        children.check()  # what was killed on purpose is missed by nobody
+        children.restart('driver')
+        assert wait_until(lambda: (tmp_path / 'driver.log').read_text() == 2 * 'ready\n')
+        second = children._children['driver'].pid
+    assert not is_alive(second)
+
+
+def test_the_next_run_writes_its_own_log(tmp_path, wait_until):
+    log = tmp_path / 'driver.log'
+    for word in ('ready', 'again'):
+        with Children(tmp_path) as children:
+            children.start('driver', [sys.executable, '-c', SLEEPER.replace('ready', word)])
+            assert wait_until(lambda written=word: written in log.read_text())
+    assert 'ready' not in log.read_text()

@@ -20,7 +20,7 @@ import pytest
 from rich.console import Console
 
 from ros2_rnea.tools.demo.experiment import PHASES
-from ros2_rnea.tools.demo.judge import judge
+from ros2_rnea.tools.demo.judge import judge, LIMITS
 from ros2_rnea.tools.demo.picture import draw
 from ros2_rnea.tools.demo.report import show, summary, write_summary
 
@@ -37,7 +37,7 @@ def text_of():
 
 def test_the_tables_fit_80_columns_with_nothing_cut(make_results, text_of):
     results = make_results(pd=12.3456, feedforward=0.00012)
-    lines = text_of(results, judge(results))
+    lines = text_of(results, judge(results, LIMITS['panda']))
     assert max(map(len, lines)) <= 80
     assert not any('…' in line for line in lines)
     for phase in PHASES:
@@ -48,7 +48,7 @@ def test_the_tables_fit_80_columns_with_nothing_cut(make_results, text_of):
 
 def test_a_failed_threshold_is_shown_as_failed(make_results, text_of):
     results = make_results(gravity_errors=(1.0,))
-    lines = text_of(results, judge(results))
+    lines = text_of(results, judge(results, LIMITS['panda']))
     assert [line.split()[:2] for line in lines if 'FAILED' in line] == [['gravity', 'service']]
 
 
@@ -64,7 +64,7 @@ def test_without_checks_there_are_no_thresholds(make_results, text_of):
 
 def test_the_summary_has_the_figures_of_the_tables(make_results, tmp_path):
     results = make_results()
-    checks = judge(results)
+    checks = judge(results, LIMITS['panda'])
     path = tmp_path / 'summary.json'
     write_summary(path, summary(results, checks, 'passed'))
     read = json.loads(path.read_text())
@@ -86,3 +86,48 @@ def test_the_picture_is_drawn(make_results, tmp_path, name, beginning):
     assert content.startswith(beginning)
     if name.endswith('.png'):
         assert int.from_bytes(content[16:20], 'big') == 1600
+
+
+@pytest.fixture
+def episodes(make_episode):
+    """Return two scenes, in one of which the driver is dead for a while."""
+    return {'payload': make_episode(),
+            'restart': make_episode(title='driver dies', silent=(2.1, 4.0))}
+
+
+def test_every_section_has_a_line_with_its_error_and_largest_step(
+        make_results, episodes, text_of):
+    results = make_results(phases=(), episodes=episodes)
+    lines = text_of(results, judge(results, LIMITS['panda']))
+    assert max(map(len, lines)) <= 80
+    rows = [line.split() for line in lines if line.endswith(' Nm')]
+    assert rows[:3] == ['2 kg picked up before 0.0265 deg 0.00 Nm'.split(),
+                        'not told 2.6458 deg 1.00 Nm'.split(),
+                        'told 0.0529 deg 0.00 Nm'.split()]
+    assert rows[4] == 'not told - 0.00 Nm'.split()
+    assert not any('RMS error in degrees' in line for line in lines)
+
+
+def test_the_summary_has_the_sections(make_results, episodes):
+    figures = summary(make_results(phases=(), episodes=episodes), [], 'passed')
+    sections = figures['scenes']['restart']['sections']
+    assert [section['title'] for section in sections] == ['before', 'not told', 'told']
+    assert sections[1]['arm_rms_deg'] is None
+    assert [section['largest_step_nm'] for section in sections] == [0.0, 0.0, 1.0]
+    assert figures['phases'] == {}
+
+
+def test_of_many_joints_the_table_shows_those_that_err_most(
+        make_results, text_of, monkeypatch):
+    monkeypatch.setattr('ros2_rnea.tools.demo.report.MOST_JOINTS', 5)
+    lines = text_of(make_results(pd=[4.0, 5.0, 1.0, 3.0, 7.0, 1.0, 6.0]), [])
+    title = lines.index(next(line for line in lines if 'the 5 that err most' in line))
+    assert lines[title + 1].split() == ['1', '2', '4', '5', '7', 'arm']
+
+
+@pytest.mark.parametrize(('limit', 'drawn'), [(0.05, True), (float('inf'), False)])
+def test_the_picture_shows_a_limit_only_where_there_is_one(
+        make_results, tmp_path, limit, drawn):
+    path = tmp_path / 'tracking.svg'
+    draw(make_results(), path, limit)
+    assert ('<!-- limit 0.05° -->' in path.read_text()) is drawn

@@ -12,13 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The demo: what feedforward from inverse dynamics does for an arm that follows a fast motion.
+The demo: what feedforward from inverse dynamics does for an arm, and what when things go wrong.
 
 Run it with ``python -m ros2_rnea.tools.demo``.  It starts a simulated arm and the node as
 processes of their own, sends both the same trajectories and measures.
 
-- :mod:`motion` is what the arm is to follow, :mod:`experiment` the phases and their course,
+- :mod:`arm` is what the arm can do and so is asked of it, :mod:`motion` what it is to follow,
+- :mod:`experiment` has the phases that are compared, :mod:`scenes` what else happens to the arm,
+  :mod:`stage` what both play on, :mod:`play` their course,
 - :mod:`commander` speaks ROS, :mod:`processes` starts and ends the other two,
 - :mod:`figures` computes what comes out, :mod:`judge` what is good enough,
-- :mod:`report` and :mod:`picture` show it.
+- :mod:`report`, :mod:`picture` and :mod:`timeline` show it.
 """

@@ -18,28 +18,32 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import partial
 import os
 from pathlib import Path
 import signal
 import sys
 from types import FrameType
 
+import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE, NoAnswerError
-from ros2_rnea.tools.demo.experiment import gravity_errors, PHASES, run_phase
-from ros2_rnea.tools.demo.figures import Recording, Results
-from ros2_rnea.tools.demo.judge import judge, machine_too_slow
-from ros2_rnea.tools.demo.motion import EASING, MultiSine
+from ros2_rnea.errors import RneaError
+from ros2_rnea.tools.demo.arm import Arm, arm_of
+from ros2_rnea.tools.demo.commander import NoAnswerError
+from ros2_rnea.tools.demo.experiment import PHASES
+from ros2_rnea.tools.demo.figures import Results
+from ros2_rnea.tools.demo.judge import GENERAL, judge, LIMITS, Limits, machine_too_slow
+from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
-from ros2_rnea.tools.demo.processes import ChildError, Children
+from ros2_rnea.tools.demo.play import play, TRACKING
+from ros2_rnea.tools.demo.processes import ChildError
 from ros2_rnea.tools.demo.report import show, summary, write_summary
-from ros2_rnea.tools.models import seven_dof_arm
-from ros2_rnea.tools.simulated_driver.engine import Engine
+from ros2_rnea.tools.demo.scenes import SCENES
+from ros2_rnea.tools.demo.timeline import draw_timeline
+from ros2_rnea.tools.models import Model, MODELS
 
 
 SHORTEST = 4.0 * EASING
@@ -72,58 +76,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if os.environ.get('ROS_DISTRO') == 'humble':  # It does not know the variable above.
         os.environ['ROS_LOCALHOST_ONLY'] = '1'
     os.environ['ROS_DOMAIN_ID'] = str(options.domain)
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        results = _measure(options.out, options.seconds, console)
-    except (ChildError, NoAnswerError) as error:
+        arm = _arm(options)
+        console.print(introduction(arm), markup=False)
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        scenes = options.scene or [TRACKING, *SCENES]
+        results = play(arm, scenes, options.seconds, options.out, _bar(console))
+    except (ChildError, NoAnswerError, RneaError, OSError) as error:
         console.print(f'The demo could not run: {error}', markup=False, style='red')
         return ExitCode.NOT_RUN
     finally:
         rclpy.try_shutdown()
-    return present(results, options.out, console)
+    limits = GENERAL if options.urdf else LIMITS.get(options.robot, GENERAL)
+    return present(results, options.out, console, limits)
 
 
-def _measure(out: Path, seconds: float, console: Console) -> Results:
-    engine = Engine(seven_dof_arm())
-    motion = MultiSine(seconds)
-    bar = Progress(TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
-                   console=console, transient=True)
-    with Children(out) as children, bar:
-        children.start('driver', [sys.executable, '-m', 'ros2_rnea.tools.simulated_driver'])
-        children.start('node', _node_command(engine.joint_names))
-        commander = Commander(engine.joint_names, check=children.check)
-        task = bar.add_task('starting driver and node', total=len(PHASES))
-        commander.wait_for_robot()
-        recordings: dict[str, Recording] = {}
-        for number, phase in enumerate(PHASES):
-            bar.update(task, description=f'{phase.title:22}', completed=number)
-            recordings[phase.key] = run_phase(
-                commander, phase, motion, partial(_advance, bar, task, number))
-        bar.update(task, description=f'{"gravity service":22}', completed=len(PHASES))
-        differences = gravity_errors(commander, engine)
-    return Results(engine.joint_names, recordings, differences)
+def _arm(options: argparse.Namespace) -> Arm:
+    if options.urdf:
+        return arm_of(Model(options.urdf.read_text(encoding='utf-8')), options.tip)
+    return arm_of(MODELS[options.robot](), options.tip)
 
 
-def _advance(bar: Progress, task: TaskID, phases_over: int, share: float) -> None:
-    bar.update(task, completed=phases_over + share)
+def introduction(arm: Arm) -> str:
+    """Return what is simulated, in a sentence."""
+    joints = f'{arm.name}: {len(arm.joint_names)} joints'
+    still = f', still {", ".join(arm.still)}' if arm.still else ''
+    return (f'{joints}{still}; motion at {arm.sizes.max():.0%} of its size, '
+            f'push of {np.linalg.norm(arm.tip_force):.2g} N and load of {arm.load.mass:.2g} kg '
+            f'at {arm.tip!r}')
 
 
-def present(results: Results, out: Path, console: Console) -> int:
+def _bar(console: Console) -> Progress:
+    return Progress(TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
+                    console=console, transient=True)
+
+
+def present(results: Results, out: Path, console: Console, limits: Limits) -> int:
     """
     Judge the results, print them and write the files.
 
     :param out: folder of the files.
+    :param limits: what they are held to.
     :returns: exit code.
     """
     slow = machine_too_slow(results)
-    checks = [] if slow else judge(results)
+    checks = [] if slow else judge(results, limits)
     failed = [check.name for check in checks if not check.passed]
     verdict = 'machine too slow, not judged' if slow else 'failed' if failed else 'passed'
     show(results, checks, console)
     write_summary(out / 'summary.json', summary(results, checks, verdict))
-    for suffix in ('png', 'svg'):
-        draw(results, out / f'tracking.{suffix}')
-    console.print(f'\n{out}/tracking.png shows it, {out}/summary.json has the figures.',
+    pictures = _draw(results, out, limits)
+    console.print(f'\n{" and ".join(pictures)} show it, {out}/summary.json has the figures.',
                   soft_wrap=True)
     if slow:
         console.print('machine too slow, not judged: after '
@@ -138,12 +141,18 @@ def present(results: Results, out: Path, console: Console) -> int:
     return ExitCode.PASSED
 
 
-def _node_command(joint_names: Sequence[str]) -> list[str]:
-    return [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
-            '-r', f'__node:={FEEDFORWARD_NODE}',
-            '-r', '~/commands:=/effort_controller/commands',
-            '-p', f'joints:=[{", ".join(joint_names)}]',
-            '-p', 'enabled:=false']
+def _draw(results: Results, out: Path, limits: Limits) -> list[str]:
+    """Draw what there is to be drawn, and return the names of the pictures."""
+    pictures = []
+    if results.recordings:
+        pictures.append(out / 'tracking.png')
+        for suffix in ('.svg', '.png'):
+            draw(results, pictures[-1].with_suffix(suffix), limits.worst_joint)
+    if results.episodes:
+        pictures.append(out / 'timeline.png')
+        for suffix in ('.svg', '.png'):
+            draw_timeline(results, pictures[-1].with_suffix(suffix))
+    return [str(picture) for picture in pictures]
 
 
 def _leave(number: int, _: FrameType | None) -> None:
@@ -166,20 +175,43 @@ def _parser() -> argparse.ArgumentParser:
         prog='python -m ros2_rnea.tools.demo',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"""\
-What feedforward from inverse dynamics does for an arm that follows a fast motion.
+What feedforward from inverse dynamics does for an arm, and what it does when things go wrong.
 
-A simulated 7-joint arm (MuJoCo, with a joint PD loop of its own at 1 kHz) and the node run
-as processes of their own and talk over DDS. The same motion, several sines on every joint,
-is followed with the same gains in each phase:
+A simulated arm (MuJoCo, with a joint PD loop of its own at 1 kHz) and the node run as
+processes of their own and talk over DDS.  The scenes:
+
+tracking: the same motion, several sines on every joint, with the same gains in each phase:
 {phases}
-Then the node's gravity service is held against the effort that the engine says holds the arm.""",
+  Then the node's gravity service is held against the effort that the engine says holds the arm.
+payload:  the arm picks up a load in mid-motion; later ~/set_payload tells the node.
+tilt:     the mount is tilted in mid-motion; later ~/set_gravity tells the node.
+restart:  the driver is killed in mid-motion and started again.
+stop:     the trajectory is replaced half-way by a stop, as when a goal is aborted.""",
         epilog="""\
-files:       summary.json (all figures), tracking.png and .svg, driver.log, node.log
-exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 machine too slow, not judged""")
+Motion, push and load of other arms are as large as their limits allow, but no larger than those
+of the Panda.  They are held to ratios that any arm should reach, the Panda to its own thresholds.
+
+files:       summary.json (all figures); tracking and timeline as .png and .svg; driver.log,
+             node.log; robot.urdf, as it was simulated
+exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 machine too slow, not judged
+examples:    ./run demo --robot ur5
+             ./run demo --urdf my_arm.urdf --scene payload --scene restart""")
+    robot = parser.add_mutually_exclusive_group()
+    robot.add_argument('--robot', choices=tuple(MODELS), default='panda',
+                       help='arm to simulate (default: %(default)s)')
+    robot.add_argument('--urdf', type=Path, metavar='FILE',
+                       help='any other arm on a fixed base: its description, xacro expanded; '
+                            'meshes are not needed, mimic joints and what they follow stand still')
+    parser.add_argument('--tip', default='', metavar='LINK',
+                        help='what is pushed and carries the load (default: the link at the end '
+                             'of the longest chain)')
+    parser.add_argument('--scene', action='append', choices=(TRACKING, *SCENES),
+                        help='play only this one; may be given again')
+    parser.add_argument('--seconds', type=_phase_seconds, default=7.0,
+                        help='length of the motion in each phase of tracking '
+                             '(default: %(default)s)')
     parser.add_argument('--out', type=Path, default=Path('out/demo'), metavar='FOLDER',
                         help='where the files go (default: %(default)s)')
-    parser.add_argument('--seconds', type=_phase_seconds, default=7.0,
-                        help='length of the motion in each phase (default: %(default)s)')
     parser.add_argument('--domain', type=int, default=1 + os.getpid() % 100, metavar='ID',
                         help='ROS_DOMAIN_ID to run in (default: one of its own)')
     return parser

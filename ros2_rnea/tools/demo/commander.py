@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 import json
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Inertia, InertiaStamped, WrenchStamped
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rcl_interfaces.srv import SetParameters
@@ -30,18 +30,19 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from rclpy.time import Time
+from ros2_rnea.tools.demo.figures import Log
 from ros2_rnea.tools.demo.motion import Motion
 from ros2_rnea.tools.executor import lean_executor
-from ros2_rnea_interfaces.srv import ComputeGravity
+from ros2_rnea.tools.simulated_driver.description import Load
+from ros2_rnea_interfaces.srv import ComputeGravity, SetGravity, SetPayload
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 DRIVER = 'simulated_driver'
 FEEDFORWARD_NODE = 'inverse_dynamics'
-TIP = 'tool'
-
 _PATIENCE = 20.0
+_ASK_AGAIN = 1.0
 # Deep enough that no joint state is lost while this process draws its progress bar.
 _RECORDING = QoSProfile(depth=2000)
 
@@ -55,21 +56,27 @@ class Commander(Node):
     Speaks to the driver and to the node under test.
 
     :param joint_names: of the arm, in the order of all columns.
+    :param tip: the link that is pushed.
     :param check: called while this node waits; raises when waiting is no use any more.
     """
 
-    def __init__(self, joint_names: Sequence[str], check: Callable[[], None]) -> None:
+    def __init__(
+            self, joint_names: Sequence[str], tip: str, check: Callable[[], None]) -> None:
         super().__init__('demo')
         self._joint_names = list(joint_names)
+        self._tip = tip
         self._check = check
         self._executor = lean_executor()
         self._executor.add_node(self)
-        self._stamps: list[int] = []
-        self._positions: list[Sequence[float]] = []
+        self._states: list[tuple[int, Sequence[float], Sequence[float]]] = []
+        self._sent: list[tuple[int, Sequence[float]]] = []
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, _RECORDING)
+        self.create_subscription(
+            JointState, f'{FEEDFORWARD_NODE}/effort', self._on_effort, _RECORDING)
         self._trajectory_publisher = self.create_publisher(
             JointTrajectory, 'joint_trajectory', 10)
         self._force_publisher = self.create_publisher(WrenchStamped, 'tip_wrench', 10)
+        self._load_publisher = self.create_publisher(InertiaStamped, 'tip_load', 10)
         self._parameter_clients = {
             node: self.create_client(SetParameters, f'{node}/set_parameters')
             for node in (DRIVER, FEEDFORWARD_NODE)}
@@ -77,6 +84,10 @@ class Commander(Node):
         self._enable_client = self.create_client(SetBool, f'{FEEDFORWARD_NODE}/enable')
         self._gravity_client = self.create_client(
             ComputeGravity, f'{FEEDFORWARD_NODE}/compute_gravity')
+        self._set_gravity_client = self.create_client(
+            SetGravity, f'{FEEDFORWARD_NODE}/set_gravity')
+        self._set_payload_client = self.create_client(
+            SetPayload, f'{FEEDFORWARD_NODE}/set_payload')
 
     def now(self) -> int:
         """Return the time of the node's clock [ns]."""
@@ -84,10 +95,20 @@ class Commander(Node):
 
     def wait_for_robot(self) -> None:
         """Wait until the arm moves and the node answers, which takes the robot's description."""
-        self._wait(lambda: bool(self._stamps), 'joint states from the driver')
+        self.wait_for_states()
         self._wait(lambda: self._trajectory_publisher.get_subscription_count() >= 2,
                    'driver and node to listen to joint_trajectory')
         self._wait(lambda: self._gravity_is_answered(), 'the node to have read the robot')
+
+    def wait_for_states(self) -> None:
+        """Wait until the next joint state comes."""
+        before = len(self._states)
+        self._wait(lambda: len(self._states) > before, 'joint states from the driver')
+
+    def wait_for_efforts(self) -> None:
+        """Wait until the node under test sends an effort again."""
+        before = len(self._sent)
+        self._wait(lambda: len(self._sent) > before, 'efforts from the node')
 
     def set_parameter(self, node: str, name: str, value: Any) -> None:
         """
@@ -96,8 +117,8 @@ class Commander(Node):
         :raises NoAnswerError: when the node refuses it or does not answer.
         """
         parameter = Parameter(name, value=value).to_parameter_msg()
-        response = self._call(self._parameter_clients[node],
-                              SetParameters.Request(parameters=[parameter]))
+        response = self._call_until_heard(
+            self._parameter_clients[node], SetParameters.Request(parameters=[parameter]))
         result = response.results[0]
         if not result.successful:
             raise NoAnswerError(f'{node} refuses {name} = {value}: {result.reason}')
@@ -108,7 +129,8 @@ class Commander(Node):
 
     def driver_report(self) -> dict[str, float | int | None]:
         """Return the driver's figures since the last call."""
-        return json.loads(self._call(self._report_client, Trigger.Request()).message)
+        response = self._call_until_heard(self._report_client, Trigger.Request())
+        return json.loads(response.message)
 
     def gravity(self, positions: Sequence[float]) -> NDArray[np.float64]:
         """
@@ -148,11 +170,38 @@ class Commander(Node):
         :param force: on the robot at the origin of the tip's frame, in its axes, shape (3,) [N].
         """
         message = WrenchStamped()
-        message.header.frame_id = TIP
+        message.header.frame_id = self._tip
         message.header.stamp = self.get_clock().now().to_msg()
         x, y, z = np.asarray(force, dtype=float).tolist()
         message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = x, y, z
         self._force_publisher.publish(message)
+
+    def load(self, load: Load) -> None:
+        """Let the arm pick something up, or put it down where the mass is 0."""
+        message = InertiaStamped(inertia=_inertia(load))
+        message.header.frame_id = load.link
+        self._load_publisher.publish(message)
+
+    def tell_payload(self, load: Load) -> None:
+        """
+        Tell the node under test what the arm carries; a mass of 0: nothing any more.
+
+        :raises NoAnswerError: when the node refuses it.
+        """
+        self._call_to_change(self._set_payload_client, SetPayload.Request(
+            name='load', link=load.link, inertia=_inertia(load), remove=not load.mass))
+
+    def tell_gravity(self, gravity: Sequence[float]) -> None:
+        """
+        Tell the node under test where down is.
+
+        :param gravity: acceleration of free fall in the axes of the root link, shape (3,) [m/s^2].
+        :raises NoAnswerError: when the node refuses it.
+        """
+        request = SetGravity.Request()
+        vector = request.gravity.vector
+        vector.x, vector.y, vector.z = gravity
+        self._call_to_change(self._set_gravity_client, request)
 
     def spin_until(self, time: int) -> None:
         """
@@ -163,21 +212,34 @@ class Commander(Node):
         while (left := time - self.now()) > 0:
             self._spin_once(min(left * 1e-9, 0.1))
 
-    def recorded(self, start: int, end: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """
-        Return the joint states with stamps from start to end, and forget all that came before.
+    def spin_for(self, seconds: float) -> None:
+        """Record for a time."""
+        self.spin_until(self.now() + int(seconds * 1e9))
 
-        :returns: times since start, shape (N,) [s], and positions, shape (N, n) [rad].
+    def recorded(self, start: int, end: int) -> Log:
         """
-        stamps, positions = np.array(self._stamps), np.array(self._positions)
-        self._stamps.clear()
-        self._positions.clear()
-        inside = (stamps >= start) & (stamps <= end)
-        return (stamps[inside] - start) * 1e-9, positions[inside]
+        Return what was recorded from start to end, and forget all that came before.
+
+        :param start: on this node's clock, from which the times of the log count [ns].
+        """
+        states = [state for state in self._states if start <= state[0] <= end]
+        sent = [effort for effort in self._sent if start <= effort[0] <= end]
+        self._states.clear()
+        self._sent.clear()
+        n = len(self._joint_names)
+        return Log(
+            times=(np.array([stamp for stamp, *_ in states], dtype=float) - start) * 1e-9,
+            positions=np.array([row for _, row, _ in states]).reshape(-1, n),
+            motors=np.array([row for *_, row in states]).reshape(-1, n),
+            sent_times=(np.array([arrival for arrival, _ in sent], dtype=float) - start) * 1e-9,
+            sent=np.array([row for _, row in sent]).reshape(-1, n))
 
     def _on_joint_state(self, message: JointState) -> None:
-        self._stamps.append(Time.from_msg(message.header.stamp).nanoseconds)
-        self._positions.append(message.position)
+        self._states.append((Time.from_msg(message.header.stamp).nanoseconds,
+                             message.position, message.effort))
+
+    def _on_effort(self, message: JointState) -> None:
+        self._sent.append((self.now(), message.effort))
 
     def _gravity_is_answered(self) -> bool:
         if not self._gravity_client.service_is_ready():
@@ -185,19 +247,46 @@ class Commander(Node):
         response = self._call(self._gravity_client, ComputeGravity.Request())
         return response.success
 
-    def _call(self, client: Client, request: Any) -> Any:
+    def _call_to_change(self, client: Client, request: Any) -> None:
+        response = self._call(client, request)
+        if not response.success:
+            raise NoAnswerError(f'{client.srv_name}: {response.message}')
+
+    def _call(self, client: Client, request: Any, patience: float = _PATIENCE) -> Any:
         self._wait(client.service_is_ready, f'the service {client.srv_name}')
         future: Future = client.call_async(request)
-        self._wait(future.done, f'an answer of the service {client.srv_name}')
+        self._wait(future.done, f'an answer of the service {client.srv_name}', patience)
         return future.result()
 
-    def _wait(self, condition: Callable[[], bool], what: str) -> None:
-        end = self.now() + int(_PATIENCE * 1e9)
+    def _call_until_heard(self, client: Client, request: Any) -> Any:
+        """
+        Ask for something that may be asked twice, until there is an answer.
+
+        A process that has just started may answer before it has found this one, and then nobody
+        hears it.
+        """
+        for _ in range(round(_PATIENCE / _ASK_AGAIN)):
+            try:
+                return self._call(client, request, _ASK_AGAIN)
+            except NoAnswerError:
+                continue
+        return self._call(client, request)
+
+    def _wait(self, condition: Callable[[], bool], what: str,
+              patience: float = _PATIENCE) -> None:
+        end = self.now() + int(patience * 1e9)
         while not condition():
             if self.now() > end:
-                raise NoAnswerError(f'waited {_PATIENCE:g} s in vain for {what}')
+                raise NoAnswerError(f'waited {patience:g} s in vain for {what}')
             self._spin_once(0.02)
 
     def _spin_once(self, timeout: float) -> None:
         self._check()
         self._executor.spin_once(timeout_sec=timeout)
+
+
+def _inertia(load: Load) -> Inertia:
+    names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    inertia = Inertia(m=load.mass, **dict(zip(names, load.inertia)))
+    inertia.com.x, inertia.com.y, inertia.com.z = load.center
+    return inertia

@@ -15,28 +15,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ros2_rnea.tools.demo.commander import Commander, DRIVER, FEEDFORWARD_NODE
-from ros2_rnea.tools.demo.figures import Recording
-from ros2_rnea.tools.demo.motion import EASING, MultiSine, smooth_step
+from ros2_rnea.tools.demo.commander import Commander, DRIVER
+from ros2_rnea.tools.demo.figures import Episode, Log, Recording, Section
+from ros2_rnea.tools.demo.motion import EASING, smooth_step
+from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
-
-POINT_SPACING = 0.02
-"""Between two points of the trajectories [s]."""
-
-LEAD = 0.5
-"""By which trajectories are stamped ahead [s]."""
-
-SETTLING = 0.7
-"""For the arm to come to rest before each phase [s]."""
-
-TIP_FORCE = (12.0, 8.0, -20.0)
-"""On the robot, in the axes of the tip's frame, at its strongest [N]."""
 
 GRAVITY_POSES = 10
 
@@ -72,46 +60,43 @@ PHASES = (
 )
 
 
-def tip_force(time: float, duration: float) -> NDArray[np.float64]:
+def push_share(time: float, duration: float) -> float:
     """
-    Return the force on the tip: eased in while the arm swings, held, and eased out.
+    Return the share of the strongest push: eased in while the arm swings, held, and eased out.
 
     :param time: since the start of the motion [s].
     :param duration: of the motion [s].
-    :returns: shape (3,) [N].
     """
     flanks = smooth_step(np.array([time - 0.5 * EASING, duration - 0.5 * EASING - time]) / EASING)
-    return flanks.positions.prod() * np.array(TIP_FORCE)
+    return float(flanks.positions.prod())
 
 
-def run_phase(commander: Commander, phase: Phase, motion: MultiSine,
-              progress: Callable[[float], None]) -> Recording:
+def run_phase(stage: Stage, phase: Phase, duration: float) -> tuple[Recording, Log]:
     """
     Let the arm follow the motion once.
 
-    :param progress: called with the share of the phase that is over, 0 to 1.
-    :returns: the errors from the first to the last moment of the motion.
+    :param duration: of the motion [s].
+    :returns: the errors from the first to the last moment of the motion, and all else of it.
     """
-    _configure(commander, phase)
-    commander.spin_until(commander.now() + int(SETTLING * 1e9))
-    commander.driver_report()  # Forget what happened between the phases.
-
-    times = np.arange(0.0, motion.duration + 0.5 * POINT_SPACING, POINT_SPACING)
-    start = commander.now() + int(LEAD * 1e9)
-    end = start + int(motion.duration * 1e9)
-    commander.send_motion(start, times, motion.at(times))
-    while (now := commander.now()) < end:
-        seconds = (now - start) * 1e-9
-        progress(max(0.0, seconds / motion.duration))
-        if phase.tip_force:
-            commander.push(tip_force(seconds, motion.duration))
-        commander.spin_until(min(now + 10_000_000, end))
-    commander.spin_until(end + 20_000_000)  # The last joint states are still under way.
-
+    commander, motion = stage.commander, stage.arm.motion(duration)
+    commander.push((0.0, 0.0, 0.0))
+    commander.set_parameter(DRIVER, 'publish_wrench', phase.wrench)
+    stage.settle(phase.mode, phase.rate)
+    log = stage.follow(motion, partial(_push, stage, duration) if phase.tip_force else None)
     timing = commander.driver_report()
-    stamps, positions = commander.recorded(start, end)
-    errors = np.degrees(positions - motion.at(stamps).positions)
-    return Recording(stamps, errors, timing)
+    errors = stage.arm.displayed(log.positions - motion.at(log.times).positions)
+    return Recording(log.times, errors, timing), log
+
+
+def push_episode(stage: Stage, recording: Recording, log: Log) -> Episode:
+    """Return the phase with a known push, as a scene like the others."""
+    force = np.linalg.norm(stage.arm.tip_force)
+    section = Section('told by wrench', 0.0, float(log.times[-1]))
+    return Episode(f'push of {force:.2g} N', (section,), log, recording.errors, recording.timing)
+
+
+def _push(stage: Stage, duration: float, time: float) -> None:
+    stage.commander.push(push_share(time, duration) * stage.arm.tip_force)
 
 
 def gravity_errors(commander: Commander, engine: Engine, seed: int = 1) -> tuple[float, ...]:
@@ -124,12 +109,3 @@ def gravity_errors(commander: Commander, engine: Engine, seed: int = 1) -> tuple
     poses = engine.random_poses(GRAVITY_POSES, seed)
     return tuple(float(np.max(np.abs(commander.gravity(pose) - engine.holding_effort(pose))))
                  for pose in poses)
-
-
-def _configure(commander: Commander, phase: Phase) -> None:
-    commander.push((0.0, 0.0, 0.0))
-    commander.set_parameter(DRIVER, 'rate', phase.rate)
-    commander.set_parameter(DRIVER, 'publish_wrench', phase.wrench)
-    if phase.mode:
-        commander.set_parameter(FEEDFORWARD_NODE, 'mode', phase.mode)
-    commander.enable(bool(phase.mode))

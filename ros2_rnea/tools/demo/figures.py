@@ -17,12 +17,112 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ros2_rnea.tools.demo.arm import Arm
+
 Array = NDArray[np.float64]
 Timing = Mapping[str, 'float | int | None']
+
+
+SETTLING = 0.8
+"""What the arm needs to come to rest after a change [s]."""
+
+
+class Log(NamedTuple):
+    """
+    What was recorded, all of it over times since one moment [s].
+
+    :param times: of the joint states, shape (N,).
+    :param positions: of the joints, shape (N, n) [rad or m].
+    :param motors: what the motors exert, feedback and feedforward, shape (N, n) [Nm or N].
+    :param sent_times: when efforts of the node arrived, shape (M,).
+    :param sent: these efforts, shape (M, n) [Nm or N].
+    """
+
+    times: Array
+    positions: Array
+    motors: Array
+    sent_times: Array
+    sent: Array
+
+
+class Section(NamedTuple):
+    """
+    A part of a scene.
+
+    :param title: for people.
+    :param start: [s].
+    :param end: [s].
+    :param settling: from the start until errors are those of the section [s].
+    """
+
+    title: str
+    start: float
+    end: float
+    settling: float = SETTLING
+
+
+@dataclass(frozen=True)
+class Episode:
+    """
+    What happened to the arm in one scene.
+
+    :param title: for people.
+    :param sections: of the scene, one after the other.
+    :param log: of its whole course.
+    :param errors: measured minus desired positions at the times of the log, not a number while
+        none is desired, shape (N, n) [deg or mm].
+    :param timing: the driver's figures on messages, by name.
+    :param right_effort: what should be sent at last, shape (n,) [Nm or N]; none: that is open.
+    """
+
+    title: str
+    sections: tuple[Section, ...]
+    log: Log
+    errors: Array
+    timing: Timing
+    right_effort: Array | None = None
+
+    def rms(self, section: Section) -> float:
+        """
+        Return the root of the joints' summed mean squared errors in a section, once settled.
+
+        It is not a number for a section in which nothing is desired or measured.
+        """
+        times = self.log.times
+        squares = np.sum(self.errors**2, axis=1)[
+            (times >= section.start + section.settling) & (times < section.end)]
+        return float(np.sqrt(np.mean(squares))) if len(squares) else float('nan')
+
+    @property
+    def improvement(self) -> float:
+        """Return by what factor the last section's errors are smaller than the one's before."""
+        *_, unknown, known = map(self.rms, self.sections)
+        return unknown / known
+
+    def largest_step(self, section: Section | None = None) -> float:
+        """Return the largest difference between an effort sent and the one before [Nm or N]."""
+        steps, times = np.abs(np.diff(self.log.sent, axis=0)), self.log.sent_times[1:]
+        if section is not None:
+            steps = steps[(times >= section.start) & (times < section.end)]
+        return float(np.max(steps, initial=0.0))
+
+    @property
+    def final_deviation(self) -> float:
+        """Return how far the effort that was sent last is from the right one [Nm or N]."""
+        if self.right_effort is None or not len(self.log.sent):
+            return float('nan')
+        return float(np.max(np.abs(self.log.sent[-1] - self.right_effort)))
+
+    def sent_after(self, section: Section) -> float:
+        """Return for how long efforts still came after a section had begun, within it [s]."""
+        times = self.log.sent_times
+        inside = times[(times >= section.start) & (times < section.end)]
+        return float(np.max(inside, initial=section.start) - section.start)
 
 
 @dataclass(frozen=True)
@@ -33,7 +133,8 @@ class Recording:
     The lead-in before the motion and the rest after it are not part of it.
 
     :param times: of the joint states since the start of the motion, increasing, shape (N,) [s].
-    :param errors: measured minus desired position at these times, shape (N, n) [degrees].
+    :param errors: measured minus desired position at these times, shape (N, n) [degrees, or
+        millimetres of sliding joints; so are all others].
     :param timing: the driver's figures on messages, by name.
     """
 
@@ -76,15 +177,22 @@ class Results:
     """
     All that the demo measured.
 
-    :param joint_names: in the order of all columns.
-    :param recordings: by the key of the phase.
+    :param arm: whose joints' order is that of all columns.
+    :param recordings: by the key of the phase; none when the scene ``tracking`` was left out.
     :param gravity_errors: of the gravity service against the engine, largest over the joints for
         each pose asked [Nm].
+    :param episodes: of the other scenes, by their names.
     """
 
-    joint_names: tuple[str, ...]
+    arm: Arm
     recordings: Mapping[str, Recording]
     gravity_errors: tuple[float, ...]
+    episodes: Mapping[str, Episode]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the names of the joints."""
+        return self.arm.joint_names
 
     def added_error(self, phase: str) -> float:
         """
@@ -110,7 +218,8 @@ class Results:
         return self._share('engine_20_ms_late', 'engine_ticks', where='engine_ticks')
 
     def _share(self, part: str, whole: str, where: str) -> float:
-        timings = [recording.timing for recording in self.recordings.values()
-                   if recording.timing[where]]
+        timings = [recording.timing for recording in self.recordings.values()]
+        timings += [episode.timing for episode in self.episodes.values()]
+        timings = [timing for timing in timings if timing[where]]
         parts, wholes = (sum(timing[name] or 0 for timing in timings) for name in (part, whole))
         return parts / wholes if wholes else 0.0

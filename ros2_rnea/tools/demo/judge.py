@@ -17,15 +17,56 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from math import inf
+
 import numpy as np
 
-from ros2_rnea.tools.demo.figures import Results
+from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.tools.demo.figures import Episode, Results
 
 TOO_LATE = 0.01
 """With more than this share of commands over 20 ms old it is the machine that is at fault."""
 
 # A joint that hardly moves off its path by itself cannot show how much better it gets.
 _WORTH_IMPROVING = 0.1
+
+
+FINAL_DEVIATION = 0.01
+"""Of an effort that holds the arm from what the engine says holds it [Nm or N]."""
+
+SILENT_AFTER = Settings().state_timeout + 0.05
+"""How long efforts may come after the joint states have stopped [s]."""
+
+_CHANGES = ('payload', 'tilt')
+
+
+@dataclass(frozen=True)
+class Limits:
+    """
+    What a robot is held to.
+
+    :param worst_joint: RMS error of any joint under full feedforward [deg or mm].
+    :param over_pd: ratio of the arm's error under PD alone to that under full feedforward.
+    :param over_gravity: the same for PD + gravity.
+    :param least_improved: the same as the first for the joint that gains least.
+    :param tip_force: ratio of the errors that a push adds, unknown and known.
+    :param change: ratio of the errors with a load or a tilt, not told and told.
+    """
+
+    worst_joint: float
+    over_pd: float
+    over_gravity: float
+    least_improved: float
+    tip_force: float
+    change: float
+
+
+LIMITS = {'panda': Limits(0.05, 50.0, 8.0, 10.0, 20.0, 10.0)}
+"""Of the robots whose figures are known well enough, by name."""
+
+GENERAL = Limits(inf, 10.0, 4.0, 2.0, 10.0, 5.0)
+"""Of all others: so much can be had from any arm that is like its description."""
 
 
 @dataclass(frozen=True)
@@ -57,30 +98,59 @@ def machine_too_slow(results: Results) -> bool:
     return max(results.share_late(), results.share_slow()) > TOO_LATE
 
 
-def judge(results: Results) -> list[Check]:
+def judge(results: Results, limits: Limits) -> list[Check]:
     """
     Hold the results against the thresholds.
 
-    :param results: of the whole demo.
+    :param results: of all scenes that were played.
     :returns: all checks, passed or not.
     """
+    checks = _judge_tracking(results, limits) if results.recordings else []
+    for name, episode in results.episodes.items():
+        if name in _CHANGES:
+            checks.append(_at_least(f'error when {episode.title}: not told / told',
+                                    episode.improvement, limits.change))
+        if episode.right_effort is not None:
+            checks.append(_at_most(f'{episode.title}: effort at last, off gravity',
+                                   episode.final_deviation, FINAL_DEVIATION, 'Nm'))
+    if 'restart' in results.episodes:
+        checks.append(_judge_silence(results.episodes['restart']))
+    if results.episodes:
+        steps = [episode.largest_step() for episode in results.episodes.values()]
+        # After a pause the rate limit allows the most; the last term is for rounding.
+        largest = results.arm.rate_limit * LONGEST_STRIDE + 1e-6
+        checks.append(_at_most('largest step from one effort sent to the next', max(steps),
+                               largest, 'Nm'))
+    return checks
+
+
+def _judge_tracking(results: Results, limits: Limits) -> list[Check]:
     alone, gravity, full, full_240 = (
         results.recordings[key] for key in ('pd', 'gravity', 'feedforward', 'feedforward_240'))
-    return [
-        _at_most('full feedforward: RMS of the worst joint', np.max(full.rms), 0.05, 'deg'),
-        _at_most('the same at 240 Hz', np.max(full_240.rms), 0.05, 'deg'),
-        _at_least('arm RMS: PD alone / full feedforward', _ratio(alone.arm_rms, full.arm_rms), 50),
+    checks = [
+        _at_most('full feedforward: RMS of the worst joint', np.max(full.rms),
+                 limits.worst_joint, 'deg'),
+        _at_most('the same at 240 Hz', np.max(full_240.rms), limits.worst_joint, 'deg'),
+        _at_least('arm RMS: PD alone / full feedforward', _ratio(alone.arm_rms, full.arm_rms),
+                  limits.over_pd),
         _at_least('arm RMS: PD + gravity / full feedforward',
-                  _ratio(gravity.arm_rms, full.arm_rms), 8),
+                  _ratio(gravity.arm_rms, full.arm_rms), limits.over_gravity),
         _at_least('least improved joint over PD alone', _least_improvement(alone.rms, full.rms),
-                  10),
+                  limits.least_improved),
         _at_least('error by a tip force: wrench unknown / known',
                   _ratio(results.added_error('tip_force'),
                          results.added_error('tip_force_wrench')),
-                  20),
+                  limits.tip_force),
         _at_most('gravity service against the engine', np.max(results.gravity_errors), 1e-6,
                  'Nm'),
     ]
+    return [check for check in checks if check.limit < inf]
+
+
+def _judge_silence(episode: Episode) -> Check:
+    dead = episode.sections[1]
+    return _at_most(f'{episode.title}: efforts still sent for', episode.sent_after(dead),
+                    SILENT_AFTER, 's')
 
 
 def _at_most(name: str, value: float, limit: float, unit: str) -> Check:

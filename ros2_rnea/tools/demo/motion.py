@@ -21,11 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-START_POSE = (0.0, -0.4, 0.0, -2.0, 0.0, 1.7, 0.6)
-"""Where the arm of the demo waits, and where the motion begins and ends [rad]."""
-
-# One row for each joint.  The frequencies are in no simple ratio, so that the joints meet in
-# ever new poses and every term of the dynamics is at work.
+# One row for each joint, and again from the first for arms with more.  The frequencies are in no
+# simple ratio, so that the joints meet in ever new poses and every term of the dynamics is at
+# work.
 AMPLITUDES = ((0.45, 0.18, 0.07),
               (0.30, 0.16, 0.07),
               (0.38, 0.16, 0.06),
@@ -33,7 +31,7 @@ AMPLITUDES = ((0.45, 0.18, 0.07),
               (0.36, 0.16, 0.06),
               (0.32, 0.15, 0.06),
               (0.36, 0.15, 0.06))
-"""Of the three sines of each joint [rad]."""
+"""Of the three sines of each joint [rad or m]."""
 
 FREQUENCIES = ((0.23, 0.61, 1.07),
                (0.31, 0.67, 1.13),
@@ -49,7 +47,7 @@ EASING = 1.5
 
 
 class Motion(NamedTuple):
-    """Positions [rad], velocities [rad/s] and accelerations [rad/s^2] of the joints."""
+    """Positions, velocities and accelerations of the joints [rad or m, and s]."""
 
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64]
@@ -64,9 +62,13 @@ class MultiSine:
     The envelope's flanks are quintic polynomials: position, velocity and acceleration are
     continuous, and the motion begins and ends at rest at the start pose.
 
+    :param start: positions where the motion begins and ends, shape (n,) [rad or m].
+    :param sizes: by which the amplitudes of each joint are multiplied, shape (n,).
     :param duration: of the whole motion, at least twice ``EASING`` [s].
     """
 
+    start: NDArray[np.float64]
+    sizes: NDArray[np.float64]
     duration: float
 
     def at(self, times: ArrayLike) -> Motion:
@@ -78,8 +80,8 @@ class MultiSine:
         """
         t = np.clip(np.asarray(times, dtype=float), 0.0, self.duration)
         e, ed, edd = (part[:, None] for part in self._envelope(t))
-        s, sd, sdd = _swing(t)
-        return Motion(np.array(START_POSE) + e * s,
+        s, sd, sdd = (self.sizes * part for part in _swing(t, len(self.sizes)))
+        return Motion(self.start + e * s,
                       ed * s + e * sd,
                       edd * s + 2.0 * ed * sd + e * sdd)
 
@@ -92,9 +94,10 @@ class MultiSine:
                       (rising.accelerations + falling.accelerations) / EASING**2)
 
 
-def _swing(t: NDArray[np.float64]) -> Motion:
-    """Return the sums of sines without the envelope, shape (N, number of joints) each."""
-    a, w = np.array(AMPLITUDES), 2.0 * np.pi * np.array(FREQUENCIES)
+def _swing(t: NDArray[np.float64], joints: int) -> Motion:
+    """Return the sums of sines without the envelope, shape (N, joints) each."""
+    rows = np.arange(joints) % len(AMPLITUDES)
+    a, w = np.array(AMPLITUDES)[rows], 2.0 * np.pi * np.array(FREQUENCIES)[rows]
     phase = w * t[:, None, None]
     return Motion((a * np.sin(phase)).sum(axis=2),
                   (a * w * np.cos(phase)).sum(axis=2),

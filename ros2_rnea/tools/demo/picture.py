@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, NullLocator
 import numpy as np
 
-from ros2_rnea.tools.demo.experiment import tip_force
+from ros2_rnea.tools.demo.experiment import push_share
 from ros2_rnea.tools.demo.figures import Recording, Results
-from ros2_rnea.tools.demo.motion import MultiSine, START_POSE
 
 # From the palette of Okabe and Ito, which people with any colour vision can tell apart.
 GREY, ORANGE, BLUE, SKY, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#56B4E9', '#D55E00'
@@ -54,12 +54,13 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw(results: Results, path: Path) -> None:
+def draw(results: Results, path: Path, limit: float = inf) -> None:
     """
     Draw the results.
 
     :param results: of the demo.
     :param path: of the file; its suffix says which kind.
+    :param limit: to which every joint is held [deg]; infinite: there is none.
     """
     with rc_context(STYLE):
         figure = Figure(figsize=(8.0, 6.6),
@@ -67,10 +68,10 @@ def draw(results: Results, path: Path) -> None:
         axes = figure.subplots(3, 2, width_ratios=(2.1, 1), height_ratios=(0.75, 2.3, 1.7))
         figure.suptitle(_headline(results), x=0.012, ha='left', fontsize=12, fontweight='bold')
         duration = float(round(results.recordings['feedforward'].times[-1]))
-        _draw_motion(axes[0, 0], duration)
+        _draw_motion(axes[0, 0], results, duration)
         _draw_setting(axes[0, 1], results)
         _draw_errors(axes[1, 0], results)
-        _draw_joints(axes[1, 1], results)
+        _draw_joints(axes[1, 1], results, limit)
         _draw_tip_force(axes[2, 0], results, duration)
         _draw_tip_force_joints(axes[2, 1], results)
         for left, right in axes[1:]:
@@ -89,11 +90,11 @@ def _headline(results: Results) -> str:
             f'alone,\n{gravity / full:.0f}× closer than PD + gravity')
 
 
-def _draw_motion(axes: Axes, duration: float) -> None:
-    times = np.linspace(0.0, duration, 500)
-    swings = np.degrees(MultiSine(duration).at(times).positions - np.array(START_POSE))
+def _draw_motion(axes: Axes, results: Results, duration: float) -> None:
+    arm, times = results.arm, np.linspace(0.0, duration, 500)
+    swings = arm.displayed(arm.motion(duration).at(times).positions - arm.start)
     axes.plot(times, swings, color=GREY, linewidth=0.8, alpha=0.75)
-    axes.set_title('Motion to follow: all seven joints at once [°]')
+    axes.set_title('Motion to follow: all joints at once [°]')
     axes.tick_params(labelbottom=False)
     axes.grid(axis='y')
 
@@ -117,10 +118,11 @@ def _draw_errors(axes: Axes, results: Results) -> None:
     _log_scale(axes, results.recordings['feedforward'])
 
 
-def _draw_joints(axes: Axes, results: Results) -> None:
+def _draw_joints(axes: Axes, results: Results, limit: float) -> None:
     axes.set_title('RMS by joint [°]')
-    axes.axhline(0.05, color=BLUE, linewidth=0.8, linestyle=(0, (4, 3)))
-    axes.text(0.55, 0.054, 'limit 0.05°', color=BLUE, fontsize=8, va='bottom')
+    if limit < inf:
+        axes.axhline(limit, color=BLUE, linewidth=0.8, linestyle=(0, (4, 3)))
+        axes.text(0.55, 1.08 * limit, f'limit {limit:g}°', color=BLUE, fontsize=8, va='bottom')
     for key, color, fill, label in (('pd', GREY, GREY, None), ('gravity', ORANGE, ORANGE, None),
                                     ('feedforward_240', BLUE, 'white', 'blue at 240 Hz'),
                                     ('feedforward', BLUE, BLUE, 'at 500 Hz')):
@@ -138,13 +140,14 @@ def _draw_tip_force(axes: Axes, results: Results, duration: float) -> None:
     _draw_curve(axes, unknown, 'nobody tells the node', VERMILION, label_below=True)
     _draw_curve(axes, known, 'the wrench topic tells it', BLUE)
     _log_scale(axes, known)
-    _draw_force(axes, duration)
+    _draw_force(axes, results, duration)
 
 
-def _draw_force(axes: Axes, duration: float) -> None:
+def _draw_force(axes: Axes, results: Results, duration: float) -> None:
     """Shade the time of the push, the deeper the stronger it is."""
     times = np.linspace(0.0, duration, 200)
-    force = np.array([np.linalg.norm(tip_force(time, duration)) for time in times])
+    force = np.linalg.norm(results.arm.tip_force) * np.array(
+        [push_share(time, duration) for time in times])
     shade = axes.inset_axes((0, 0, 1, 1), zorder=-1)
     shade.fill_between(times, force, color='#F3EDE6', linewidth=0)
     shade.set(xlim=(0.0, duration), ylim=(0.0, force.max()))
@@ -192,9 +195,13 @@ def _draw_curve(axes: Axes, recording: Recording, title: str, color: str,
 
 def _log_scale(axes: Axes, best: Recording) -> None:
     """Let the axis reach down to where the best curve stays most of the time."""
-    lowest = min(np.percentile(best.arm_errors, 15), 0.65 * best.rms.min())
+    degree_scale(axes, min(np.percentile(best.arm_errors, 15), 0.65 * best.rms.min()), 20.0)
+
+
+def degree_scale(axes: Axes, low: float, high: float) -> None:
+    """Give an axis a logarithmic scale with plain numbers."""
     axes.set_yscale('log')
-    axes.set_ylim(lowest, 20.0)
+    axes.set_ylim(low, high)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f'{value:g}'))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.grid(axis='y')

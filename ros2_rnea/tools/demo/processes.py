@@ -40,6 +40,7 @@ class Children:
     def __init__(self, log_folder: Path) -> None:
         self._log_folder = log_folder
         self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._commands: dict[str, Sequence[str]] = {}
 
     def __enter__(self) -> Children:
         """Return this object."""
@@ -57,12 +58,24 @@ class Children:
         :param name: by which messages call it.
         :param command: program and arguments.
         """
+        mode = 'ab' if name in self._commands else 'wb'
+        self._commands[name] = command
         # The environment goes whole: the ROS wheels set LD_LIBRARY_PATH and a mark that they
         # did, and a child that gets one without the other cannot import rclpy.
-        with self._log(name).open('wb') as log:
+        with self._log(name).open(mode) as log:
             self._children[name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 start_new_session=True)
+
+    def kill(self, name: str) -> None:
+        """End one child as a crash does: at once, and with nothing put in order."""
+        child = self._children.pop(name)
+        _signal_group(child.pid, signal.SIGKILL)
+        _wait(child, 2.0)
+
+    def restart(self, name: str) -> None:
+        """Start a child that was killed once more, as it was started before."""
+        self.start(name, self._commands[name])
 
     def check(self) -> None:
         """

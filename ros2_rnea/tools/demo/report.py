@@ -17,20 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import json
+from math import isfinite
 import os
 from pathlib import Path
 import platform
 from typing import Any
 
+import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ros2_rnea.tools.demo.experiment import Phase, PHASES
-from ros2_rnea.tools.demo.figures import Results
+from ros2_rnea.tools.demo.figures import Episode, Results
 from ros2_rnea.tools.demo.judge import Check
 
 WIDTH = 80
+
+MOST_JOINTS = 7
+"""That a table has room for."""
 
 
 def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
@@ -40,21 +45,30 @@ def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
     :param results: of the demo.
     :param checks: its verdict; none when the machine was too slow.
     """
-    parts: list[RenderableType] = [
+    parts = _tracking_tables(results) if results.recordings else []
+    if results.episodes:
+        parts += [_episode_table(results), Text(
+            'error: RMS of the arm, once it has settled.\n'
+            'step: the largest from one effort that the node sent to the next, any joint.\n',
+            style='dim')]
+    if checks:
+        parts.append(_check_table(checks))
+    return Group(*parts)
+
+
+def _tracking_tables(results: Results) -> list[RenderableType]:
+    return [
         _joint_table('RMS error in degrees, by joint', results, 'rms'),
         '',
         _joint_table('Largest error in degrees, by joint', results, 'maximum'),
         Text('Measured minus desired position at the stamp of each joint state, from the\n'
              'first to the last moment of the motion (the lead-in before it left out).\n'
-             'arm: root of the summed squares of all joints.\n', style='dim'),
+             f'arm: root of the summed squares of all joints.{_units(results)}\n', style='dim'),
         _timing_table(results),
         Text('Latency: from the stamp of a joint state to the arrival of its effort.\n'
              'missed: came after the next joint state.  lost: a newer one came, or none.\n',
              style='dim'),
     ]
-    if checks:
-        parts.append(_check_table(checks))
-    return Group(*parts)
 
 
 def show(results: Results, checks: Sequence[Check], console: Console) -> None:
@@ -74,9 +88,12 @@ def summary(results: Results, checks: Sequence[Check], verdict: str) -> dict[str
         'machine': {'system': platform.platform(), 'python': platform.python_version(),
                     'processors': os.cpu_count()},
         'joint_names': list(results.joint_names),
-        'phases': {phase.key: _phase_summary(results, phase) for phase in PHASES},
+        'phases': {phase.key: _phase_summary(results, phase)
+                   for phase in PHASES if results.recordings},
         'tip_force_added_error_deg': {key: results.added_error(key)
-                                      for key in ('tip_force', 'tip_force_wrench')},
+                                      for key in ('tip_force', 'tip_force_wrench')
+                                      if results.recordings},
+        'scenes': {name: _episode_summary(episode) for name, episode in results.episodes.items()},
         'gravity_service_errors_nm': list(results.gravity_errors),
         'share_of_states_without_command_for_20_ms': results.share_late(),
         'share_of_engine_ticks_20_ms_late': results.share_slow(),
@@ -104,19 +121,63 @@ def _phase_summary(results: Results, phase: Phase) -> dict[str, Any]:
     }
 
 
+def _episode_summary(episode: Episode) -> dict[str, Any]:
+    return {
+        'title': episode.title,
+        'sections': [{**section._asdict(), 'arm_rms_deg': number_or_none(episode.rms(section)),
+                      'largest_step_nm': episode.largest_step(section)}
+                     for section in episode.sections],
+    }
+
+
+def number_or_none(value: float) -> float | None:
+    """Return a number as JSON can hold it."""
+    return value if isfinite(value) else None
+
+
+def _episode_table(results: Results) -> Table:
+    table = _table('What happened, and what was sent')
+    table.add_column('', no_wrap=True)
+    table.add_column('', no_wrap=True)
+    table.add_column('error', justify='right', min_width=11)
+    table.add_column('step', justify='right', min_width=11)
+    for episode in results.episodes.values():
+        title = episode.title
+        for section in episode.sections:
+            error = episode.rms(section)
+            table.add_row(title, section.title,
+                          f'{_degrees(error)} deg' if isfinite(error) else '-',
+                          f'{episode.largest_step(section):.2f} Nm')
+            title = ''
+    return table
+
+
 def _joint_table(title: str, results: Results, quantity: str) -> Table:
     with_arm = quantity == 'rms'
-    table = _table(title)
+    shown = _shown_joints(results)
+    table = _table(title if len(shown) == len(results.joint_names)
+                   else f'{title}: the {len(shown)} that err most')
     table.add_column('', no_wrap=True)
-    for number in range(1, len(results.joint_names) + 1):
-        table.add_column(str(number), justify='right')
+    for joint in shown:
+        table.add_column(str(joint + 1), justify='right')
     if with_arm:
         table.add_column('arm', justify='right', style='bold')
     for phase in PHASES:
         recording = results.recordings[phase.key]
-        values = [*getattr(recording, quantity), *([recording.arm_rms] if with_arm else [])]
+        values = [*getattr(recording, quantity)[shown],
+                  *([recording.arm_rms] if with_arm else [])]
         table.add_row(phase.title, *map(_degrees, values))
     return table
+
+
+def _shown_joints(results: Results) -> list[int]:
+    """Return the joints that have room in a table, in their order."""
+    worst_first = np.argsort(-results.recordings['pd'].rms, kind='stable')
+    return sorted(worst_first[:MOST_JOINTS].tolist())
+
+
+def _units(results: Results) -> str:
+    return '  Sliding joints: mm.' if results.arm.slides.any() else ''
 
 
 def _timing_table(results: Results) -> Table:

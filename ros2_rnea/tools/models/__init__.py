@@ -13,7 +13,25 @@
 # limitations under the License.
 """Robots that the package brings along, for its demo and its tests."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from importlib.resources import files
+from typing import NamedTuple
+
+
+class Model(NamedTuple):
+    """
+    A robot of the demo.
+
+    :param urdf: its description.
+    :param start: positions of its joints where it waits [rad]; empty: anywhere.
+    :param tip: the link that meets the world; empty: the one at the end of the longest chain.
+    """
+
+    urdf: str
+    start: tuple[float, ...] = ()
+    tip: str = ''
 
 
 def seven_dof_arm() -> str:
@@ -22,4 +40,22 @@ def seven_dof_arm() -> str:
 
     :returns: URDF text; the file itself names its sources.
     """
-    return (files(__name__) / 'seven_dof_arm.urdf').read_text(encoding='utf-8')
+    return _text('seven_dof_arm.urdf')
+
+
+def panda() -> Model:
+    """Return the arm of :func:`seven_dof_arm`, ready to be simulated."""
+    return Model(seven_dof_arm(), (0.0, -0.4, 0.0, -2.0, 0.0, 1.7, 0.6), 'tool')
+
+
+def ur5() -> Model:
+    """Return a 6-joint arm with published masses, ready to be simulated."""
+    return Model(_text('ur5.urdf'), (0.0, -1.2, 1.5, -1.9, -1.5, 0.0), 'tool')
+
+
+MODELS: dict[str, Callable[[], Model]] = {'panda': panda, 'ur5': ur5}
+"""By the names that command lines take."""
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding='utf-8')

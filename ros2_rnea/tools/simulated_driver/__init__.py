@@ -18,7 +18,8 @@ It publishes its description and its joint states, takes effort commands as
 forward_command_controller does, and runs the joint PD loop that an arm's own controller has.
 Start it with ``python -m ros2_rnea.tools.simulated_driver``.
 
-- :mod:`engine` is the robot, :mod:`servo` its PD loop,
+- :mod:`description` is what of a URDF is simulated, :mod:`engine` the robot, :mod:`servo` its PD
+  loop, :mod:`posture` where it waits,
 - :mod:`command` decides which effort commands to take,
 - :mod:`pacer` ties simulated time to the clock, :mod:`latency` keeps the books,
 - :mod:`driver_node` carries the messages.

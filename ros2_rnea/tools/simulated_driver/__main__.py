@@ -26,7 +26,7 @@ from rclpy.utilities import remove_ros_args
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.tools.executor import lean_executor
-from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea.tools.models import Model, MODELS
 try:
     from ros2_rnea.tools.simulated_driver.driver_node import DriverNode
 except ModuleNotFoundError as error:
@@ -49,13 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(remove_ros_args(arguments))
     rclpy.init(args=arguments)
     try:
-        node = DriverNode(options.urdf.read_text() if options.urdf else seven_dof_arm())
+        model = Model(options.urdf.read_text()) if options.urdf else MODELS[options.robot]()
+        node = DriverNode(model.urdf, model.start)
         executor = lean_executor()
         executor.add_node(node)
         _run(node, executor)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except RneaError as error:
+    except (OSError, UnicodeDecodeError, RneaError) as error:
         sys.exit(f'simulated_driver: {error}')
     finally:
         rclpy.try_shutdown()
@@ -87,13 +88,19 @@ A simulated arm with the ROS interface of a real one.
   listens to  effort_controller/commands   as forward_command_controller: no timeout
               joint_trajectory             followed by the arm's own joint PD loop at 1 kHz
               tip_wrench                   pushes the link that header.frame_id names
+              tip_load                     InertiaStamped: what that link carries; m = 0: nothing
               inverse_dynamics/effort      only to measure how old the answers are
   serves      ~/report                     figures since the last report, as JSON
 
-Parameters: rate [Hz], publish_wrench, stiffness, damping, start_positions.""",
+Parameters: rate [Hz], publish_wrench, gravity (turn it to tilt the mount), stiffness, damping,
+start_positions.  The gains follow from the inertia that each motor feels.""",
         epilog='Everything after --ros-args is for ROS: parameters, remaps, log level.')
-    parser.add_argument('--urdf', type=Path, metavar='FILE',
-                        help='robot description to simulate (default: a 7-joint arm)')
+    robot = parser.add_mutually_exclusive_group()
+    robot.add_argument('--robot', choices=tuple(MODELS), default='panda',
+                       help='arm to simulate (default: %(default)s)')
+    robot.add_argument('--urdf', type=Path, metavar='FILE',
+                       help='another arm, by its robot description, xacro expanded; meshes do not '
+                            'matter, mimic joints and those that they follow stand still')
     return parser
 
 

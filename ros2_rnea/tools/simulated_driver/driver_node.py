@@ -15,9 +15,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 import numpy as np
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
@@ -27,10 +28,12 @@ from rclpy.time import Time
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.feedforward.trajectory import Trajectory, Waypoint
 from ros2_rnea.tools.simulated_driver.command import EffortCommand
-from ros2_rnea.tools.simulated_driver.engine import Engine
+from ros2_rnea.tools.simulated_driver.description import Load, simplified
+from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY
 from ros2_rnea.tools.simulated_driver.latency import LatencyLog
 from ros2_rnea.tools.simulated_driver.pacer import Pacer
-from ros2_rnea.tools.simulated_driver.servo import JointServo
+from ros2_rnea.tools.simulated_driver.posture import bent_pose
+from ros2_rnea.tools.simulated_driver.servo import gains, JointServo
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
@@ -39,9 +42,8 @@ from trajectory_msgs.msg import JointTrajectory
 TICK = 1_000_000
 """Period of the PD loop [ns]."""
 
-STIFFNESS = [600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0]
-DAMPING = [30.0, 30.0, 25.0, 20.0, 4.0, 3.0, 0.8]
-START_POSITIONS = [0.0, -0.4, 0.0, -2.0, 0.0, 1.7, 0.6]
+POSES = 100
+"""In which the gains are made to be stable."""
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=10)
@@ -52,22 +54,28 @@ class DriverNode(Node):
     A simulated arm as a ROS node; :meth:`tick` is to be called once a millisecond.
 
     :param urdf: the arm's robot description.
+    :param start: where it waits, unless the parameter says otherwise; empty: a bent pose [rad].
     """
 
-    def __init__(self, urdf: str) -> None:
+    def __init__(self, urdf: str, start: Sequence[float] = ()) -> None:
         super().__init__('simulated_driver')
+        urdf, still = simplified(urdf)
+        if still:
+            self.get_logger().info(f'stand still, for mimic joints do: {", ".join(still)}')
         self._engine = Engine(urdf)
         self._steps_per_tick = round(TICK * 1e-9 / self._engine.step)
         self._joint_names = self._engine.joint_names
-        self._servo = self._declare_servo()
-        start = self._declare_joint_values('start_positions', START_POSITIONS, '[rad]')
-        self._engine.place(start)
+        pose = self._declare_joint_values(
+            'start_positions', start or bent_pose(self._engine).tolist(), '[rad or m]')
+        self._servo = self._declare_servo(pose)
+        self._engine.place(pose)
         self._period = self._declare_rate()
         self._publish_wrench = self._declare_publish_wrench()
+        self._engine.turn_gravity(self._declare_gravity())
         self.add_on_set_parameters_callback(self._set_parameters)
 
         self._command = EffortCommand(len(self._joint_names))
-        self._trajectory = Trajectory(self._joint_names, [Waypoint(0.0, start)])
+        self._trajectory = Trajectory(self._joint_names, [Waypoint(0.0, pose)])
         self._latency = LatencyLog()
         self._wrench = WrenchStamped()
         # Trajectories count time from here, so that a float holds it to the nanosecond.
@@ -101,6 +109,7 @@ class DriverNode(Node):
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory,
                                  RELIABLE)
         self.create_subscription(WrenchStamped, 'tip_wrench', self._on_tip_wrench, RELIABLE)
+        self.create_subscription(InertiaStamped, 'tip_load', self._on_tip_load, RELIABLE)
         self.create_subscription(JointState, 'inverse_dynamics/effort', self._on_effort, RELIABLE)
         self.create_service(Trigger, '~/report', self._on_report)
 
@@ -150,6 +159,13 @@ class DriverNode(Node):
             return
         self._wrench = message
 
+    def _on_tip_load(self, message: InertiaStamped) -> None:
+        load = load_of(message)
+        try:
+            self._engine.carry(load)
+        except ArgumentError as error:
+            self.get_logger().error(f'tip_load refused: {error}')
+
     def _on_report(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         figures = self._latency.report(self._now())
         figures['commands_accepted'] = self._command.accepted
@@ -170,18 +186,28 @@ class DriverNode(Node):
                 self._period = round(1e9 / parameter.value)
             elif parameter.name == 'publish_wrench':
                 self._publish_wrench = parameter.value
+            elif parameter.name == 'gravity':
+                if not is_vector(parameter.value):
+                    return SetParametersResult(successful=False, reason=(
+                        f'gravity is {list(parameter.value)}; it needs 3 finite numbers'))
+                self._engine.turn_gravity(parameter.value)
         return SetParametersResult(successful=True)
 
-    def _declare_servo(self) -> JointServo:
+    def _declare_servo(self, pose: np.ndarray) -> JointServo:
+        matrix = self._engine.mass_matrix
+        anywhere = [matrix(other) for other in self._engine.random_poses(POSES, seed=1)]
+        stiffness, damping = gains(matrix(pose), np.array(anywhere), self._engine.damping)
         return JointServo(
-            stiffness=self._declare_joint_values('stiffness', STIFFNESS, '[Nm/rad]'),
-            damping=self._declare_joint_values('damping', DAMPING, '[Nm s/rad]'),
+            stiffness=self._declare_joint_values(
+                'stiffness', stiffness.tolist(), '[Nm/rad or N/m]'),
+            damping=self._declare_joint_values(
+                'damping', damping.tolist(), '[Nm s/rad or N s/m]'),
             effort_limits=self._engine.effort_limits)
 
-    def _declare_joint_values(self, name: str, default: list[float], unit: str) -> np.ndarray:
+    def _declare_joint_values(self, name: str, default: Sequence[float], unit: str) -> np.ndarray:
         descriptor = ParameterDescriptor(
             description=f'{name.replace("_", " ")} of each joint {unit}', read_only=True)
-        values = self.declare_parameter(name, default, descriptor).value
+        values = self.declare_parameter(name, list(default), descriptor).value
         if len(values) != len(self._joint_names):
             raise ArgumentError(f'parameter {name} has {len(values)} values; this arm has '
                                 f'{len(self._joint_names)} joints: {", ".join(self._joint_names)}')
@@ -198,11 +224,32 @@ class DriverNode(Node):
             description='publish the tip_wrench on wrench, as a force-torque sensor would')
         return self.declare_parameter('publish_wrench', False, descriptor).value
 
+    def _declare_gravity(self) -> list[float]:
+        descriptor = ParameterDescriptor(
+            description="acceleration of free fall in the root link's axes [m/s^2]: where it is "
+                        'another, the mount is tilted')
+        gravity = self.declare_parameter('gravity', list(GRAVITY), descriptor).value
+        if not is_vector(gravity):
+            raise ArgumentError(f'parameter gravity is {gravity}; it needs 3 finite numbers')
+        return gravity
+
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
 
     def _seconds(self, time: int) -> float:
         return (time - self._origin) * 1e-9
+
+
+def is_vector(value: Sequence[float]) -> bool:
+    """Return whether a parameter has three finite numbers."""
+    return len(value) == 3 and bool(np.isfinite(value).all())
+
+
+def load_of(message: InertiaStamped) -> Load:
+    """Return the load that a message describes; its frame is the link that carries it."""
+    inertia, center = message.inertia, message.inertia.com
+    return Load(message.header.frame_id, inertia.m, (center.x, center.y, center.z),
+                (inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz))
 
 
 def _waypoints(message: JointTrajectory) -> list[Waypoint]:

@@ -20,23 +20,21 @@ held against each other.  Nothing here knows ROS.
 
 from __future__ import annotations
 
-import re
-
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ros2_rnea.errors import ArgumentError, DescriptionError
+from ros2_rnea.tools.simulated_driver.description import for_mujoco, Load
 
 STEP = 0.0005
 """Time step of the integration [s]."""
 
+MOST_DECAY = 1.0
+"""By how much damping may slow a joint down in a time step, relative to its speed."""
+
 GRAVITY = (0.0, 0.0, -9.81)
 """In the axes of the robot's root link [m/s^2]."""
-
-# Take the inertias as they are written, and keep each link as a body of its own.
-_COMPILER = ('<mujoco><compiler balanceinertia="false" discardvisual="true" fusestatic="false"/>'
-             '</mujoco>')
 
 
 class Engine:
@@ -44,7 +42,8 @@ class Engine:
     An arm that stands on the world and moves as the efforts on its joints make it.
 
     Contacts are off.  The integrator is fourth-order Runge-Kutta: at this step its error is far
-    below the tracking errors that the demo measures, so those are the controller's alone.
+    below the tracking errors that the demo measures, so those are the controller's alone.  Only
+    where a joint is damped too strongly for it, the integrator is MuJoCo's implicit one.
 
     :param urdf: robot description whose moving joints are all revolute or prismatic.
     :param step: time step of the integration [s].
@@ -52,18 +51,14 @@ class Engine:
     """
 
     def __init__(self, urdf: str, step: float = STEP) -> None:
-        try:
-            self._model = mujoco.MjModel.from_xml_string(_with_compiler_options(urdf))
-        except ValueError as error:
-            raise DescriptionError(f'MuJoCo refuses the robot description: {error}') from error
-        self._model.opt.timestep = step
-        self._model.opt.gravity = GRAVITY
-        self._model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-        self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        self.step = step
+        self.urdf = urdf
+        self._model = self._loaded(None, GRAVITY)
+        if not self._model.njnt:
+            raise DescriptionError('the robot description has no moving joint')
         self._data = mujoco.MjData(self._model)
         self._tip_body = 0
         self._tip_wrench = np.zeros(6)
-        self.step = step
         self.joint_names = tuple(self._model.joint(i).name for i in range(self._model.njnt))
 
     @property
@@ -72,6 +67,27 @@ class Engine:
         limits = self._model.jnt_actfrcrange[:, 1].copy()
         limits[self._model.jnt_actfrclimited == 0] = np.inf
         return limits
+
+    @property
+    def position_limits(self) -> NDArray[np.float64]:
+        """Return where the joints end, lower and upper, infinite without, shape (2, n)."""
+        unlimited = np.outer((-np.inf, np.inf), np.ones(self._model.njnt))
+        return np.where(self._model.jnt_limited, self._model.jnt_range.T, unlimited)
+
+    @property
+    def slides(self) -> NDArray[np.bool_]:
+        """Return which joints move along their axis rather than about it, shape (n,)."""
+        return self._model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE
+
+    @property
+    def damping(self) -> NDArray[np.float64]:
+        """Return the joints' own damping, shape (n,) [Nm s/rad or N s/m]."""
+        return self._model.dof_damping.copy()
+
+    @property
+    def moving_mass(self) -> float:
+        """Return the mass of all links that the joints move [kg]."""
+        return float(self._model.body_mass[self._model.body_weldid != 0].sum())
 
     @property
     def positions(self) -> NDArray[np.float64]:
@@ -95,11 +111,11 @@ class Engine:
 
     def random_poses(self, count: int, seed: int) -> NDArray[np.float64]:
         """
-        Return poses anywhere within the limits of the joints.
+        Return poses anywhere within the limits of the joints, or else within half a turn.
 
         :returns: shape (count, n) [rad or m].
         """
-        lower, upper = self._model.jnt_range.T
+        lower, upper = np.clip(self.position_limits, -np.pi, np.pi)
         return np.random.default_rng(seed).uniform(lower, upper, (count, len(lower)))
 
     def push(self, link: str, wrench: ArrayLike) -> None:
@@ -111,12 +127,31 @@ class Engine:
             axes, shape (6,) [Nm, N].
         :raises ArgumentError: when the robot has no such link.
         """
-        body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, link)
-        if body < 0:
-            names = ', '.join(self._model.body(i).name for i in range(self._model.nbody))
-            raise ArgumentError(f"the robot has no link '{link}'; it has {names}")
-        self._tip_body = body
+        self._tip_body = self._body(link)
         self._tip_wrench[:] = wrench
+
+    def carry(self, load: Load) -> None:
+        """
+        Let a link carry a load from now on, in place of the one before; the motion goes on.
+
+        :raises ArgumentError: when the robot has no such link, or no body is like that.
+        """
+        self._body(load.link)
+        try:
+            self._model = self._loaded(load, self._model.opt.gravity)
+        except DescriptionError as error:
+            raise ArgumentError(f'a load of {load.mass} kg is refused: {error}') from error
+        before, self._data = self._data, mujoco.MjData(self._model)
+        self._data.qpos[:], self._data.qvel[:] = before.qpos, before.qvel
+        mujoco.mj_forward(self._model, self._data)
+
+    def turn_gravity(self, gravity: ArrayLike) -> None:
+        """
+        Let gravity have another direction, as it has for a mount that is tilted.
+
+        :param gravity: acceleration of free fall in the axes of the root link, shape (3,) [m/s^2].
+        """
+        self._model.opt.gravity[:] = gravity
 
     def advance(self, effort: ArrayLike, steps: int) -> None:
         """
@@ -139,6 +174,38 @@ class Engine:
         self.place(positions)
         return self._data.qfrc_bias.copy()
 
+    def mass_matrix(self, positions: ArrayLike) -> NDArray[np.float64]:
+        """
+        Return the mass matrix in a pose, and put the arm there.
+
+        :param positions: joint positions, shape (n,) [rad or m].
+        :returns: shape (n, n) [kg m^2 and kg].
+        """
+        self.place(positions)
+        columns = np.zeros((self._model.nv, self._model.nv))
+        for unit, column in zip(np.eye(self._model.nv), columns):
+            mujoco.mj_mulM(self._model, self._data, column, unit)
+        return columns
+
+    def _loaded(self, load: Load | None, gravity: ArrayLike) -> mujoco.MjModel:
+        text = for_mujoco(self.urdf, load)
+        try:
+            model = mujoco.MjModel.from_xml_string(text)
+        except ValueError as error:
+            raise DescriptionError(f'MuJoCo refuses the robot description: {error}') from error
+        model.opt.timestep = self.step
+        model.opt.gravity[:] = gravity
+        model.opt.integrator = _integrator(model)
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        return model
+
+    def _body(self, link: str) -> int:
+        body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, link)
+        if body < 0:
+            names = ', '.join(self._model.body(i).name for i in range(self._model.nbody))
+            raise ArgumentError(f"the robot has no link '{link}'; it has {names}")
+        return body
+
     def _apply_tip_wrench(self) -> None:
         body = self._data.body(self._tip_body)
         to_world = body.xmat.reshape(3, 3)
@@ -147,5 +214,8 @@ class Engine:
                           self._data.qfrc_applied)
 
 
-def _with_compiler_options(urdf: str) -> str:
-    return re.sub(r'(<robot\b[^>]*>)', rf'\1{_COMPILER}', urdf, count=1)
+def _integrator(model: mujoco.MjModel) -> mujoco.mjtIntegrator:
+    fastest_decay = np.max(model.dof_damping * model.dof_invweight0, initial=0.0)
+    if fastest_decay * model.opt.timestep > MOST_DECAY:
+        return mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    return mujoco.mjtIntegrator.mjINT_RK4

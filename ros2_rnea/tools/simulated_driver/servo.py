@@ -26,6 +26,44 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+SLOWEST, FASTEST = 25.0, 80.0
+"""Natural frequencies of the heaviest and of the lightest joints [rad/s]."""
+
+DAMPING_RATIO = 0.7
+
+LEAST_SHARE = 0.12
+"""
+Of the inertia that a joint feels, what its gains may rely on where the other joints give way.
+
+Two axes in line feel the whole arm each, but hardly anything against each other; a loop that is
+sampled once a millisecond would then be too strong for its inertia.
+"""
+
+
+RETURN = 20.0
+"""At which rate the stiffness overcomes the joint's own damping at least [1/s]."""
+
+
+def gains(at_start: Vector, anywhere: Vector, own_damping: Vector) -> tuple[Vector, Vector]:
+    """
+    Return gains as a manufacturer would set them: the lighter a joint, the faster.
+
+    The natural frequency of the joint with the largest inertia is ``SLOWEST``; that of the others
+    grows with the fourth root of what their inertia is less, up to ``FASTEST``.  A joint that is
+    damped strongly by itself is stiffer.
+
+    :param at_start: mass matrix where the arm waits, shape (n, n) [kg m^2 and kg].
+    :param anywhere: mass matrices in many poses, shape (N, n, n).
+    :param own_damping: of the joints, shape (n,) [Nm s/rad or N s/m].
+    :returns: stiffness [Nm/rad or N/m] and damping [Nm s/rad or N s/m], shape (n,) each.
+    """
+    felt = np.diagonal(at_start)
+    left = 1.0 / np.diagonal(np.linalg.inv(anywhere), axis1=1, axis2=2).max(axis=0)
+    inertia = np.minimum(felt, left / LEAST_SHARE)
+    frequency = np.minimum(SLOWEST * (inertia.max() / inertia)**0.25, FASTEST)
+    stiffness = np.maximum(inertia * frequency**2, RETURN * own_damping)
+    return stiffness, 2.0 * DAMPING_RATIO * inertia * frequency
+
 
 @dataclass(frozen=True)
 class JointServo:

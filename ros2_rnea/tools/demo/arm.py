@@ -1,0 +1,216 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The arm of the demo: what it can do, and so what is asked of it.
+
+Nothing here knows ROS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, radians, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.model.description import Inertial, JointType, Pose
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.demo.motion import Motion, MultiSine
+from ros2_rnea.tools.models import Model
+from ros2_rnea.tools.simulated_driver.description import Load, simplified
+from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY
+from ros2_rnea.tools.simulated_driver.posture import bent_pose, effort_share
+
+Vector = NDArray[np.float64]
+
+TIP_FORCE = (12.0, 8.0, -20.0)
+"""On the robot, in the axes of the tip's frame, at its strongest [N]."""
+
+LOAD_MASS = 2.0
+"""Of what strong arms pick up [kg]."""
+
+LOAD_SHARE = 0.12
+"""Of their own mass that arms pick up at most; lighter ones are pushed less, too."""
+
+LOAD_CENTER = (0.02, 0.01, 0.05)
+"""From the origin of the tip's frame, in its axes [m]."""
+
+LOAD_SIZE = 0.1
+"""Edge of the cube that is picked up [m]."""
+
+TILT = 30.0
+"""Of the mount, about the y axis of the root link [degrees]."""
+
+WHOLE_SHARE = 0.8
+"""Share of a motor's effort that motion, weight, and force, load or tilt may take together."""
+
+SPEED_SHARE = 0.9
+"""Share of its highest speed that a joint moves with."""
+
+SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01)
+"""Of motion, force, load and tilt: the first that the arm can do is taken."""
+
+LONGEST = 10.0
+SPACING = 0.02
+"""Duration of the motion that is tried, and between two of its moments [s]."""
+
+RATE_MARGIN = 1.4
+"""Of the rate at which efforts may change over the one that the motion needs."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """
+    A robot that stands on its base, and what the demo asks of it.
+
+    :param name: for people.
+    :param urdf: its description as simulated and as the node gets it.
+    :param still: joints that were fixed for the simulation's sake.
+    :param joint_names: in the order of all columns.
+    :param slides: which of them move along their axis, shape (n,).
+    :param tip: the link that is pushed and carries the load.
+    :param start: where the arm waits, shape (n,) [rad or m].
+    :param sizes: of the motion of each joint, shape (n,); 1: as it is written.
+    :param tip_force: the strongest push, shape (3,) [N].
+    :param load: what it picks up.
+    :param tilt: of its mount [degrees].
+    :param rate_limit: how fast efforts may change: as all this needs, and a little faster, so that
+        a step would be seen [Nm/s or N/s].
+    """
+
+    name: str
+    urdf: str
+    still: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    slides: NDArray[np.bool_]
+    tip: str
+    start: Vector
+    sizes: Vector
+    tip_force: Vector
+    load: Load
+    tilt: float
+    rate_limit: float
+
+    def motion(self, duration: float) -> MultiSine:
+        """Return the motion to follow; its duration is in [s]."""
+        return MultiSine(self.start, self.sizes, duration)
+
+    def displayed(self, distances: Vector) -> Vector:
+        """Return distances of joints, shape (..., n) [rad or m], in degrees or millimetres."""
+        return distances * np.where(self.slides, 1e3, np.degrees(1.0))
+
+
+def arm_of(model: Model, tip: str = '') -> Arm:
+    """
+    Find out what an arm can do.
+
+    :param tip: the link to push; empty: as the model says.
+    :raises RneaError: when the description is of no arm that can be simulated and held.
+    """
+    urdf, still = simplified(model.urdf)
+    robot = Robot.from_urdf(urdf, engine='textbook')
+    engine = Engine(urdf)
+    tip = tip or model.tip or _tip_of(urdf)
+    if tip not in robot.link_names:
+        raise ArgumentError(f'the robot has no link {tip!r}; it has {", ".join(robot.link_names)}')
+    start = np.array(model.start) if model.start else bent_pose(engine)
+    holding = effort_share(engine, engine.holding_effort(start))
+    if holding > WHOLE_SHARE:
+        raise ArgumentError(
+            f'the motors of {robot.name!r} cannot hold it: one would need {holding:.1f} times the '
+            'effort limit of the description where the arm waits')
+    return _Ability(robot, engine, tip, start).asked(urdf, still)
+
+
+class _Ability:
+    """What an arm can do, tried with its inverse dynamics."""
+
+    def __init__(self, robot: Robot, engine: Engine, tip: str, start: Vector) -> None:
+        self._robot, self._engine, self._tip, self._start = robot, engine, tip, start
+        self._places = [engine.joint_names.index(name) for name in robot.joint_names]
+        self._back = [robot.joint_names.index(name) for name in engine.joint_names]
+
+    def asked(self, urdf: str, still: tuple[str, ...]) -> Arm:
+        """Return the arm with the largest share of motion, force, load and tilt it can do."""
+        times = np.arange(0.0, LONGEST, SPACING)
+        largest = self._within_ranges(times)
+        lightness = min(LOAD_SHARE * self._engine.moving_mass / LOAD_MASS, 1.0)
+        for share in SHARES:
+            sizes, force = share * largest, share * lightness * np.array(TIP_FORCE)
+            load = _cube(self._tip, share * lightness * LOAD_MASS)
+            tilt = share * TILT
+            motion = MultiSine(self._start, sizes, LONGEST).at(times)
+            efforts = np.stack((
+                self._effort(self._robot, motion, force),
+                self._effort(carrying(self._robot, load), motion),
+                self._effort(self._robot.with_gravity(gravity_when_tilted(tilt)), motion)))
+            if effort_share(self._engine, efforts) <= WHOLE_SHARE:
+                break
+        rate = float(np.max(np.abs(np.diff(efforts, axis=1)))) / SPACING
+        return Arm(self._robot.name, urdf, still, self._engine.joint_names, self._engine.slides,
+                   self._tip, self._start, sizes, force, load, tilt, RATE_MARGIN * rate)
+
+    def _within_ranges(self, times: Vector) -> Vector:
+        """Return the sizes that the joints' ranges and speeds leave, up to 1, shape (n,)."""
+        unit = MultiSine(self._start, np.ones(len(self._start)), LONGEST).at(times)
+        reach = np.max(np.abs(unit.positions - self._start), axis=0)
+        speed = np.max(np.abs(unit.velocities), axis=0)
+        lower, upper = self._engine.position_limits
+        room = 0.95 * np.minimum(self._start - lower, upper - self._start)
+        limits = {joint.name: joint.limits for joint in parse_urdf(self._engine.urdf).joints}
+        fastest = np.array([limits[name].velocity or np.inf for name in self._engine.joint_names])
+        return np.clip(np.minimum(room / reach, SPEED_SHARE * fastest / speed), 0.0, 1.0)
+
+    def _effort(self, robot: Robot, motion: Motion, force: Vector | None = None) -> Vector:
+        """Return the effort that a motion needs, in the order of the engine, shape (N, n)."""
+        push = np.concatenate((np.zeros(3), np.zeros(3) if force is None else force))
+        q, qd, qdd = (part[:, self._places] for part in motion)
+        return robot.inverse_dynamics(q, qd, qdd, f_ext={self._tip: push})[:, self._back]
+
+
+def gravity_when_tilted(degrees: float) -> list[float]:
+    """Return the acceleration of free fall in the axes of a root link that is tilted about y."""
+    angle, down = radians(degrees), -GRAVITY[2]
+    return [down * sin(angle), 0.0, -down * cos(angle)]
+
+
+def carrying(robot: Robot, load: Load) -> Robot:
+    """Return a robot that carries a load."""
+    x, y, z = load.center
+    ixx, ixy, ixz, iyy, iyz, izz = load.inertia
+    return robot.with_payload('load', load.link, Inertial(
+        load.mass, Pose((x, y, z)), (ixx, ixy, ixz, iyy, iyz, izz)))
+
+
+def _cube(link: str, mass: float) -> Load:
+    moment = mass * LOAD_SIZE**2 / 6.0
+    return Load(link, mass, LOAD_CENTER, (moment, 0.0, 0.0, moment, 0.0, moment))
+
+
+def _tip_of(urdf: str) -> str:
+    """Return the link at the end of the longest chain of moving joints; of several, the last."""
+    description = parse_urdf(urdf)
+    above = {joint.child: joint for joint in description.joints}
+
+    def joints_up_from(link: str) -> int:
+        count = 0
+        while link in above:
+            count += above[link].type is not JointType.FIXED
+            link = above[link].parent
+        return count
+
+    return max(reversed([link.name for link in description.links]), key=joints_up_from)

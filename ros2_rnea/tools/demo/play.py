@@ -1,0 +1,95 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Starts driver and node, and plays the scenes one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+
+from rich.progress import Progress
+
+from ros2_rnea.tools.demo.arm import Arm
+from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE
+from ros2_rnea.tools.demo.experiment import gravity_errors, PHASES, push_episode, run_phase
+from ros2_rnea.tools.demo.figures import Episode, Recording, Results
+from ros2_rnea.tools.demo.processes import Children
+from ros2_rnea.tools.demo.scenes import SCENES
+from ros2_rnea.tools.demo.stage import Stage
+from ros2_rnea.tools.simulated_driver.engine import Engine
+
+TRACKING = 'tracking'
+"""The name of the scene that is made of phases."""
+
+
+def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progress) -> Results:
+    """
+    Play scenes with processes of their own, which are gone in the end.
+
+    :param scenes: their names, :data:`TRACKING` among them or not.
+    :param seconds: length of the motion in each phase of that scene.
+    :param out: folder of logs and of the description.
+    :raises ChildError: when a process ends by itself.
+    :raises NoAnswerError: when one does not answer.
+    """
+    tracks = TRACKING in scenes
+    others = [name for name in SCENES if name in scenes]
+    with Children(out) as children, bar:
+        task = bar.add_task('starting driver and node', total=tracks * len(PHASES) + len(others))
+        description = out / 'robot.urdf'
+        description.write_text(arm.urdf, encoding='utf-8')
+        children.start('driver', driver_command(arm, description))
+        children.start('node', node_command(arm))
+        commander = Commander(arm.joint_names, arm.tip, check=children.check)
+        commander.wait_for_robot()
+        done = 0
+
+        def progress(share: float) -> None:
+            bar.update(task, completed=done + share)
+
+        stage = Stage(arm, Engine(arm.urdf), commander, children, progress)
+        recordings: dict[str, Recording] = {}
+        episodes: dict[str, Episode] = {}
+        differences: tuple[float, ...] = ()
+        for phase in PHASES if tracks else ():
+            bar.update(task, description=f'{phase.title:22}', completed=done)
+            recordings[phase.key], log = run_phase(stage, phase, seconds)
+            if phase.wrench:
+                episodes['push'] = push_episode(stage, recordings[phase.key], log)
+            done += 1
+        if tracks:
+            bar.update(task, description=f'{"gravity service":22}', completed=done)
+            differences = gravity_errors(commander, stage.engine)
+        for name in others:
+            bar.update(task, description=f'{name:22}', completed=done)
+            episodes[name] = SCENES[name](stage)
+            done += 1
+    return Results(arm, recordings, differences, episodes)
+
+
+def driver_command(arm: Arm, description: Path) -> list[str]:
+    """Return how to start the driver of an arm."""
+    return [sys.executable, '-m', 'ros2_rnea.tools.simulated_driver', '--urdf', str(description),
+            '--ros-args', '-p', f'start_positions:={arm.start.tolist()}']
+
+
+def node_command(arm: Arm) -> list[str]:
+    """Return how to start the node beside it."""
+    return [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
+            '-r', f'__node:={FEEDFORWARD_NODE}',
+            '-r', '~/commands:=/effort_controller/commands',
+            '-p', f'joints:=[{", ".join(arm.joint_names)}]',
+            '-p', f'effort_rate_limit:={arm.rate_limit:.6f}',
+            '-p', 'enabled:=false']

@@ -1,0 +1,137 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What a simulation takes of a robot description.
+
+Nothing here knows ROS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.model.description import JointType
+from ros2_rnea.model.safe_xml import read_xml
+from ros2_rnea.model.urdf import parse_urdf
+
+LOAD = 'load of the simulation'
+"""The link that a load becomes."""
+
+_SINGLE = (JointType.FIXED, JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC)
+
+# Take the inertias as they are written, and keep each link as a body of its own.
+_COMPILER = {'balanceinertia': 'false', 'discardvisual': 'true', 'fusestatic': 'false'}
+
+
+class Load(NamedTuple):
+    """
+    A rigid body that a link carries.
+
+    :param link: its name.
+    :param mass: [kg]; 0: there is no load.
+    :param center: of mass, in the link's axes from its origin [m].
+    :param inertia: ixx, ixy, ixz, iyy, iyz, izz about the centre, in the link's axes [kg m^2].
+    """
+
+    link: str
+    mass: float = 0.0
+    center: Sequence[float] = (0.0, 0.0, 0.0)
+    inertia: Sequence[float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
+    """
+    Return a description of what can be simulated faithfully.
+
+    Mimic joints, and the joints that they follow, are fixed: mostly the fingers of grippers, which
+    nothing in a simulation would couple.  Coulomb friction is left out: it is a jump, which every
+    engine makes smooth in another way.
+
+    :param urdf: robot description.
+    :returns: the description, unchanged where there is neither, and the names of the joints that
+        stand still at their zero.
+    :raises DescriptionError: when the description is none.
+    """
+    joints = parse_urdf(urdf).joints
+    still = {name for joint in joints if joint.mimic for name in (joint.name, joint.mimic.joint)}
+    if not still and not any(joint.friction for joint in joints):
+        return urdf, ()
+    root = read_xml(urdf)
+    for element in root.findall('joint'):
+        for dynamics in element.findall('dynamics'):
+            dynamics.attrib.pop('friction', None)
+        if element.get('name') in still:
+            element.set('type', 'fixed')
+            _remove(element, 'axis', 'limit', 'dynamics', 'mimic', 'safety_controller')
+    return (tostring(root, encoding='unicode'),
+            tuple(joint.name for joint in joints if joint.name in still))
+
+
+def for_mujoco(urdf: str, load: Load | None = None) -> str:
+    """
+    Return the links and joints of a description, as MuJoCo is to read them.
+
+    :param urdf: robot description.
+    :param load: to add; its link must be there.
+    :raises DescriptionError: when a joint is of a kind that is not simulated.
+    """
+    for joint in parse_urdf(urdf).joints:
+        if joint.type not in _SINGLE or joint.mimic:
+            kind = 'mimic' if joint.mimic else joint.type.label
+            raise DescriptionError(f'joint {joint.name!r} is {kind}; the simulated arm can have '
+                                   'fixed, revolute, continuous and prismatic joints')
+    root = read_xml(urdf)
+    _rename_world(root)
+    for element in list(root):
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+    for link in root.findall('link'):
+        _remove(link, 'visual', 'collision')
+    mujoco = Element('mujoco')
+    SubElement(mujoco, 'compiler', _COMPILER)
+    root.insert(0, mujoco)
+    if load and load.mass:
+        root.extend(_as_link(load))
+    return tostring(root, encoding='unicode')
+
+
+def _as_link(load: Load) -> list[Element]:
+    """Return the elements of a load: a link and the joint that fixes it."""
+    link = Element('link', name=LOAD)
+    inertial = SubElement(link, 'inertial')
+    SubElement(inertial, 'origin', xyz=' '.join(map(repr, load.center)))
+    SubElement(inertial, 'mass', value=repr(load.mass))
+    entries = zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), map(repr, load.inertia))
+    SubElement(inertial, 'inertia', dict(entries))
+    joint = Element('joint', name=LOAD, type='fixed')
+    SubElement(joint, 'parent', link=load.link)
+    SubElement(joint, 'child', link=LOAD)
+    return [link, joint]
+
+
+def _rename_world(root: Element) -> None:
+    """Give another name to a link 'world', which MuJoCo would take for its own world."""
+    for element in root.iter():
+        for attribute in ('name', 'link'):
+            if element.tag in ('link', 'parent', 'child') and element.get(attribute) == 'world':
+                element.set(attribute, 'link named world')
+
+
+def _remove(element: Element, *tags: str) -> None:
+    for child in list(element):
+        if child.tag in tags:
+            element.remove(child)
