@@ -25,6 +25,7 @@ import sys
 
 import pytest
 from repository import PACKAGE, ROOT
+from ros2_rnea.feedforward.decision import Status
 
 DOCS = ROOT / 'docs'
 PAGES = sorted(DOCS.glob('*.rst'))

@@ -29,8 +29,9 @@ def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     """
     Return the effort that overcomes viscous and Coulomb friction, as ``<dynamics>`` gives them.
 
-    The sign of Coulomb friction is smooth, v / sqrt(v² + SLOW²): nothing at rest, 0.7 of it at
-    SLOW, and no jump that a measured velocity's noise could make chatter.
+    The sign of Coulomb friction is smooth, v / sqrt(v² + SLOW²): nothing at rest, and 0.7 of it at
+    SLOW.  Still it is steep there, so that to compensate it at a measured velocity would drive a
+    resting joint to and fro; a desired velocity is what it is for.
 
     :param qd: joint velocities, nv numbers.
     :return: nv numbers [Nm or N]; a mimicking joint's friction counts at the joint it follows.

@@ -37,6 +37,7 @@ class Status(Enum):
     WAITING = 'no joint state yet'
     STALE = 'joint states have stopped: nothing is sent'
     UNKNOWN_POSITION = 'nothing tells where a joint is: nothing is sent'
+    UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
     DECAYING = 'joint states have stopped: gravity at the last one'
     ENDING = 'the node ends: this is sent last'

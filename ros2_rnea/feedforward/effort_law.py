@@ -34,6 +34,9 @@ class RobotMotion(NamedTuple):
     :ivar qdd: the acceleration, correction included.
     :ivar correction: the part of it that corrects an error; None: nothing does.
     :ivar wrenches: that the environment applies, shape (bodies, 6); None: there are none.
+    :ivar friction_qd: the velocity that friction is overcome at; None: ``qd``.  For a measured
+        ``qd`` it is the desired one: around rest, friction at the measured velocity would drive
+        the joint the way it happens to creep, to and fro.
     """
 
     q: np.ndarray
@@ -41,6 +44,7 @@ class RobotMotion(NamedTuple):
     qdd: np.ndarray
     correction: np.ndarray | None = None
     wrenches: np.ndarray | None = None
+    friction_qd: np.ndarray | None = None
 
 
 class EffortLaw:
@@ -66,7 +70,7 @@ class EffortLaw:
 
     def effort(self, motion: RobotMotion, out: np.ndarray) -> np.ndarray:
         """Return what is to be sent of the effort of a motion, shape (nv,), written to ``out``."""
-        q, qd, qdd, _, wrenches = motion
+        q, qd, qdd, _, wrenches, friction_qd = motion
         if self._sent is Terms.GRAVITY_ONLY:
             return self.robot.gravity(q, out=out)
         if wrenches is None:
@@ -75,13 +79,19 @@ class EffortLaw:
             tau = self._computing.inverse_dynamics(q, qd, qdd, f_ext=wrenches, out=out)
         if self._sent is Terms.NO_GRAVITY_NO_CORIOLIS:
             tau -= self._weightless.coriolis_effort(q, qd, out=self._coriolis)
+        if friction_qd is not None:
+            tau += self._weightless.friction(friction_qd) - self._weightless.friction(qd)
         return tau
 
     def terms(self, motion: RobotMotion) -> tuple[EffortTerms, np.ndarray]:
         """Return all terms of the effort of a motion without its correction, and that one's."""
-        q, qd, qdd, correction, wrenches = motion
-        if correction is None:
-            return self.robot.effort_terms(q, qd, qdd, wrenches), np.zeros(self.robot.nv)
-        terms = self.robot.effort_terms(q, qd, qdd - correction, wrenches)
+        q, qd, qdd, correction, wrenches, friction_qd = motion
         at_rest = np.zeros(self.robot.nv)
+        if correction is None:
+            correction = at_rest
+        terms = self.robot.effort_terms(q, qd, qdd - correction, wrenches)
+        if friction_qd is not None:
+            friction = self.robot.friction(friction_qd)
+            terms = terms._replace(
+                friction=friction, total=terms.total - terms.friction + friction)
         return terms, self._weightless.inverse_dynamics(q, at_rest, correction)

@@ -57,6 +57,15 @@ class EffortRamp:
         """Tell whether what was sent last is what was wanted."""
         return self._offset is None and not self._blend_asked and not self._is_behind
 
+    @property
+    def remaining(self) -> float:
+        """Return how long a blend still takes from the last effort on [s]; 0: there is none."""
+        if self._blend_asked:
+            return self._blend_time
+        if self._offset is None:
+            return 0.0
+        return max(self._blend_since + self._blend_time - self._sent_at, 0.0)
+
     def adopt(self, older: EffortRamp) -> None:
         """Set out from what earlier objects sent to joints of the same names."""
         self._held = {**older._held, **dict(zip(older.joints, older.sent.tolist()))}

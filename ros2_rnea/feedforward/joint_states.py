@@ -64,6 +64,8 @@ class JointStates:
         self.positions, self.velocities = self.measured
         self.positions[:] = np.nan
         self.efforts = np.full(len(self.names), np.nan)
+        self._has_velocity = np.ones(len(self.names), dtype=bool)
+        self._some_lack_velocity = False
         self._count = len(controlled)
         self._index = {name: i for i, name in enumerate(self.names)}
         self._received = np.full(len(self.names), -inf)
@@ -99,23 +101,26 @@ class JointStates:
         if not plan.size:
             return False
         source, target = plan.source, plan.target
-        if efforts is not None:
-            self.efforts[target] = (
-                np.asarray(efforts, dtype=float)[source] if len(efforts) == len(names)
-                else np.nan)
         q = np.asarray(positions, dtype=float)[source]
-        qd = np.asarray(velocities, dtype=float)[source] if len(velocities) else np.zeros(len(q))
+        moves: bool | np.ndarray = len(velocities) > 0
+        qd = np.asarray(velocities, dtype=float)[source] if moves else np.zeros(len(q))
         if not isfinite(sum(q.tolist()) + sum(qd.tolist())):  # something here is not, or is huge
+            moves &= ~np.isnan(qd)
             qd = np.where(np.isnan(qd), 0.0, qd)
             usable = np.isfinite(q) & np.isfinite(qd)
             target = self._places[target]
             self._refuse_unless_others(target[~usable], q[~usable], qd[~usable])
-            target, q, qd = target[usable], q[usable], qd[usable]
+            target, q, qd, moves = target[usable], q[usable], qd[usable], moves[usable]
         if stamp:
             self._take_stamp(target, stamp, now)
         self.positions[target] = q
         self.velocities[target] = qd
         self._received[target] = now
+        if moves is not True or self._some_lack_velocity:
+            self._has_velocity[target] = moves
+            self._some_lack_velocity = not self._has_velocity[:self._count].all()
+        if efforts is not None:
+            self._take_efforts(efforts, plan, len(names))
         if plan.all_controlled:
             self._oldest = self._newest = now
         else:
@@ -131,13 +136,27 @@ class JointStates:
                 self.velocities[here] = older.velocities[there]
                 self._received[here] = older._received[there]
                 self._stamps[here] = older._stamps[there]
+                self._has_velocity[here] = older._has_velocity[there]
         self._newest_stamp = float(self._stamps.max(initial=0.0))
+        self._some_lack_velocity = not self._has_velocity[:self._count].all()
         self._summarize()
 
     def unmeasured(self) -> tuple[str, ...]:
         """Return the controlled joints that no message has brought yet."""
         return tuple(
             name for name, when in zip(self.names[:self._count], self._received) if when == -inf)
+
+    def without_velocity(self) -> tuple[str, ...]:
+        """Return the controlled joints whose newest message had no velocity of theirs."""
+        if not self._some_lack_velocity:
+            return ()
+        return tuple(
+            name for name, has in zip(self.names[:self._count], self._has_velocity) if not has)
+
+    def silent_others(self, now: float, longest: float) -> tuple[str, ...]:
+        """Return the other joints that were measured, but none within so long before now [s]."""
+        others = zip(self.names[self._count:], self._received[self._count:])
+        return tuple(name for name, when in others if -inf < when < now - longest)
 
     def stale(self, now: float) -> tuple[str, ...]:
         """Return the controlled joints whose value is older than the timeout."""
@@ -162,6 +181,10 @@ class JointStates:
     def _are_fresh(self, now: float) -> np.ndarray:
         age = now - self._received
         return (age >= 0.0) & (age <= self.timeout)
+
+    def _take_efforts(self, efforts: Floats, plan: _Plan, count: int) -> None:
+        self.efforts[plan.target] = (
+            np.asarray(efforts, dtype=float)[plan.source] if len(efforts) == count else np.nan)
 
     def _summarize(self) -> None:
         """Note when the oldest and the newest value of the controlled joints came."""

@@ -33,10 +33,10 @@ def scale(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """
     Return an effort made smaller by a common factor, and which joints called for it.
 
-    Parameters and results are those of :func:`clamp`.
+    A limit of 0, which some descriptions have for want of a number, takes the effort from its own
+    joint and from no other.  Parameters and results are those of :func:`clamp`.
     """
     beyond = np.abs(effort) > limits
-    if not beyond.any():
-        return effort, beyond
-    factor = (limits[beyond] / np.abs(effort[beyond])).min()
+    counts = beyond & (limits > 0.0)
+    factor = (limits[counts] / np.abs(effort[counts])).min(initial=1.0)
     return np.clip(factor * effort, -limits, limits), beyond

@@ -31,6 +31,9 @@ LEAST = 1.5
 MOST = 40.0
 """Stronger ones are of shocks, four times as strong as the Earth's gravity [m/s^2]."""
 
+LONGEST_GAP = 0.1
+"""Readings count for no longer than this [s], so that no single one counts for much."""
+
 
 class LiveGravity:
     """
@@ -44,18 +47,19 @@ class LiveGravity:
     that is broken or whose driver takes gravity out; and of the two mistakes the worse is to let
     go of an arm that has weight.  A robot without weight is told so by the parameter of gravity.
 
-    What was known stays while readings are refused or do not come.  The next one then counts the
-    more the longer the gap was, as the low-pass has it: almost alone after a few time constants.
+    What was known stays while readings are refused or do not come, and none counts at once, be it
+    the first or the first after a gap: it may be of a shock.
 
     :param time_constant: of the low-pass [s].
+    :param initial: what counts before the first reading, and is led away from.
     """
 
-    def __init__(self, time_constant: float) -> None:
-        self._low_pass = LowPass(time_constant)
+    def __init__(self, time_constant: float, initial: Sequence[float]) -> None:
+        self._low_pass = LowPass(time_constant, np.array(initial, dtype=float), LONGEST_GAP)
 
     @property
-    def vector(self) -> np.ndarray | None:
-        """Return it, shape (3,) [m/s^2], in an array that stays as it is; None if unknown yet."""
+    def vector(self) -> np.ndarray:
+        """Return it, shape (3,) [m/s^2], in an array that stays as it is."""
         return self._low_pass.value
 
     @property

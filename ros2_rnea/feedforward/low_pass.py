@@ -25,20 +25,22 @@ class LowPass:
     Follows readings u by T dy/dt = u − y, solved exactly for the time since the reading before.
 
     A reading is taken to have held for that time, so that it counts by 1 − exp(−dt/T) and what was
-    by the rest: y never leaves the range of the readings, however irregular they come.  It starts
-    afresh, with y = u, at first, after a gap beyond the timeout and where the clock went back.
+    by the rest: y never leaves the range of what it began with and of the readings, however
+    irregular they come.  No reading counts at once: the first moves nothing yet, nor does one by
+    which the clock went back, and a gap counts as no longer than the longest.
 
     :param time_constant: T [s]; 0: the newest reading is the answer.
-    :param timeout: the longest gap that is bridged [s].
-    :ivar value: y, an array that is replaced, never written into; None before the first reading.
-    :ivar received: when the newest reading came [s].
+    :param initial: what y begins with.
+    :param longest_gap: between readings, that counts in full [s].
+    :ivar value: y, an array that is replaced, never written into.
+    :ivar received: when the newest reading came [s]; −inf before the first.
     """
 
-    def __init__(self, time_constant: float, timeout: float = inf) -> None:
-        self.value: np.ndarray | None = None
+    def __init__(self, time_constant: float, initial: np.ndarray, longest_gap: float) -> None:
+        self.value = initial
         self.received = -inf
         self._time_constant = time_constant
-        self._timeout = timeout
+        self._longest_gap = longest_gap
 
     def update(self, reading: np.ndarray, now: float) -> np.ndarray:
         """
@@ -47,12 +49,12 @@ class LowPass:
         :param reading: finite numbers, in an array that nobody changes afterwards.
         :param now: on any clock [s].
         """
-        gap = now - self.received
+        gap = now - self.received if self.received > -inf else 0.0
         self.received = now
-        if self.value is None or not self._time_constant or not 0.0 <= gap <= self._timeout:
+        if not self._time_constant:
             self.value = reading
         else:
-            share = -expm1(-gap / self._time_constant)
+            share = -expm1(-min(max(gap, 0.0), self._longest_gap) / self._time_constant)
             self.value = share * reading + (1.0 - share) * self.value  # no difference overflows
         return self.value
 

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
@@ -47,6 +48,7 @@ from ros2_rnea.feedforward.whole_state import (
 )
 from ros2_rnea.feedforward.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
+from ros2_rnea.model.tree import BASE
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
 
@@ -88,7 +90,7 @@ class FeedforwardPolicy:
             moment_deadband=settings.wrench_moment_deadband,
             tool_mass=settings.wrench_tool_mass,
             tool_center=settings.wrench_tool_center)
-        self.live_gravity = LiveGravity(settings.gravity_time_constant)
+        self.live_gravity = LiveGravity(settings.gravity_time_constant, settings.gravity)
         self.gravity = np.array(settings.gravity)
         self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
         self._feedback = None
@@ -112,10 +114,9 @@ class FeedforwardPolicy:
         # The cycle writes into these, so that it need not allocate any.
         self._q = self._whole.positions(np.full(self._single_count, np.nan))
         self._held_q = self._q.copy()
-        self._qd, self._qdd, self._correction, self._at_rest, self._tau, self._held_tau = (
-            np.zeros((6, robot.nv)))
+        (self._qd, self._desired_qd, self._qdd, self._correction, self._at_rest, self._tau,
+         self._held_tau) = np.zeros((7, robot.nv))
         self._measured = self.states.measured[:, :n]
-        self._has_stopped = False  # the joint states, or the node
         self._last_status = Status.WAITING
         self._last_motion = RobotMotion(self._q, self._at_rest, self._at_rest)
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
@@ -138,12 +139,15 @@ class FeedforwardPolicy:
         self.states.adopt(older.states)
         if older.controlled == self.controlled:
             self.motion.adopt(older.motion)
+            self._last_status = older._last_status
         self.wrenches.adopt(older.wrenches)
-        self.live_gravity.adopt(older.live_gravity)
-        if self.settings.gravity_from_imu:
+        same_root = older.robot.tree.root == self.robot.tree.root
+        if older.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
+            self.live_gravity.adopt(older.live_gravity)
             self._turn_gravity()
         self._ramp.adopt(older._ramp)
-        self._ramp.blend(self.settings.blend_time if duration is None else duration)
+        asked = self.settings.blend_time if duration is None else duration
+        self._ramp.blend(max(asked, older._ramp.remaining))
 
     def start_afresh(self) -> None:
         """Forget the trajectory, and blend in what comes next; for when time has jumped."""
@@ -217,7 +221,7 @@ class FeedforwardPolicy:
         """
         free_fall = None
         if self.settings.wrench_tool_mass:
-            free_fall = self._rotation(frame).T @ self.gravity
+            free_fall = self._rotation(frame, now).T @ self.gravity
         self.wrenches.update(frame, moment_force, now.steady, free_fall)
 
     def zero_wrench(self, now: Instant) -> tuple[str, ...]:
@@ -226,37 +230,43 @@ class FeedforwardPolicy:
 
         :raises RneaError: where there is none.
         """
-        return self.wrenches.zero(now.steady)
+        frames = self.wrenches.zero(now.steady)
+        self._ramp.blend(self.settings.blend_time)
+        return frames
 
     def take_imu(self, frame: str, acceleration: Sequence[float], now: Instant) -> None:
         """
-        Take over an accelerometer's reading, for gravity.
+        Take over an accelerometer's reading, for gravity where the settings say so.
 
         :param frame: the link whose axes the reading is in.
         :raises MessageError: where it cannot be used.
         """
-        self.live_gravity.update(acceleration, self._rotation(frame), now.steady)
+        if not self.settings.gravity_from_imu:
+            return
+        is_first = self.live_gravity.received == -inf
+        self.live_gravity.update(acceleration, self._rotation(frame, now), now.steady)
         self._turn_gravity()
+        if is_first:
+            self._ramp.blend(self.settings.blend_time)
 
     def _turn_gravity(self) -> None:
-        """Compute with the gravity that was measured, if it was."""
-        measured = self.live_gravity.vector
-        if measured is not None:
-            self.gravity = measured
-            self._law.turn_gravity(measured)
+        """Compute with the gravity that is measured."""
+        self.gravity = self.live_gravity.vector
+        self._law.turn_gravity(self.gravity)
 
-    def _rotation(self, frame: str) -> np.ndarray:
+    def _rotation(self, frame: str, now: Instant) -> np.ndarray:
         """Return R with v_root = R v_frame, at the measured state."""
         if frame not in self.robot.tree.links:
             raise MessageError(
                 f'the frame {frame!r} is no link of {self.robot.name!r}'
                 f'{did_you_mean(frame, self.robot.tree.links)}')
         measured = self.states.positions[:self._single_count]
-        unknown = self._whole.unknown(measured)
-        if unknown:
-            raise MessageError(
-                f'where the link {frame!r} is, depends on joint {unknown[0]!r}, whose position '
-                'nothing tells')
+        if self.robot.tree.links[frame].body != BASE:  # else no joint turns it
+            unknown = self._whole.unknown(measured) or self.states.stale(now.steady)
+            if unknown:
+                raise MessageError(
+                    f'how the link {frame!r} is turned depends on joint {unknown[0]!r}, of which '
+                    'no fresh joint state tells')
         return self.robot.link_rotation(self._whole.positions(measured), frame)
 
     # ---- what is sent ---------------------------------------------------------------------------
@@ -276,9 +286,10 @@ class FeedforwardPolicy:
         There is an effort only where one was sent in the last cycle.
         """
         how = self.settings.on_shutdown
-        if how is OnShutdown.NONE or not self._ramp.is_sending:
+        if (how is OnShutdown.NONE or not self._ramp.is_sending
+                or not self.settings.enabled):
             return Decision(Status.DISABLED)
-        self._lead_to_rest()
+        self._lead_to_rest(Status.ENDING)
         self._last_motion = self._holding_motion()
         needed = self._holding_effort()
         if how is OnShutdown.ZERO:
@@ -336,15 +347,20 @@ class FeedforwardPolicy:
                 return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
             self._all_known = True
         if not is_fresh:
-            self._lead_to_rest()
+            self._lead_to_rest(Status.DECAYING)
             self._last_motion = self._holding_motion()
             return self._sent(
                 self._holding_effort(), Status.DECAYING, now, self.states.stale(now.steady))
-        if self._has_stopped or not self._ramp.is_sending:
-            self._has_stopped = False
+        if self._last_status in _AT_REST or not self._ramp.is_sending:
             self._ramp.blend(self.settings.blend_time)
         if self._gravity_only:
-            return self._at_measured_state(measured, Status.GRAVITY, now)
+            self._whole.fill_positions(self._q, measured)
+            motion = RobotMotion(self._q, self._at_rest, self._at_rest)
+            return self._effort(motion, Status.GRAVITY, now)
+        if self._feedback is not None:
+            blind = self.states.without_velocity()
+            if blind:
+                return Decision(Status.UNKNOWN_VELOCITY, blind)
         return self._along_motion(measured, now)
 
     def _may_decay(self) -> bool:
@@ -352,10 +368,10 @@ class FeedforwardPolicy:
         return (self.settings.on_stale_state is OnStaleState.DECAY
                 and self._ramp.is_sending and not self.states.unmeasured())
 
-    def _lead_to_rest(self) -> None:
+    def _lead_to_rest(self, status: Status) -> None:
         """Begin to blend from what was sent for a state that counts no more, but only once."""
-        if not self._has_stopped:
-            self._has_stopped = True
+        if self._last_status is not status:
+            self._last_status = status
             self._ramp.blend(self.settings.state_timeout)
 
     def _without_state(self, now: Instant) -> Decision:
@@ -372,10 +388,6 @@ class FeedforwardPolicy:
         self._whole.fill_positions(self._held_q, self.states.positions[:self._single_count])
         return RobotMotion(self._held_q, self._at_rest, self._at_rest)
 
-    def _at_measured_state(self, measured: np.ndarray, status: Status, now: Instant) -> Decision:
-        self._whole.fill_positions(self._q, measured)
-        return self._effort(self._at_rest, self._at_rest, None, status, now)
-
     def _along_motion(self, measured: np.ndarray, now: Instant) -> Decision:
         n = len(self.controlled)
         target = self.motion.target(
@@ -383,44 +395,59 @@ class FeedforwardPolicy:
         status = _OF_TARGET[target.kind]
         if status is not self._last_status:
             self._soften(status)
-        positions, qd, qdd, correction = target.positions, self._at_rest, self._at_rest, None
-        feedback = None if status in _WITHOUT_GOAL else self._feedback
-        if target.moves or feedback is not None:
-            qd, qdd = self._qd, self._qdd
-            qd[self._controlled_v] = target.velocities
-            qdd[self._controlled_v] = target.accelerations
+        motion = RobotMotion(self._q, self._at_rest, self._at_rest)
+        if target.moves or self._feedback is not None:
+            self._qd[self._controlled_v] = target.velocities
+            self._qdd[self._controlled_v] = target.accelerations
             if len(measured) > n:
                 velocities = self.states.fresh_velocities(now.steady)
-                qd[self._others_v] = velocities[n:len(measured)]
-        if feedback is not None:
-            positions, correction = measured[:n], self._correct(feedback, target)
+                self._qd[self._others_v] = velocities[n:len(measured)]
+            motion = RobotMotion(self._q, self._qd, self._qdd)
+        positions = target.positions
+        if self._feedback is not None:
+            positions = measured[:n]
+            motion = self._corrected(self._feedback, target, now)
         self._q[self._controlled_q] = positions
         if len(measured) > n:
             self._whole.fill_positions(self._q, measured[n:], start=n)
         detail = self.motion.explain(target) if status is Status.OFF_END else ''
-        return self._effort(qd, qdd, correction, status, now, detail)
+        return self._effort(motion, status, now, detail)
 
     def _soften(self, status: Status) -> None:
-        """Blend from the end of a motion into one that nobody asked for."""
+        """Blend from the end of a motion into one that nobody asked for, and into feedback."""
+        came_to_rest = status in _WITHOUT_GOAL or status in (
+            Status.HOLDING_END, Status.CONTROLLER_LOST)
         if status is Status.OFF_END or (
-                self._last_status is Status.OFF_END and status is Status.HOLDING_END):
+                self._last_status in _WITHOUT_GOAL
+                and (came_to_rest or self._feedback is not None)):
             self._ramp.blend(self.settings.blend_time)
 
-    def _correct(self, feedback: StateFeedback, target: Target) -> np.ndarray:
-        """Add to q̈, for the measured state, what corrects its errors, and return that part."""
+    def _corrected(
+            self, feedback: StateFeedback, ahead: Target, now: Instant) -> RobotMotion:
+        """
+        Return the motion at the measured velocity whose acceleration corrects the errors.
+
+        The errors are those of now, however far ahead the acceleration was read.
+        """
         positions, velocities = self._measured
-        correction = self._correction
-        correction[self._controlled_v] = feedback.acceleration(
+        target = ahead
+        if self.settings.lookahead:
+            target = self.motion.target(now.ros, positions, now.steady)
+        self._correction[self._controlled_v] = feedback.acceleration(
             target.positions, target.velocities, positions, velocities)
-        self._qdd += correction
+        self._qdd += self._correction
+        self._desired_qd[:] = self._qd
         self._qd[self._controlled_v] = velocities
-        return correction
+        return RobotMotion(
+            self._q, self._qd, self._qdd, self._correction, friction_qd=self._desired_qd)
 
     def _effort(
-            self, qd: np.ndarray, qdd: np.ndarray, correction: np.ndarray | None, status: Status,
-            now: Instant, detail: str = '') -> Decision:
+            self, motion: RobotMotion, status: Status, now: Instant, detail: str = '',
+            ) -> Decision:
         wrenches = self.wrenches.rows(now.steady) if self._count_wrenches else None
-        self._last_motion = motion = RobotMotion(self._q, qd, qdd, correction, wrenches)
+        if wrenches is not None:
+            motion = motion._replace(wrenches=wrenches)
+        self._last_motion = motion
         tau = self._law.effort(motion, self._tau)
         return self._sent(tau[self._controlled_v], status, now, detail=detail)
 
@@ -442,8 +469,11 @@ class FeedforwardPolicy:
         return f'publish {joint!r} in joint_states, or {assume}'
 
 
+_AT_REST = (Status.DECAYING, Status.ENDING)
+"""Where what is sent leads to rest, whatever motion there was."""
+
 _WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.OFF_END)
-"""Where the measured state is the one to stay in, so that there is no error."""
+"""Where the measured place is the one to stay in."""
 
 
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:

@@ -230,6 +230,7 @@ class Settings:
                 raise ArgumentError(f'{name} is {value}; it needs a finite number from 0 on')
         for name in ('position_gains', 'velocity_gains'):
             self._check_gains(name, getattr(self, name))
+        self._check_terms()
 
     @property
     def sent_terms(self) -> Terms:
@@ -237,13 +238,28 @@ class Settings:
         return self.arm.lacks if self.terms is Terms.AUTOMATIC else self.terms
 
     def _check_gains(self, name: str, gains: tuple[float, ...]) -> None:
-        if not all(0.0 <= gain < inf for gain in gains):
-            raise ArgumentError(f'{name} is {list(gains)}; it needs finite numbers from 0 on')
+        if not all(0.0 <= gain <= HIGHEST_GAIN for gain in gains):
+            raise ArgumentError(
+                f'{name} is {list(gains)}; it needs numbers from 0 to {HIGHEST_GAIN:g}')
         if self.mode is Mode.COMPUTED_TORQUE and not gains:
             raise ArgumentError(
                 f'{name} is empty; mode computed_torque needs one number for all joints or one '
                 'for each')
 
+    def _check_terms(self) -> None:
+        twice = self.arm is not Arm.GENERIC and 'gravity' not in self.sent_terms.left_out
+        if twice:
+            raise ArgumentError(
+                f'terms is {self.terms.value}, which has gravity, and arm is {self.arm.value}, '
+                'which adds gravity by itself; it needs other terms, or arm: generic')
+        if self.mode is Mode.COMPUTED_TORQUE and self.sent_terms is Terms.GRAVITY_ONLY:
+            raise ArgumentError(
+                'terms is gravity_only, and mode is computed_torque, whose feedback would not be '
+                'sent; it needs other terms')
+
+
+HIGHEST_GAIN = 1e6
+"""Beyond this [1/s^2, 1/s], a gain is a mistake."""
 
 _FINITE = (
     'state_timeout', 'lookahead', 'hold_tolerance', 'controller_state_timeout',

@@ -28,7 +28,7 @@ class Smoothing(NamedTuple):
     What is done to the wrenches of a frame, one after the other.
 
     :ivar time_constant: of a low-pass filter [s]; 0: none.
-    :ivar timeout: the longest gap that the filter bridges [s].
+    :ivar timeout: the longest gap that counts in full for the filter [s].
     :ivar moment_deadband: what counts of a moment is what exceeds this [Nm].
     :ivar force_deadband: likewise of a force [N].
     """
@@ -49,7 +49,7 @@ class WrenchSignal:
     def __init__(self, smoothing: Smoothing) -> None:
         self.value = np.zeros(6)
         self._deadbands = smoothing.moment_deadband, smoothing.force_deadband
-        self._low_pass = LowPass(smoothing.time_constant, smoothing.timeout)
+        self._low_pass = LowPass(smoothing.time_constant, np.zeros(6), smoothing.timeout)
         self._bias: np.ndarray | None = None
 
     @property
@@ -57,8 +57,15 @@ class WrenchSignal:
         """Return when the newest wrench came [s]."""
         return self._low_pass.received
 
-    def update(self, wrench: np.ndarray, now: float) -> None:
-        """Take over a wrench, finite numbers in an array that nobody changes afterwards."""
+    def update(self, wrench: np.ndarray, now: float, share: float = 1.0) -> None:
+        """
+        Take over a wrench.
+
+        :param wrench: finite numbers, in an array that nobody changes afterwards.
+        :param share: of the one before that had not faded yet.
+        """
+        if share != 1.0:
+            self._low_pass.value = share * self._low_pass.value
         if self._bias is not None:
             wrench = wrench - self._bias
         self._count(self._low_pass.update(wrench, now))
@@ -66,18 +73,15 @@ class WrenchSignal:
     def zero(self) -> None:
         """Take what the filter says now for the bias, so that the signal is zero at once."""
         filtered = self._low_pass.value
-        if filtered is not None:
-            self._bias = filtered if self._bias is None else self._bias + filtered
-            self._low_pass.value = self.value = np.zeros(6)
+        self._bias = filtered if self._bias is None else self._bias + filtered
+        self._low_pass.value = self.value = np.zeros(6)
 
     def adopt(self, older: WrenchSignal, sign: float) -> None:
         """Go on with an earlier signal's bias and filter, by a sign that tells them now."""
         self._low_pass.adopt(older._low_pass)
         self._bias = None if older._bias is None else sign * older._bias
-        filtered = self._low_pass.value
-        if filtered is not None:
-            self._low_pass.value = sign * filtered
-            self._count(self._low_pass.value)
+        self._low_pass.value = sign * self._low_pass.value
+        self._count(self._low_pass.value)
 
     def _count(self, filtered: np.ndarray) -> None:
         """Set the value to what exceeds the deadbands."""

@@ -44,7 +44,7 @@ class ExternalWrenches:
        A tool that the description lacks is left in, and then balanced as any other load.  What
        accelerates the tool is felt too and left in.
     3. *bias*: what :meth:`zero` found.
-    4. *low-pass*, afresh after a gap of more than the timeout.
+    4. *low-pass*, from zero, or from what has not faded yet.
     5. *deadbands*: of the moment and of the force, what exceeds them counts.
 
     :param tree: of the robot.
@@ -112,7 +112,7 @@ class ExternalWrenches:
         signal = self._signals.get(frame)
         if signal is None:
             signal = self._signals[frame] = WrenchSignal(self._smoothing)
-        signal.update(wrench, now)
+        signal.update(wrench, now, self._share(signal, now))
 
     def zero(self, now: float) -> tuple[str, ...]:
         """
@@ -155,11 +155,17 @@ class ExternalWrenches:
         """Return what the environment does to the robot now: [moment; force] by link."""
         active = {}
         for frame, signal in self._signals.items():
-            age = now - signal.received
-            share = share_left(age - self.timeout, self.fade_time) if age > self.timeout else 1.0
-            if age >= 0.0 and share > 0.0:
+            share = self._share(signal, now)
+            if share > 0.0:
                 active[frame] = share * signal.value
         return active
+
+    def _share(self, signal: WrenchSignal, now: float) -> float:
+        """Return how much of the newest wrench of a frame counts now."""
+        age = now - signal.received
+        if age < 0.0:
+            return 0.0
+        return share_left(age - self.timeout, self.fade_time) if age > self.timeout else 1.0
 
     def rows(self, now: float) -> np.ndarray | None:
         """Return the same as the sum on each body, shape (bodies, 6); None where there is none."""

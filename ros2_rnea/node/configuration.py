@@ -221,7 +221,8 @@ class Configuration:
             else:
                 self._wait_for(model)
                 # settings do not wait; the transition is theirs, unless it is the payloads'
-                self._replace_settings(settings, transition if payloads is None else None)
+                self._replace_settings_where_they_fit(
+                    settings, transition if payloads is None else None)
         if is_simulated is not None:
             self._clocks.is_simulated = is_simulated
         self._timers.restart(parameters.checked(values)['rate'], settings)
@@ -260,6 +261,14 @@ class Configuration:
         if self._models.in_force is not None:
             self._replace_policy(
                 FeedforwardPolicy(self._models.in_force.robot, settings), transition)
+
+    def _replace_settings_where_they_fit(
+            self, settings: Settings, transition: float | None) -> None:
+        """Put settings in force unless they are for the robot that comes, of other joints."""
+        try:
+            self._replace_settings(settings, transition)
+        except ArgumentError as error:
+            self._node.get_logger().info(f'until the new robot is compiled, all stays: {error}')
 
     def _replace_policy(
             self, policy: FeedforwardPolicy, transition: float | None = None) -> None:

@@ -34,6 +34,9 @@ from ros2_rnea.node.remote_parameters import RemoteParameters
 EFFORT, TRAJECTORY = 'effort_controller', 'trajectory_controller'
 """Our parameters that name them."""
 
+ABSENCES = 3
+"""After how many looks that did not find a controller it is gone, and not only out of hearing."""
+
 
 class Controllers:
     """
@@ -54,6 +57,7 @@ class Controllers:
         self._diagnostics = diagnostics
         self._changed = changed
         self._lost = lost
+        self._absences = 0
         self._readers: dict[str, RemoteParameters] = {}
         self._answers: dict[str, dict[str, Any] | None] = {}
 
@@ -98,6 +102,8 @@ class Controllers:
             del self._readers[role]
             self._answers.pop(role, None)
             self._diagnostics.notice(role, '')
+            if role == EFFORT:  # another one holds nothing of ours
+                self._lost()
         if name and role not in self._readers:
             self._readers[role] = RemoteParameters(self._node, name, wanted, on_answer)
         if name:
@@ -109,8 +115,9 @@ class Controllers:
         if values != self._answers.get(EFFORT):
             self._answers[EFFORT] = values
             self._changed()
-            if values is None:
-                self._lost()
+        self._absences = self._absences + 1 if values is None else 0
+        if self._absences == ABSENCES:
+            self._lost()
 
     def _tell(self, own: Mapping[str, Any]) -> None:
         if own[EFFORT]:
@@ -126,7 +133,7 @@ class Controllers:
         if values is None:
             self._diagnostics.notice(
                 TRAJECTORY, f'{name!r} is not there: the parameters that are its rules stay')
-        elif 'command_interfaces' not in values:
+        elif not _are_names(values.get('command_interfaces')):
             self._diagnostics.notice(
                 TRAJECTORY, f'{name!r} is no joint_trajectory_controller: it has no parameter '
                 'command_interfaces')
@@ -138,7 +145,12 @@ class Controllers:
         rules = asdict(ControllerRules.from_parameters(values))
         other = {rule: value for rule, value in rules.items()
                  if self._node.get_parameter(rule).value != value}
-        self._node.set_parameters([Parameter(rule, value=value) for rule, value in other.items()])
+        result = self._node.set_parameters_atomically(
+            [Parameter(rule, value=value) for rule, value in other.items()])
+        if not result.successful:
+            self._diagnostics.notice(
+                TRAJECTORY, f'the rules of {name!r} are not taken over: {result.reason}')
+            return
         for rule, value in other.items():
             self._node.get_logger().info(f'{rule} is {str(value).lower()} now, as for {name!r}')
         changes = not_as_the_trajectory_says(values)
@@ -153,7 +165,7 @@ def _objection(name: str, values: Mapping[str, Any] | None, joints: Sequence[str
     if values is None:
         return f'{name!r} is not there: nothing is sent before its joints are known'
     theirs = values.get('joints')
-    if not theirs:
+    if not theirs or not _are_names(theirs):
         return f'{name!r} has no parameter joints: it is no controller that takes ~/commands'
     interface = values.get('interface_name') or 'effort'
     if interface != 'effort':
@@ -164,3 +176,7 @@ def _objection(name: str, values: Mapping[str, Any] | None, joints: Sequence[str
                 f'{", ".join(joints) or "none"}: nothing is sent; set   '
                 f'joints: [{", ".join(theirs)}]')
     return ''
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)

@@ -39,6 +39,7 @@ LEVELS = {
     Status.WAITING: DiagnosticStatus.WARN,
     Status.STALE: DiagnosticStatus.STALE,
     Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,
+    Status.UNKNOWN_VELOCITY: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
     Status.DECAYING: DiagnosticStatus.STALE,
     Status.ENDING: DiagnosticStatus.WARN,

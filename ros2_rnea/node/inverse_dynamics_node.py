@@ -218,14 +218,14 @@ class InverseDynamicsNode(Node):
         started = perf_counter()
         try:
             decision = policy.decide(now)
+            if decision.effort is not None:
+                self._effort_publishers.send(decision.effort, self._state_stamp)
+                self._diagnostics.timed(self._state_age(), perf_counter() - started)
+                if self._terms_publisher.is_heard:
+                    self._publish_terms(policy, decision)
         except RneaError as error:
             self._diagnostics.refused('cycle', error)
             return
-        if decision.effort is not None:
-            self._effort_publishers.send(decision.effort, self._state_stamp)
-            self._diagnostics.timed(self._state_age(), perf_counter() - started)
-            if self._terms_publisher.is_heard:
-                self._publish_terms(policy, decision)
         self._diagnostics.decided(decision)
 
     def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:

@@ -24,7 +24,7 @@ from ros2_rnea.node.diagnostics import Diagnostics
 PERIOD = 1.0
 
 LONGEST_SILENCE = 1.0
-"""A sensor of gravity that tells nothing for longer than this [s] is said to be silent."""
+"""What tells nothing for longer than this [s] is said to be silent."""
 
 
 def look_at_publishers(node: Node, states: Subscription, diagnostics: Diagnostics) -> None:
@@ -52,6 +52,9 @@ def look_at_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagno
     diagnostics.notice('gravity_from_imu', '' if not is_silent else (
         f'imu has told nothing usable for {LONGEST_SILENCE:g} s: gravity stays '
         f'{policy.gravity.round(3).tolist()} m/s^2'))
+    silent = policy.states.silent_others(steady, LONGEST_SILENCE)
+    diagnostics.notice('other joints', '' if not silent else (
+        f'nothing tells of {listed(silent)} any more: they count where they were last'))
     off = policy.mimic_deviations()
     diagnostics.notice('mimic joints', ', '.join(
         f'{name} is {value:+.4f} off what it should follow' for name, value in off.items()))

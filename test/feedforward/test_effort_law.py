@@ -75,6 +75,21 @@ def test_the_terms_are_all_of_them_whatever_is_sent(sent):
     assert feedback.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize('sent', EXPECTED)
+def test_friction_may_be_that_of_another_velocity(sent):
+    other = np.array([1.3, -0.2])
+    motion = RobotMotion(Q, QD, QDD, None, WRENCHES, other)
+    law = EffortLaw(ROBOT, sent)
+    more = ROBOT.friction(other) - OF.friction
+    assert np.abs(more[0]) > 0.05
+    expected = EXPECTED[sent] + (0.0 if sent is Terms.GRAVITY_ONLY else more)
+    np.testing.assert_allclose(law.effort(motion, np.empty(2)), expected, rtol=1e-12)
+    terms, _ = law.terms(motion)
+    np.testing.assert_allclose(terms.friction, ROBOT.friction(other), rtol=1e-12)
+    np.testing.assert_allclose(terms.total, OF.total + more, rtol=1e-12)
+    np.testing.assert_allclose(sum(terms[:5]), terms.total, rtol=1e-12)
+
+
 def test_what_corrects_an_error_is_a_term_of_its_own():
     correction = np.array([3.0, -2.0])
     terms, feedback = EffortLaw(ROBOT, Terms.FULL).terms(

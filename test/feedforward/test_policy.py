@@ -316,6 +316,7 @@ def test_in_gravity_compensation_it_is_gravity_at_the_measured_state_come_what_m
 def test_gravity_is_a_setting(mode):
     tilted = (3.0, 4.0, -5.0)
     policy = measured(mode=mode, gravity=tilted, **GAINS)
+    measure(policy, velocities=STILL)
     near(policy.decide(at(0.0)).effort, in_order(gravity=tilted))
 
 
@@ -544,6 +545,7 @@ def test_every_effort_is_cut_to_the_limit_times_the_factor_and_named(mode, facto
     """The limits of the description are 40 N m at the elbow and 100 N m at the shoulder."""
     policy = measured(
         mode=mode, gravity=(0.0, 0.0, -9.81e4), effort_limit_factor=factor, **GAINS)
+    measure(policy, velocities=STILL)
     decision = policy.decide(at(0.0))
     near(np.abs(decision.effort), [40.0 * factor, 100.0 * factor])
     near(np.sign(decision.effort), np.sign(in_order()))

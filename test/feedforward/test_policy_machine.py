@@ -51,6 +51,7 @@ ROBOTS = [Robot.from_urdf(text) for text in (
 NAMES = ('shoulder', 'elbow')
 EVENTS = int(os.environ.get('POLICY_EVENTS', '300'))
 STEPS = 50
+LONGEST_BLEND = 0.5
 
 values = st.one_of(
     st.floats(-4.0, 4.0), st.sampled_from([0.0, -3.0, 3.0, nan, inf, -inf, 1e12, 1e200]))
@@ -67,7 +68,7 @@ some_settings = st.fixed_dictionaries({
     'gravity': st.tuples(usual, usual, st.sampled_from([-9.81, 9.81, -9.81e3])),
     'effort_limit_factor': st.sampled_from([1.0, 0.5, 0.01]),
     'effort_rate_limit': st.sampled_from([50.0, 1000.0, 1e5]),
-    'blend_time': st.sampled_from([0.0, 0.1, 0.5]),
+    'blend_time': st.sampled_from([0.0, 0.1, LONGEST_BLEND]),
     'wrench_fade_time': st.sampled_from([0.0, 0.2]),
     'wrench_in_gravity_compensation': st.booleans(),
     'position_limit_margin': st.sampled_from([0.0, 0.5]),
@@ -76,7 +77,7 @@ some_settings = st.fixed_dictionaries({
     'rules': st.builds(ControllerRules, *[st.booleans()] * 5),
     'terms': st.sampled_from(Terms),
     'arm': st.sampled_from(Arm),
-    'position_gains': st.sampled_from([(100.0,), (1e9,)]),
+    'position_gains': st.sampled_from([(100.0,), (1e6,)]),
     'velocity_gains': st.sampled_from([(20.0,), (0.0,)]),
     'beyond_limits': st.sampled_from(BeyondLimits),
     'gravity_from_imu': st.booleans(),
@@ -212,7 +213,10 @@ class AnythingHappens(RuleBasedStateMachine):
         whole = ROBOTS[robot]
         if payload:
             whole = whole.with_payload('box', 'lower', Inertial(mass=payload))
-        policy = FeedforwardPolicy(whole, Settings(**settings))
+        try:
+            policy = FeedforwardPolicy(whole, Settings(**settings))
+        except RneaError:  # terms that the arm adds, or that leave the feedback out
+            return
         policy.take_over(self.policy, duration)
         self.policy = policy
         self.decide()
@@ -248,7 +252,7 @@ class AnythingHappens(RuleBasedStateMachine):
         decision = self.decide()
         needed = self.gravity_at({**dict(zip(NAMES, q)), 'grip': 0.02})
         farthest = np.abs(needed - decision.effort).max()
-        bound = settings.blend_time + farthest / settings.effort_rate_limit + 0.03
+        bound = LONGEST_BLEND + farthest / settings.effort_rate_limit + 0.03
         steps = round(bound / LONGEST_STRIDE)
         if steps > 200:  # from an effort without a limit, that takes too long to watch
             return

@@ -59,6 +59,12 @@ def efforts(q, qd, qdd, robot=ROBOT, **arguments):
     return robot.inverse_dynamics(q[::-1], qd[::-1], qdd[::-1], **arguments)[::-1]
 
 
+def corrected(q, qd, qdd, desired_qd, robot=ROBOT):
+    """Return the effort at a measured state whose friction is that of the desired velocity."""
+    friction = robot.friction(desired_qd[::-1]) - robot.friction(qd[::-1])
+    return efforts(q, qd, qdd, robot) + friction[::-1]
+
+
 def near(actual, expected):
     np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
@@ -72,10 +78,9 @@ def test_the_errors_are_corrected_inside_the_mass_matrix_at_the_measured_state()
     correction = np.array([64.0, 25.0]) * (q - Q) + 12.0 * (qd - QD)
     decision = policy.decide(at(0.05))
     assert decision.status is Status.FOLLOWING
-    near(decision.effort, np.clip(
-        efforts(Q, QD, qdd + correction), [-40.0, -100.0], [40.0, 100.0]))
+    near(decision.effort, corrected(Q, QD, qdd + correction, qd))
     mass = ROBOT.mass_matrix(Q[::-1])[::-1, ::-1]
-    near(decision.effort, efforts(Q, QD, qdd) + mass @ correction)
+    near(decision.effort, corrected(Q, QD, qdd, qd) + mass @ correction)
 
 
 def test_at_the_end_it_holds_the_last_point():
@@ -85,30 +90,81 @@ def test_at_the_end_it_holds_the_last_point():
     decision = policy.decide(at(2.0))
     assert decision.status is Status.HOLDING_END
     correction = -0.01 * np.array([64.0, 25.0]) - 12.0 * QD
-    near(decision.effort, efforts(GOAL + 0.01, QD, correction))
+    near(decision.effort, corrected(GOAL + 0.01, QD, correction, np.zeros(2)))
 
 
 @pytest.mark.parametrize('q', [Q, GOAL + 0.2])
-def test_without_a_goal_there_is_no_error_to_correct(q):
+def test_without_a_goal_it_brakes(q):
+    """Nothing else stands behind the node that would."""
     policy = measured(**GAINS)
     if q is not Q:
         along(policy)
     policy.take_joint_state(JOINTS, q, QD, 0.0, at(2.0))
     decision = policy.decide(at(2.0))
     assert decision.status in (Status.NO_TRAJECTORY, Status.OFF_END)
-    near(decision.effort, efforts(q, np.zeros(2), np.zeros(2)))
+    near(decision.effort, corrected(q, QD, -12.0 * QD, np.zeros(2)))
+
+
+def test_the_errors_are_those_of_now_however_far_ahead_the_acceleration_is_read():
+    policy = measured(**GAINS, lookahead=0.02)
+    q, qd, _ = along(policy)
+    *_, ahead = policy.motion.target(at(0.07).ros, Q)[1:4]
+    correction = np.array([64.0, 25.0]) * (q - Q) + 12.0 * (qd - QD)
+    found = policy.terms(policy.decide(at(0.05)))
+    mass = ROBOT.mass_matrix(Q[::-1])[::-1, ::-1]
+    near(found.inertia, mass @ ahead)
+    near(found.feedback, mass @ correction)
+
+
+@pytest.mark.parametrize('real', [0.7, 0.9, 1.0])
+def test_friction_that_is_not_quite_the_modelled_one_does_not_shake_the_arm(real):
+    """Compensated at the measured velocity, it drives a resting joint to and fro."""
+    rough = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0.5" friction="3.0"'))
+    plant = Robot.from_urdf(
+        ARM.replace('damping="0.5"', f'damping="0.5" friction="{3.0 * real}"'))
+    policy = measured(rough, q=GOAL, qd=(0.0, 0.0), mode=Mode.COMPUTED_TORQUE,
+                      position_gains=(100.0,), velocity_gains=(20.0,))
+    policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(GOAL))], 0.0, at(0.0))
+    q, qd, step, late = GOAL + [0.0, 0.02], np.zeros(2), 5e-4, []
+    fastest = 0.0
+    for k in range(4000):
+        late.append((q.copy(), qd.copy()))
+        policy.take_joint_state(JOINTS, *late[max(k - 4, 0)], 0.0, at(k * step))
+        tau = policy.decide(at(k * step)).effort
+        qd = qd + step * plant.forward_dynamics(q[::-1], qd[::-1], tau[::-1])[::-1]
+        q = q + step * qd
+        fastest = max(fastest, np.abs(qd).max()) if k > 2000 else 0.0
+    assert fastest < 0.01
+
+
+@pytest.mark.parametrize('velocities, blind', [
+    ((), JOINTS), ((0.1, nan), ('shoulder',)), ((nan, nan), JOINTS)])
+def test_without_a_measured_velocity_nothing_would_damp_so_nothing_is_sent(velocities, blind):
+    policy = measured(**GAINS)
+    policy.take_joint_state(JOINTS, Q, velocities, 0.0, at(0.01))
+    decision = policy.decide(at(0.01))
+    assert (decision.status, decision.joints) == (Status.UNKNOWN_VELOCITY, blind)
+    assert decision.effort is None
+    newer = FeedforwardPolicy(ROBOT, policy.settings)
+    newer.take_over(policy)
+    assert newer.decide(at(0.01)).joints == blind
+    policy.take_joint_state(JOINTS, Q, QD, 0.0, at(0.02))
+    assert policy.decide(at(0.02)).status is Status.NO_TRAJECTORY
+    without = measured(qd=velocities)
+    assert without.decide(at(0.0)).status is Status.NO_TRAJECTORY
 
 
 def test_a_plant_that_is_the_model_has_the_errors_of_the_oscillator():
     """The errors of both joints decay as the gains say, although the arm couples them."""
-    policy = measured(mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,),
-                      state_timeout=10.0, hold_tolerance=10.0)
+    smooth = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0"'))
+    policy = measured(smooth, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
+                      velocity_gains=(20.0,), state_timeout=10.0, hold_tolerance=10.0)
     policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(GOAL))], 0.0, at(0.0))
     q, qd, step = GOAL + [0.1, -0.15], np.zeros(2), 1e-4
     for k in range(3000):
         policy.take_joint_state(JOINTS, q, qd, 0.0, at(k * step))
         tau = policy.decide(at(k * step)).effort
-        qd = qd + step * ROBOT.forward_dynamics(q[::-1], qd[::-1], tau[::-1])[::-1]
+        qd = qd + step * smooth.forward_dynamics(q[::-1], qd[::-1], tau[::-1])[::-1]
         q = q + step * qd
     decay = (1.0 + 10.0 * 0.3) * np.exp(-10.0 * 0.3)
     np.testing.assert_allclose((q - GOAL) / [0.1, -0.15], decay, rtol=5e-3)
@@ -119,7 +175,9 @@ def test_a_plant_that_is_the_model_has_the_errors_of_the_oscillator():
     ({'position_gains': ()}, 'position_gains is empty'),
     ({'position_gains': (1.0, 2.0, 3.0)}, 'position_gains has 3 numbers'),
     ({'velocity_gains': (-1.0,)}, r'velocity_gains is \[-1.0\]'),
-    ({'velocity_gains': (nan,)}, r'velocity_gains is \[nan\]')])
+    ({'velocity_gains': (nan,)}, r'velocity_gains is \[nan\]'),
+    ({'position_gains': (1e308,)}, r'position_gains is .* to 1e\+06'),
+    ({'terms': Terms.GRAVITY_ONLY}, 'feedback would not be sent')])
 def test_computed_torque_needs_its_gains(gains, message):
     with pytest.raises(ArgumentError, match=message):
         measured(**{**GAINS, **gains})
@@ -133,7 +191,7 @@ def test_computed_torque_needs_its_gains(gains, message):
     ({'arm': Arm.FRANKA}, Terms.NO_GRAVITY_NO_CORIOLIS),
     ({'arm': Arm.UR}, Terms.NO_GRAVITY),
     ({'arm': Arm.KUKA_FRI}, Terms.NO_GRAVITY),
-    ({'arm': Arm.FRANKA, 'terms': Terms.FULL}, Terms.FULL),
+    ({'arm': Arm.FRANKA, 'terms': Terms.NO_GRAVITY}, Terms.NO_GRAVITY),
     ({'terms': Terms.GRAVITY_ONLY}, Terms.GRAVITY_ONLY)])
 def test_what_the_arm_adds_is_not_sent_unless_that_is_asked_for(settings, sent):
     policy = measured(**settings)
@@ -146,6 +204,13 @@ def test_what_the_arm_adds_is_not_sent_unless_that_is_asked_for(settings, sent):
         Terms.NO_GRAVITY_NO_CORIOLIS: rest,
         Terms.GRAVITY_ONLY: terms.gravity}[sent]
     near(policy.decide(at(0.05)).effort, expected[::-1])
+
+
+@pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR, Arm.KUKA_FRI])
+@pytest.mark.parametrize('terms', [Terms.FULL, Terms.GRAVITY_ONLY])
+def test_gravity_is_not_sent_to_an_arm_that_adds_it(arm, terms):
+    with pytest.raises(ArgumentError, match=f'terms is {terms.value}.*arm is {arm.value}'):
+        Settings(arm=arm, terms=terms)
 
 
 @pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR, Arm.KUKA_FRI])
@@ -247,19 +312,44 @@ def test_an_accelerometer_on_any_link_tells_gravity():
     g = np.array([1.0, 2.0, -9.5])
     in_tool = ROBOT.link_poses(Q[::-1])['tool'].rotation.T @ g
     policy.take_imu('tool', -in_tool, at(0.0))
+    policy._ramp.blend(0.0)
     near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2), gravity=g))
     newer = FeedforwardPolicy(ROBOT, policy.settings)
     newer.take_over(policy)
     near(newer.robot.gravity(Q), ROBOT.gravity(Q, g))
+    without = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS))
+    without.take_over(newer)
+    near(without.robot.gravity(Q), ROBOT.gravity(Q))
+    again = FeedforwardPolicy(ROBOT, policy.settings)
+    again.take_over(without)
+    near(again.robot.gravity(Q), ROBOT.gravity(Q))
+
+
+def test_an_accelerometer_counts_only_where_that_is_asked_for():
+    policy = measured()
+    policy.take_imu('base', (9.81, 0.0, 0.0), at(0.0))
+    near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2)))
+
+
+def test_the_first_reading_of_gravity_makes_no_step():
+    policy = measured(gravity_from_imu=True, gravity_time_constant=0.0, blend_time=0.5)
+    for k in range(1000):
+        policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.001 * k))
+        before = policy.decide(at(0.001 * k)).effort
+    policy.take_imu('base', (9.81, 0.0, 0.0), at(1.0))
+    policy.take_joint_state(JOINTS, Q, (), 0.0, at(1.0))
+    near(policy.decide(at(1.0)).effort, before)
 
 
 def test_the_reading_of_an_accelerometer_needs_a_link_and_where_it_is():
-    policy = measured()
+    policy = measured(gravity_from_imu=True)
     with pytest.raises(MessageError, match="'toll' is no link of 'arm'; did you mean 'tool'"):
         policy.take_imu('toll', (0.0, 0.0, 9.81), at(0.0))
-    unmeasured = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS))
-    with pytest.raises(MessageError, match="'tool' .* joint 'elbow'"):
-        unmeasured.take_imu('tool', (0.0, 0.0, 9.81), at(0.0))
+    unmeasured = FeedforwardPolicy(ROBOT, policy.settings)
+    for blind, when in ((unmeasured, at(0.0)), (policy, at(9.0))):
+        with pytest.raises(MessageError, match="'tool' .* joint 'elbow'.* no fresh"):
+            blind.take_imu('tool', (0.0, 0.0, 9.81), when)
+        blind.take_imu('base', (0.0, 0.0, 9.81), when)
 
 
 def test_a_held_tool_that_the_sensor_weighs_changes_no_effort():
@@ -277,6 +367,7 @@ def test_wrenches_are_zeroed_where_there_are_any():
         policy.zero_wrench(at(0.0))
     policy.take_wrench('tool', PUSH, at(0.0))
     assert policy.zero_wrench(at(0.0)) == ('tool',)
+    policy._ramp.blend(0.0)
     near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2)))
 
 

@@ -23,6 +23,7 @@ from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
 from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
 
@@ -187,6 +188,66 @@ def test_the_end_of_a_motion_that_was_planned_has_its_effort_at_once():
     ride.is_at(ARM_ROBOT.gravity((1.3, 0.2)))
 
 
+def test_a_transition_goes_on_through_other_changes():
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
+    ride.policy = FeedforwardPolicy(loaded, older.settings)
+    ride.policy.take_over(older, 4.0)
+    for _ in range(4):
+        ride.go(0.5).change(loaded, effort_rate_limit=inf)
+    gone = np.abs(ride.go(0.1).sent[-1] - GRAVITY) / np.abs(loaded.gravity(Q) - GRAVITY)
+    assert (gone > 0.2).all() and (gone < 0.8).all()
+    ride.go(2.1).is_at(loaded.gravity(Q))
+
+
+def test_a_transition_is_not_cut_short_where_nothing_else_happens():
+    """A new policy has not seen the old one's status before, and that is no change of it."""
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.go(2.0)
+    assert ride.decision.status is Status.OFF_END
+    older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
+    ride.policy = FeedforwardPolicy(loaded, older.settings)
+    ride.policy.take_over(older, 4.0)
+    gone = np.abs(ride.go(2.0).sent[-1] - GRAVITY) / np.abs(loaded.gravity(Q) - GRAVITY)
+    np.testing.assert_allclose(gone, 0.5, atol=0.01)
+
+
+def test_zeroing_a_wrench_makes_no_step():
+    ride = Ride(effort_rate_limit=inf, wrench_timeout=60.0)
+    ride.policy.take_wrench('tool', PUSH, ride.now)
+    before = ride.go(1.0).sent[-1]
+    assert ride.policy.zero_wrench(ride.now) == ('tool',)
+    ride.go(PERIOD).is_at(before)
+    ride.go(0.6).is_at(GRAVITY)
+
+
+@pytest.mark.parametrize('come', ['trajectory', 'controller'])
+def test_feedback_sets_in_without_a_step(come):
+    ride = Ride(mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,),
+                effort_rate_limit=inf).go(1.0, qd=(0.0, 0.0))
+    before, far = ride.sent[-1], (0.8, -0.5)
+    if come == 'trajectory':
+        ride.policy.take_trajectory(JOINTS, [Waypoint(0.0, far)], 0.0, ride.now)
+    else:
+        ride.policy.take_controller_state(JOINTS, far, (0.0, 0.0), (), 0.0, 0.0, ride.now)
+    ride.go(PERIOD, qd=(0.0, 0.0))
+    assert ride.decision.status in (Status.HOLDING_END, Status.FOLLOWING_CONTROLLER,
+                                    Status.OFF_END)
+    np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
+
+
+def test_a_controller_that_was_lost_off_its_reference_is_let_be_without_a_step():
+    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride.policy.take_controller_state(JOINTS, (1.3, 0.2), (0.0, 0.0), (), 0.0, 0.0, ride.now)
+    ride.go(1.0)
+    assert ride.decision.status is Status.OFF_END
+    before = ride.sent[-1]
+    ride.go(PERIOD, q=(1.3, 0.2))
+    assert ride.decision.status is Status.CONTROLLER_LOST
+    np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
+
+
 # ---- rate -------------------------------------------------------------------------------------
 
 
@@ -347,6 +408,18 @@ def test_the_last_effort_is_led_to_without_a_step(how, expected):
 def test_a_joint_at_the_end_of_its_travel_is_let_go_where_that_is_asked_for():
     ride = Ride(on_shutdown=OnShutdown.ZERO).go(1.0, q=(-3.0, 0.5))
     ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
+
+
+def test_the_last_effort_is_led_to_from_a_decay_as_well():
+    ride = Ride(**DECAY, on_shutdown=OnShutdown.ZERO, effort_rate_limit=inf).go(1.0)
+    ride.go(0.5, measured=False).is_at(GRAVITY)
+    ride.go(PERIOD, measured=False, decide='decide_last').is_at(GRAVITY)
+    ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
+
+
+def test_what_is_disabled_sends_nothing_last():
+    ride = Ride().go(1.0).change(enabled=False)
+    assert ride.go(PERIOD, decide='decide_last').decision.effort is None
 
 
 @pytest.mark.parametrize('ride', [

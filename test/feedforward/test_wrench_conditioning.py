@@ -63,6 +63,12 @@ def counts(wrenches, now=NOW):
     return wrenches.active(now)['tool']
 
 
+def held(wrenches, wrench, seconds=30.0):
+    """Let the sensor show a wrench for so long until NOW, so that its filter does too."""
+    for age in reversed(range(round(20.0 * seconds))):
+        wrenches.update('tool', wrench, NOW - 0.05 * age)
+
+
 def near(actual, expected):
     np.testing.assert_allclose(actual, expected, atol=1e-12)
 
@@ -148,12 +154,13 @@ def test_a_bias_found_in_one_posture_holds_in_another(sign):
 def test_the_bias_is_what_the_filter_says():
     """One noisy reading would make a bias of its noise."""
     wrenches = conditioned(time_constant=1.0)
-    wrenches.update('tool', PUSH, NOW)
+    held(wrenches, PUSH)
     wrenches.update('tool', 9.0 * PUSH, NOW + 1e-9)
     wrenches.zero(NOW + 1e-9)
     near(counts(wrenches, NOW + 1e-9), 0.0 * PUSH)
-    wrenches.update('tool', 2.0 * PUSH, NOW + 1.0)  # after a gap, that is afresh
-    np.testing.assert_allclose(counts(wrenches, NOW + 1.0), PUSH, rtol=1e-7)
+    wrenches.update('tool', 2.0 * PUSH, NOW + 0.1)
+    np.testing.assert_allclose(
+        counts(wrenches, NOW + 0.1), (1.0 - exp(-0.1)) * PUSH, rtol=1e-7)
 
 
 def test_what_the_deadband_hides_is_bias_too():
@@ -194,19 +201,31 @@ def test_without_a_fresh_wrench_there_is_nothing_to_set_to_zero(came, message):
 
 
 @pytest.mark.parametrize('gap, share', [
-    (0.05, 1.0 - exp(-0.25)), (0.09, 1.0 - exp(-0.45)), (0.11, 1.0), (-1.0, 1.0)])
-def test_a_wrench_comes_through_the_low_pass_unless_the_one_before_is_too_old(gap, share):
+    (0.05, 1.0 - exp(-0.25)), (0.09, 1.0 - exp(-0.45)), (0.5, 1.0 - exp(-0.5)), (-1.0, 0.0)])
+def test_a_wrench_comes_through_the_low_pass_and_none_counts_at_once(gap, share):
     wrenches = conditioned(time_constant=0.2)
     wrenches.update('tool', 0.0 * PUSH, NOW)
     wrenches.update('tool', PUSH, NOW + gap)
     near(counts(wrenches, NOW + gap), share * PUSH)
 
 
+@pytest.mark.parametrize('age', [0.05, 0.1, 0.15, 0.25, 0.3, 9.0])
+def test_what_has_not_faded_yet_is_where_the_low_pass_goes_on(age):
+    wrenches = conditioned(time_constant=0.2, fade_time=0.2)
+    held(wrenches, PUSH)
+    before = wrenches.active(NOW + age).get('tool', 0.0 * PUSH)
+    wrenches.update('tool', 0.0 * PUSH, NOW + age)
+    near(counts(wrenches, NOW + age), exp(-5.0 * min(age, TIMEOUT)) * before)
+
+
 def test_each_frame_has_a_filter_of_its_own():
     wrenches = conditioned(time_constant=0.2)
-    wrenches.update('tool', PUSH, NOW)
-    wrenches.update('wrist', -PUSH, NOW)
-    near(wrenches.active(NOW)['wrist'], -PUSH)
+    for now in (NOW, NOW + 0.05):
+        wrenches.update('tool', PUSH, now)
+    wrenches.update('wrist', -PUSH, NOW + 0.05)
+    active = wrenches.active(NOW + 0.05)
+    near(active['wrist'], 0.0 * PUSH)
+    near(active['tool'], (1.0 - exp(-0.25)) * PUSH)
 
 
 @pytest.mark.parametrize('how, moment, force', [
@@ -237,9 +256,8 @@ def test_the_deadband_makes_no_step():
 def test_the_deadband_does_not_shake_the_filter():
     """What is filtered is the wrench, not what is left of it."""
     wrenches = conditioned(time_constant=0.2, force_deadband=1.0)
-    for step in range(3):
-        wrenches.update('tool', [0.0, 0.0, 0.0, 4.0, 0.0, 0.0], NOW + 0.01 * step)
-    near(counts(wrenches, NOW + 0.02), [0.0, 0.0, 0.0, 3.0, 0.0, 0.0])
+    held(wrenches, [0.0, 0.0, 0.0, 4.0, 0.0, 0.0])
+    near(counts(wrenches), [0.0, 0.0, 0.0, 3.0, 0.0, 0.0])
 
 
 def test_wrenches_of_any_size_that_is_allowed_add_up_without_a_warning():
@@ -258,7 +276,7 @@ def test_wrenches_of_any_size_that_is_allowed_add_up_without_a_warning():
 @pytest.mark.parametrize('signs', [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
 def test_a_successor_goes_on_with_bias_and_filter_by_its_own_sign(signs):
     older, newer = (conditioned(sign, time_constant=0.2) for sign in signs)
-    older.update('tool', 7.0 * PUSH, NOW)
+    held(older, 7.0 * PUSH)
     older.zero(NOW)
     older.update('tool', 8.0 * PUSH, NOW + 0.05)
     newer.adopt(older)

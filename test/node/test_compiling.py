@@ -164,8 +164,8 @@ def test_the_transition_of_a_payload_counts_once_it_is_compiled(rod_at_work, hel
     held['open'] = True
     node.until(lambda: node.node.policy.robot.payloads)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text), rel=0.1)
-    assert node.set_parameter('lookahead', 0.0).successful
-    assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(text))
+    assert node.set_parameter('lookahead', 0.0).successful  # goes on through other changes
+    assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text), rel=0.1)
 
 
 def test_a_payload_that_cannot_be_compiled_is_said_and_the_robot_goes_on(

@@ -175,10 +175,39 @@ def test_a_controller_that_comes_back_holds_nothing_so_the_effort_sets_out_from_
     controller.leave()
     arm.until(lambda: 'is not there' in arm.told('effort_controller'))
     assert arm.set_parameter('blend_time', 60.0).successful
+    arm.until(lambda: not arm.node.policy._ramp.sent.any())
     count = len(arm.commands)
     start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     assert arm.commands[count] == pytest.approx([0.0, 0.0])
+
+
+def test_a_controller_that_was_only_out_of_hearing_still_holds_what_was_sent(
+        start, monkeypatch):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    before = arm.commands[-1]
+    monkeypatch.setattr(arm.node._controllers, 'look', lambda: None)
+    arm.settle(0.2)
+    arm.node._controllers._on_effort_controller(None)
+    assert not sends(arm)
+    assert arm.set_parameter('blend_time', 60.0).successful
+    arm.node._controllers._on_effort_controller(
+        {'joints': controller.parameters['joints'], 'interface_name': 'effort'})
+    count = len(arm.commands)
+    arm.until(lambda: sends(arm))
+    assert arm.commands[count] == pytest.approx(before)
+
+
+@pytest.mark.parametrize('joints', [3, True, [1, 2], 'shoulder'])
+def test_joints_that_are_no_names_are_those_of_another_kind_of_node(start, joints):
+    start_arm, start_controller = start
+    arm = start_arm(effort_controller='effort_controller')
+    start_controller(arm, joints=joints)
+    arm.until(lambda: 'has no parameter joints' in arm.told('effort_controller'))
+    assert not sends(arm)
 
 
 def test_the_parameter_can_name_another_controller_or_none(start):
