@@ -35,9 +35,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.joint_states import Floats
 from ros2_rnea.feedforward.trajectory import Array
-
-Floats = Sequence[float] | np.ndarray
 
 # As many references as these in one place, one after the other, are a robot that is to stand
 # still.  Two might be the sides of a turning point.

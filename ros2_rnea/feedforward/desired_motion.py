@@ -23,7 +23,8 @@ import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.controller_rules import ControllerRules
-from ros2_rnea.feedforward.controller_state import ControllerState, Floats
+from ros2_rnea.feedforward.controller_state import ControllerState
+from ros2_rnea.feedforward.joint_states import Floats
 from ros2_rnea.feedforward.trajectory import Array, Trajectory, Waypoint, whole_turns
 from ros2_rnea.feedforward.trajectory_replacement import joined
 

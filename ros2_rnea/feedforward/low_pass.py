@@ -58,6 +58,10 @@ class LowPass:
             self.value = share * reading + (1.0 - share) * self.value  # no difference overflows
         return self.value
 
+    def restart(self, initial: np.ndarray) -> None:
+        """Begin anew with a value, as before the first reading."""
+        self.value, self.received = initial, -inf
+
     def adopt(self, older: LowPass) -> None:
         """Go on from where an earlier filter was."""
         self.value, self.received = older.value, older.received

@@ -150,8 +150,9 @@ class FeedforwardPolicy:
         self._ramp.blend(max(asked, older._ramp.remaining))
 
     def start_afresh(self) -> None:
-        """Forget the trajectory, and blend in what comes next; for when time has jumped."""
+        """Forget motion and wrenches, and blend in what comes next; for when time has jumped."""
         self.motion.clear()
+        self.wrenches.forget()
         self._ramp.blend(self.settings.blend_time)
 
     def forget_what_was_sent(self) -> None:

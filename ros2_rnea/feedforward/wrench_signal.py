@@ -76,6 +76,11 @@ class WrenchSignal:
         self._bias = filtered if self._bias is None else self._bias + filtered
         self._low_pass.value = self.value = np.zeros(6)
 
+    def forget(self) -> None:
+        """Be without a wrench, as before the first; the bias is the sensor's and stays."""
+        self.value = np.zeros(6)
+        self._low_pass.restart(self.value)
+
     def adopt(self, older: WrenchSignal, sign: float) -> None:
         """Go on with an earlier signal's bias and filter, by a sign that tells them now."""
         self._low_pass.adopt(older._low_pass)

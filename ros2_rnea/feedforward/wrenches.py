@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot
+from math import hypot, inf
 
 import numpy as np
 
@@ -124,7 +124,8 @@ class ExternalWrenches:
         :raises MessageError: where no frame has a fresh wrench.
         """
         old = self.stale(now)
-        fresh = tuple(frame for frame in self._signals if frame not in old)
+        fresh = tuple(frame for frame, signal in self._signals.items()
+                      if 0.0 <= now - signal.received <= self.timeout)
         if not fresh:
             seen = f'; what came in {", ".join(old)} is older' if old else ''
             raise MessageError(
@@ -133,6 +134,11 @@ class ExternalWrenches:
         for frame in fresh:
             self._signals[frame].zero()
         return fresh
+
+    def forget(self) -> None:
+        """Forget all wrenches, for their times mean nothing any more; biases stay."""
+        for signal in self._signals.values():
+            signal.forget()
 
     def adopt(self, older: ExternalWrenches) -> None:
         """
@@ -184,7 +190,7 @@ class ExternalWrenches:
         """Return the frames whose newest wrench counts no longer, or not in full."""
         return tuple(
             frame for frame, signal in self._signals.items()
-            if not 0.0 <= now - signal.received <= self.timeout)
+            if signal.received > -inf and not 0.0 <= now - signal.received <= self.timeout)
 
     def _without_tool(
             self, frame: str, wrench: np.ndarray,

@@ -41,9 +41,13 @@ class Clocks:
         day: asked directly, it comes without an object of rclpy's.
         """
         if self.is_simulated:
-            simulated = 1e-9 * self._own.now().nanoseconds
+            simulated = self.ros()
             return Instant(simulated, simulated)
         return Instant(monotonic(), time())
+
+    def ros(self) -> float:
+        """Return the time that stamps go by [s]."""
+        return 1e-9 * self._own.now().nanoseconds if self.is_simulated else time()
 
     def steady(self) -> float:
         """Return the time that ages go by [s]."""

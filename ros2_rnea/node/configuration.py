@@ -33,7 +33,7 @@ from ros2_rnea.node.clocks import Clocks
 from ros2_rnea.node.cycle_timers import CycleTimers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.effort_publishers import EffortPublishers
-from ros2_rnea.node.introduction import introduce
+from ros2_rnea.node.introduction import introduce, NO_ROBOT
 from ros2_rnea.node.models import Model, Models, Payload, Source
 
 COMPILING_PERIOD = 0.05
@@ -138,8 +138,7 @@ class Configuration:
     def _described_model(self) -> Model:
         model = self._latest
         if model is None:
-            raise ArgumentError(
-                'there is no robot yet: nothing usable has come on robot_description')
+            raise ArgumentError(NO_ROBOT)
         return model
 
     # ---- parameters -----------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.fill_answer import circumstances
 from ros2_rnea.node.fill_process import FillProcess
+from ros2_rnea.node.introduction import NO_ROBOT
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
 
@@ -98,8 +99,7 @@ class FillService:
             response: FillTrajectoryEfforts.Response) -> FillTrajectoryEfforts.Response:
         policy = self._policy()
         if policy is None:
-            response.message = (
-                'there is no robot yet: nothing usable has come on robot_description')
+            response.message = NO_ROBOT
             return response
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # garbage collection goes through what there is

@@ -26,6 +26,9 @@ from ros2_rnea.node.conversions import listed
 from ros2_rnea.node.models import Model
 from ros2_rnea.robot import Robot
 
+NO_ROBOT = 'there is no robot yet: nothing usable has come on robot_description'
+"""What is answered while there is none to introduce."""
+
 
 def introduce(
         model: Model, policy: FeedforwardPolicy, given: Iterable[str], logger: RcutilsLogger,

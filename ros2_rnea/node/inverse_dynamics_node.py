@@ -257,7 +257,7 @@ class InverseDynamicsNode(Node):
 
     def _state_age(self) -> float | None:
         stamp = self._state_stamp[0] + 1e-9 * self._state_stamp[1]
-        age = self._clocks.now().ros - stamp
+        age = self._clocks.ros() - stamp
         return age if stamp and 0.0 <= age < OLDEST_PLAUSIBLE_STATE else None
 
     def _on_lost(self) -> None:

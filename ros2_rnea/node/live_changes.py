@@ -33,6 +33,7 @@ from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDe
 from ros2_rnea.node.clocks import Clocks
 from ros2_rnea.node.configuration import Configuration
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.introduction import NO_ROBOT
 from ros2_rnea.node.models import Payload
 from ros2_rnea.node.qos import sensor_data
 from sensor_msgs.msg import Imu
@@ -112,8 +113,7 @@ class LiveChanges:
     def _policy(self) -> FeedforwardPolicy:
         policy = self._configuration.policy
         if policy is None:
-            raise ArgumentError(
-                'there is no robot yet: nothing usable has come on robot_description')
+            raise ArgumentError(NO_ROBOT)
         return policy
 
     def _rotation(self, policy: FeedforwardPolicy, link: str) -> np.ndarray:

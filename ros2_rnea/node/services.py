@@ -26,6 +26,7 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
 from ros2_rnea.feedforward.questions import answered_joints, AnsweredJoints, make_question
 from ros2_rnea.node.conversions import moment_force
+from ros2_rnea.node.introduction import NO_ROBOT
 from sensor_msgs.msg import JointState
 
 try:
@@ -78,8 +79,7 @@ class Services:
         policy = self._policy()
         try:
             if policy is None:
-                raise ArgumentError(
-                    'there is no robot yet: nothing usable has come on robot_description')
+                raise ArgumentError(NO_ROBOT)
             compute(policy, request, response)
         except RneaError as error:
             response.success, response.message = False, str(error)

@@ -144,6 +144,16 @@ def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
     ride.go(0.6).is_at(GRAVITY)
 
 
+def test_a_wrench_from_before_a_reset_of_time_does_not_count_when_its_time_comes_again():
+    ride = Ride(wrench_timeout=60.0).go(1.0)
+    ride.policy.take_wrench('tool', PUSH, ride.now)
+    came = ride.time
+    assert np.abs(ride.go(1.0).sent[-1] - GRAVITY).max() > 0.1
+    ride.policy.start_afresh()
+    ride.time = came - 1.0
+    ride.go(2.0).is_at(GRAVITY)
+
+
 def test_an_effort_that_nobody_holds_any_more_is_set_out_from_zero():
     ride = Ride(effort_rate_limit=inf).go(1.0)
     ride.policy.forget_what_was_sent()

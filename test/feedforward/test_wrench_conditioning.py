@@ -197,6 +197,18 @@ def test_without_a_fresh_wrench_there_is_nothing_to_set_to_zero(came, message):
     near(counts(wrenches), PUSH)
 
 
+def test_what_is_forgotten_never_counts_again_but_the_bias_does():
+    wrenches = conditioned()
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.zero(NOW)
+    wrenches.update('tool', 3.0 * PUSH, NOW)
+    wrenches.forget()
+    for now in (1.0, NOW, NOW + 0.05, NOW + 9.0):
+        assert not wrenches.active(now)
+    wrenches.update('tool', 3.0 * PUSH, 1.0)
+    near(counts(wrenches, 1.0), 2.0 * PUSH)
+
+
 # ---- low-pass and deadbands -------------------------------------------------------------------
 
 
