@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.feedforward.desired_motion import TargetKind
-
 
 class Instant(NamedTuple):
     """One moment on the two clocks that count [s]."""
@@ -31,7 +29,7 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """What a decision came to; only the last nine come with an effort."""
+    """What a decision came to; the last nine come with an effort, six of them with a motion."""
 
     DISABLED = 'disabled: nothing is sent'
     WAITING = 'no joint state yet'
@@ -42,12 +40,12 @@ class Status(Enum):
     DECAYING = 'joint states have stopped: gravity at the last one'
     ENDING = 'the node ends: this is sent last'
     GRAVITY = 'gravity at the measured state'
-    NO_TRAJECTORY = TargetKind.NO_TRAJECTORY.value
-    FOLLOWING = TargetKind.FOLLOWING.value
-    HOLDING_END = TargetKind.HOLDING_END.value
-    FOLLOWING_CONTROLLER = TargetKind.FOLLOWING_CONTROLLER.value
-    CONTROLLER_LOST = TargetKind.CONTROLLER_LOST.value
-    OFF_END = TargetKind.OFF_END.value
+    NO_TRAJECTORY = 'there is no trajectory: gravity at the measured state'
+    FOLLOWING = 'following the trajectory'
+    HOLDING_END = 'the trajectory has ended: gravity at its last point'
+    FOLLOWING_CONTROLLER = "following the controller's reference"
+    CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
+    OFF_END = 'the robot is not where the motion ended: gravity at the measured state'
 
 
 class Decision(NamedTuple):

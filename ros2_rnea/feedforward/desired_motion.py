@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -24,20 +23,10 @@ import numpy as np
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.controller_rules import ControllerRules
 from ros2_rnea.feedforward.controller_state import ControllerState
+from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.feedforward.joint_states import Floats
 from ros2_rnea.feedforward.trajectory import Array, Trajectory, Waypoint, whole_turns
 from ros2_rnea.feedforward.trajectory_replacement import joined
-
-
-class TargetKind(Enum):
-    """Where a target comes from, in words."""
-
-    NO_TRAJECTORY = 'there is no trajectory: gravity at the measured state'
-    FOLLOWING = 'following the trajectory'
-    HOLDING_END = 'the trajectory has ended: gravity at its last point'
-    FOLLOWING_CONTROLLER = "following the controller's reference"
-    CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
-    OFF_END = 'the robot is not where the motion ended: gravity at the measured state'
 
 
 class Target(NamedTuple):
@@ -48,7 +37,7 @@ class Target(NamedTuple):
     shorter way round for continuous joints; None until it has ended.
     """
 
-    kind: TargetKind
+    status: Status
     positions: Array
     velocities: Array
     accelerations: Array
@@ -57,7 +46,7 @@ class Target(NamedTuple):
     @property
     def moves(self) -> bool:
         """Tell whether the velocities and accelerations need not be zero."""
-        return self.off_end is None and self.kind is not TargetKind.NO_TRAJECTORY
+        return self.off_end is None and self.status is not Status.NO_TRAJECTORY
 
 
 class DesiredMotion:
@@ -183,26 +172,26 @@ class DesiredMotion:
         if reference is not None:
             *desired, strength = reference
             if strength == 1.0:
-                return Target(TargetKind.FOLLOWING_CONTROLLER, *desired)
+                return Target(Status.FOLLOWING_CONTROLLER, *desired)
             if strength > 0.0:
-                return Target(TargetKind.CONTROLLER_LOST, *desired)
-            return self._holding(TargetKind.CONTROLLER_LOST, desired[0], measured_positions)
+                return Target(Status.CONTROLLER_LOST, *desired)
+            return self._holding(Status.CONTROLLER_LOST, desired[0], measured_positions)
         if self._trajectory is None:
-            return self._resting(TargetKind.NO_TRAJECTORY, measured_positions)
+            return self._resting(Status.NO_TRAJECTORY, measured_positions)
         sample = self._trajectory.sample(time)
         if time < self._trajectory.end:
-            return Target(TargetKind.FOLLOWING, *sample)
-        return self._holding(TargetKind.HOLDING_END, sample[0], measured_positions)
+            return Target(Status.FOLLOWING, *sample)
+        return self._holding(Status.HOLDING_END, sample[0], measured_positions)
 
     def explain(self, target: Target) -> str:
         """Return a sentence on where a target of this motion comes from, for people."""
-        if target.kind is not TargetKind.OFF_END or target.off_end is None:
-            return target.kind.value
+        if target.status is not Status.OFF_END or target.off_end is None:
+            return target.status.value
         joints = ', '.join(
             f'{name} by {distance:+.3f}'
             for name, distance in zip(self.joint_names, target.off_end, strict=True)
             if abs(distance) > self.hold_tolerance)
-        return f'{target.kind.value} ({joints}; hold_tolerance {self.hold_tolerance})'
+        return f'{target.status.value} ({joints}; hold_tolerance {self.hold_tolerance})'
 
     def _checked(
         self,
@@ -232,7 +221,7 @@ class DesiredMotion:
         old = self._trajectory
         # Off its end, the robot was moved by something else, which then is the one to be replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
-                and len(old.waypoints) > 1 and present.kind is not TargetKind.OFF_END):
+                and len(old.waypoints) > 1 and present.status is not Status.OFF_END):
             return joined(old, trajectory, now)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(
@@ -247,15 +236,15 @@ class DesiredMotion:
                 present.positions, present.velocities, self._continuous, present.accelerations)
         return positions, velocities, self._continuous, None
 
-    def _holding(self, kind: TargetKind, positions: Array, measured_positions: Array) -> Target:
+    def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
         """Return the target of staying where the motion ended, if the robot is there."""
         off_end = measured_positions - positions
         off_end -= whole_turns(off_end, self._continuous)
         if np.abs(off_end).max() <= self.hold_tolerance:
-            return self._resting(kind, positions, off_end)
-        return self._resting(TargetKind.OFF_END, measured_positions, off_end)
+            return self._resting(status, positions, off_end)
+        return self._resting(Status.OFF_END, measured_positions, off_end)
 
     def _resting(
-        self, kind: TargetKind, positions: Array, off_end: Array | None = None,
+        self, status: Status, positions: Array, off_end: Array | None = None,
     ) -> Target:
-        return Target(kind, positions, self._at_rest, self._at_rest, off_end)
+        return Target(status, positions, self._at_rest, self._at_rest, off_end)

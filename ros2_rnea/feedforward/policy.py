@@ -22,7 +22,7 @@ import numpy as np
 
 from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
-from ros2_rnea.feedforward.desired_motion import DesiredMotion, Target, TargetKind
+from ros2_rnea.feedforward.desired_motion import DesiredMotion, Target
 from ros2_rnea.feedforward.effort_guard import EffortGuard
 from ros2_rnea.feedforward.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort_ramp import EffortRamp
@@ -51,9 +51,6 @@ from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
-
-
-_OF_TARGET = {kind: Status[kind.name] for kind in TargetKind}
 
 
 class FeedforwardPolicy:
@@ -116,7 +113,10 @@ class FeedforwardPolicy:
         self._held_q = self._q.copy()
         (self._qd, self._desired_qd, self._qdd, self._correction, self._at_rest, self._tau,
          self._held_tau) = np.zeros((7, robot.nv))
-        self._measured = self.states.measured[:, :n]
+        self._measured = self.states.measured[:, :n]  # views, as are the next two
+        self._measured_q = self._measured[0]
+        self._singles = self.states.positions[:self._single_count]
+        self._lookahead = settings.lookahead
         self._last_status = Status.WAITING
         self._last_motion = RobotMotion(self._q, self._at_rest, self._at_rest)
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
@@ -191,10 +191,7 @@ class FeedforwardPolicy:
         if not self.states.is_fresh(now.steady):
             raise TrajectoryError(
                 'a trajectory starts from the measured state, and there is no fresh one')
-        n = len(self.controlled)
-        self.motion.accept(
-            names, waypoints, stamp, now.ros,
-            self.states.positions[:n], self.states.velocities[:n], now.steady)
+        self.motion.accept(names, waypoints, stamp, now.ros, *self._measured, now.steady)
 
     def take_controller_state(
             self,
@@ -261,7 +258,7 @@ class FeedforwardPolicy:
             raise MessageError(
                 f'the frame {frame!r} is no link of {self.robot.name!r}'
                 f'{did_you_mean(frame, self.robot.tree.links)}')
-        measured = self.states.positions[:self._single_count]
+        measured = self._singles
         if self.robot.tree.links[frame].body != BASE:  # else no joint turns it
             unknown = self._whole.unknown(measured) or self.states.stale(now.steady)
             if unknown:
@@ -323,7 +320,7 @@ class FeedforwardPolicy:
         """Return by how much measured mimic joints are off what they should follow [rad or m]."""
         deviations = {}
         bodies = self.robot.tree.bodies
-        singles = self.states.positions[:self._single_count]
+        singles = self._singles
         if self._whole.unknown(singles):
             return {}  # the leader may be among them
         positions = self._whole.positions(singles)
@@ -341,7 +338,7 @@ class FeedforwardPolicy:
         is_fresh = self.states.is_fresh(now.steady)
         if not is_fresh and not self._may_decay():
             return self._without_state(now)
-        measured = self.states.positions[:self._single_count]
+        measured = self._singles
         if not self._all_known:  # once they are, they stay so
             unknown = self._whole.unknown(measured)
             if unknown:
@@ -386,27 +383,28 @@ class FeedforwardPolicy:
         return self._law.effort(self._holding_motion(), self._held_tau)[self._controlled_v]
 
     def _holding_motion(self) -> RobotMotion:
-        self._whole.fill_positions(self._held_q, self.states.positions[:self._single_count])
+        self._whole.fill_positions(self._held_q, self._singles)
         return RobotMotion(self._held_q, self._at_rest, self._at_rest)
 
     def _along_motion(self, measured: np.ndarray, now: Instant) -> Decision:
         n = len(self.controlled)
         target = self.motion.target(
-            now.ros + self.settings.lookahead, measured[:n], now.steady)
-        status = _OF_TARGET[target.kind]
+            now.ros + self._lookahead, self._measured_q, now.steady)
+        status = target.status
         if status is not self._last_status:
             self._soften(status)
-        motion = RobotMotion(self._q, self._at_rest, self._at_rest)
+        positions, qd, qdd = target.positions, self._at_rest, self._at_rest
         if target.moves or self._feedback is not None:
-            self._qd[self._controlled_v] = target.velocities
-            self._qdd[self._controlled_v] = target.accelerations
+            qd, qdd = self._qd, self._qdd
+            qd[self._controlled_v] = target.velocities
+            qdd[self._controlled_v] = target.accelerations
             if len(measured) > n:
                 velocities = self.states.fresh_velocities(now.steady)
-                self._qd[self._others_v] = velocities[n:len(measured)]
-            motion = RobotMotion(self._q, self._qd, self._qdd)
-        positions = target.positions
-        if self._feedback is not None:
-            positions = measured[:n]
+                qd[self._others_v] = velocities[n:len(measured)]
+        if self._feedback is None:
+            motion = RobotMotion(self._q, qd, qdd)
+        else:
+            positions = self._measured_q
             motion = self._corrected(self._feedback, target, now)
         self._q[self._controlled_q] = positions
         if len(measured) > n:
@@ -432,7 +430,7 @@ class FeedforwardPolicy:
         """
         positions, velocities = self._measured
         target = ahead
-        if self.settings.lookahead:
+        if self._lookahead:
             target = self.motion.target(now.ros, positions, now.steady)
         self._correction[self._controlled_v] = feedback.acceleration(
             target.positions, target.velocities, positions, velocities)
@@ -457,11 +455,11 @@ class FeedforwardPolicy:
             joints: tuple[str, ...] = (), detail: str = '') -> Decision:
         """Return the decision to send what is needed, as far as it harms nothing."""
         measured = None if status is Status.ENDING else self._measured
-        effort, not_finite, *flags = self._guard.passed(
+        effort, not_finite, saturated, restrained, rate_limited = self._guard.passed(
             needed, now.steady, measured, self._holding_effort)
         if effort is None:
             return Decision(Status.NOT_FINITE, not_finite)
-        return Decision(status, joints, detail, effort, *flags)
+        return Decision(status, joints, detail, effort, saturated, restrained, rate_limited)
 
     def _how_to_tell(self, joint: str) -> str:
         assume = f'set the parameter assumed_positions.{joint} to where it stands'

@@ -21,7 +21,8 @@ from ros2_rnea.feedforward.controller_rules import (
     not_as_the_trajectory_says,
     PARAMETERS,
 )
-from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
+from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.feedforward.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.trajectory import Waypoint
 
 NAMES = ('shoulder', 'elbow', 'wrist')
@@ -110,7 +111,7 @@ def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
     motion = arm(omitted_joints_stay_where_commanded=commanded)
     motion.accept(('elbow',), [Waypoint(0.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
     target = motion.target(NOW + 0.5, np.array((held[0], 7.0, held[2])))
-    assert target.kind is TargetKind.HOLDING_END
+    assert target.status is Status.HOLDING_END
     assert target.positions == pytest.approx((held[0], 7.0, held[2]))
 
 

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError, TrajectoryError
 from ros2_rnea.feedforward.controller_rules import ControllerRules
-from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
+from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.feedforward.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.trajectory import Waypoint
 
 NAMES = ('shoulder', 'elbow', 'wrist')
@@ -46,23 +47,23 @@ def moving(motion):
 
 def test_before_any_trajectory_the_target_is_the_measured_state_at_rest(motion):
     kind, *desired, off_end = motion.target(NOW, MEASURED)
-    assert kind is TargetKind.NO_TRAJECTORY
+    assert kind is Status.NO_TRAJECTORY
     assert np.array_equal(desired, (MEASURED, AT_REST, AT_REST))
     assert off_end is None
 
 
 @pytest.mark.parametrize(('elapsed', 'kind', 'positions', 'velocities'), [
-    (0.0, TargetKind.FOLLOWING, MEASURED, -MEASURED),
-    (0.5, TargetKind.FOLLOWING, MEASURED / 2, -MEASURED),
-    (1.0, TargetKind.FOLLOWING, 0 * ONES, ONES),
-    (1.75, TargetKind.FOLLOWING, 0.75 * ONES, ONES),
-    (2.0, TargetKind.HOLDING_END, ONES, AT_REST),
-    (1e6, TargetKind.HOLDING_END, ONES, AT_REST),
+    (0.0, Status.FOLLOWING, MEASURED, -MEASURED),
+    (0.5, Status.FOLLOWING, MEASURED / 2, -MEASURED),
+    (1.0, Status.FOLLOWING, 0 * ONES, ONES),
+    (1.75, Status.FOLLOWING, 0.75 * ONES, ONES),
+    (2.0, Status.HOLDING_END, ONES, AT_REST),
+    (1e6, Status.HOLDING_END, ONES, AT_REST),
 ])
 def test_a_trajectory_is_led_in_to_followed_and_its_end_held(
         moving, elapsed, kind, positions, velocities):
     target = moving.target(NOW + elapsed, ONES)
-    assert target.kind is kind
+    assert target.status is kind
     assert target.positions == pytest.approx(positions)
     assert target.velocities == pytest.approx(velocities)
     assert target.accelerations == pytest.approx(AT_REST)
@@ -92,21 +93,21 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
 
 
 @pytest.mark.parametrize(('off_end', 'kind'), [
-    ((0.0, 0.0, 0.0), TargetKind.HOLDING_END),
-    ((0.049, -0.049, 0.049), TargetKind.HOLDING_END),
-    ((0.0, 0.051, 0.0), TargetKind.OFF_END),
-    ((-0.051, 0.0, 0.0), TargetKind.OFF_END),
-    ((0.0, 2 * pi, 0.0), TargetKind.OFF_END),
-    ((0.0, 0.0, 2 * pi), TargetKind.HOLDING_END),
-    ((0.0, 0.0, -6 * pi + 0.049), TargetKind.HOLDING_END),
-    ((0.0, 0.0, 4 * pi - 0.051), TargetKind.OFF_END),
-    ((0.0, 0.0, pi), TargetKind.OFF_END),
+    ((0.0, 0.0, 0.0), Status.HOLDING_END),
+    ((0.049, -0.049, 0.049), Status.HOLDING_END),
+    ((0.0, 0.051, 0.0), Status.OFF_END),
+    ((-0.051, 0.0, 0.0), Status.OFF_END),
+    ((0.0, 2 * pi, 0.0), Status.OFF_END),
+    ((0.0, 0.0, 2 * pi), Status.HOLDING_END),
+    ((0.0, 0.0, -6 * pi + 0.049), Status.HOLDING_END),
+    ((0.0, 0.0, 4 * pi - 0.051), Status.OFF_END),
+    ((0.0, 0.0, pi), Status.OFF_END),
 ])
 def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, off_end, kind):
     measured = ONES + off_end
     target = moving.target(NOW + 3.0, measured)
-    assert target.kind is kind
-    holding = kind is TargetKind.HOLDING_END
+    assert target.status is kind
+    holding = kind is Status.HOLDING_END
     assert np.array_equal(target.positions, ONES if holding else measured)
     assert np.array_equal((target.velocities, target.accelerations), (AT_REST, AT_REST))
 
@@ -123,17 +124,17 @@ def test_off_the_end_the_joints_and_how_far_they_are_off_are_named(moving):
 @pytest.mark.parametrize('time', [NOW, NOW + 3.0])
 def test_other_targets_are_explained_by_their_kind(moving, time):
     target = moving.target(time, ONES)
-    assert moving.explain(target) == target.kind.value
+    assert moving.explain(target) == target.status.value
 
 
 def test_a_robot_that_returns_to_the_end_is_held_there_again(moving):
-    assert moving.target(NOW + 3.0, 2 * ONES).kind is TargetKind.OFF_END
-    assert moving.target(NOW + 4.0, ONES).kind is TargetKind.HOLDING_END
+    assert moving.target(NOW + 3.0, 2 * ONES).status is Status.OFF_END
+    assert moving.target(NOW + 4.0, ONES).status is Status.HOLDING_END
 
 
 def test_the_tolerance_may_change_while_a_trajectory_is_held(moving):
     moving.hold_tolerance = 2.0
-    assert moving.target(NOW + 3.0, 2 * ONES).kind is TargetKind.HOLDING_END
+    assert moving.target(NOW + 3.0, 2 * ONES).status is Status.HOLDING_END
 
 
 # --- when it starts ---
@@ -154,7 +155,7 @@ def test_a_trajectory_starts_at_its_stamp_or_at_reception(motion, stamp, elapsed
 def test_a_trajectory_stamped_ahead_is_led_in_to_from_reception(motion):
     motion.accept(NAMES, TO_ONES, NOW + 3.0, NOW, MEASURED, AT_REST)
     target = motion.target(NOW + 1.0, MEASURED)
-    assert target.kind is TargetKind.FOLLOWING
+    assert target.status is Status.FOLLOWING
     assert target.positions == pytest.approx(0.75 * MEASURED)
 
 
@@ -242,12 +243,12 @@ def test_a_trajectory_that_is_refused_leaves_the_one_before_running(
 
 def test_a_trajectory_that_ends_just_now_is_accepted(motion):
     motion.accept(NAMES, TO_ONES, NOW - 2.0, NOW, MEASURED, AT_REST)
-    assert motion.target(NOW, ONES).kind is TargetKind.HOLDING_END
+    assert motion.target(NOW, ONES).status is Status.HOLDING_END
 
 
 def test_after_clear_there_is_no_trajectory(moving):
     moving.clear()
-    assert moving.target(NOW + 1.5, MEASURED).kind is TargetKind.NO_TRAJECTORY
+    assert moving.target(NOW + 1.5, MEASURED).status is Status.NO_TRAJECTORY
 
 
 # --- the controller's reference ---
@@ -270,31 +271,31 @@ def reached(motion, age, measured=REFERENCE[0], time=NOW + 1.75):
 
 
 @pytest.mark.parametrize(('age', 'kind', 'share', 'moves'), [
-    (0.0, TargetKind.FOLLOWING_CONTROLLER, 1.0, True),
-    (TIMEOUT, TargetKind.FOLLOWING_CONTROLLER, 1.0, True),
-    (1.5 * TIMEOUT, TargetKind.CONTROLLER_LOST, 0.5, True),
-    (2.0 * TIMEOUT + 1e-9, TargetKind.CONTROLLER_LOST, 0.0, False),
-    (1e6, TargetKind.CONTROLLER_LOST, 0.0, False),
+    (0.0, Status.FOLLOWING_CONTROLLER, 1.0, True),
+    (TIMEOUT, Status.FOLLOWING_CONTROLLER, 1.0, True),
+    (1.5 * TIMEOUT, Status.CONTROLLER_LOST, 0.5, True),
+    (2.0 * TIMEOUT + 1e-9, Status.CONTROLLER_LOST, 0.0, False),
+    (1e6, Status.CONTROLLER_LOST, 0.0, False),
 ])
 def test_a_reference_counts_instead_of_the_trajectory_and_is_held_after_it_stops(
         controlled, age, kind, share, moves):
     target = reached(controlled, age)
-    assert target.kind is kind
+    assert target.status is kind
     assert target.moves is moves
     assert np.array(target[1:4]) == pytest.approx(REFERENCE * ((1.0,), (share,), (share,)))
     assert controlled.explain(target) == kind.value
 
 
 @pytest.mark.parametrize(('age', 'kind'), [
-    (0.0, TargetKind.FOLLOWING_CONTROLLER),
-    (1.5 * TIMEOUT, TargetKind.CONTROLLER_LOST),
-    (3.0 * TIMEOUT, TargetKind.OFF_END),
+    (0.0, Status.FOLLOWING_CONTROLLER),
+    (1.5 * TIMEOUT, Status.CONTROLLER_LOST),
+    (3.0 * TIMEOUT, Status.OFF_END),
 ])
 def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion_has_faded(
         controlled, age, kind):
     target = reached(controlled, age, REFERENCE[0] + (0.0, 0.5, 4 * pi))
-    assert target.kind is kind
-    if kind is TargetKind.OFF_END:
+    assert target.status is kind
+    if kind is Status.OFF_END:
         assert 'motion ended' in controlled.explain(target)
         assert 'elbow by +0.500;' in controlled.explain(target)
 
@@ -302,15 +303,15 @@ def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion
 def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
     with pytest.raises(MessageError, match="no joint 'wrist'"):
         moving.take_reference(NAMES[:2], *REFERENCE[:, :2], NOW, STEADY, 1.0)
-    assert reached(moving, 0.0).kind is TargetKind.FOLLOWING
+    assert reached(moving, 0.0).status is Status.FOLLOWING
     assert reached(moving, 0.0).positions == pytest.approx(0.75 * ONES)
 
 
 def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
     rest = [Waypoint(0.0, (9.0,) * 3)]
     controlled.accept(NAMES, rest, 0.0, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
-    assert reached(controlled, TIMEOUT).kind is TargetKind.FOLLOWING_CONTROLLER
-    assert reached(controlled, 1e6).kind is TargetKind.CONTROLLER_LOST
+    assert reached(controlled, TIMEOUT).status is Status.FOLLOWING_CONTROLLER
+    assert reached(controlled, 1e6).status is Status.CONTROLLER_LOST
 
 
 def test_it_is_refused_for_the_same_reasons(controlled):
@@ -321,7 +322,7 @@ def test_it_is_refused_for_the_same_reasons(controlled):
 def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(controlled):
     controlled.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
     target = reached(controlled, 3.0 * TIMEOUT)
-    assert target.kind is TargetKind.FOLLOWING
+    assert target.status is Status.FOLLOWING
     assert target.positions == pytest.approx(0.75 * ONES)
 
 
@@ -336,17 +337,17 @@ def test_joints_that_it_does_not_name_stay_where_the_last_reference_has_them(con
 def test_references_that_come_again_take_over_again(controlled):
     controlled.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
     controlled.take_reference(NAMES, *REFERENCE, NOW + 1.0, STEADY + 1.0, 1.0)
-    assert reached(controlled, 1.0).kind is TargetKind.FOLLOWING_CONTROLLER
-    assert reached(controlled, 2.0).kind is TargetKind.CONTROLLER_LOST
+    assert reached(controlled, 1.0).status is Status.FOLLOWING_CONTROLLER
+    assert reached(controlled, 2.0).status is Status.CONTROLLER_LOST
 
 
 def test_without_a_steady_time_there_are_no_references(controlled):
-    assert controlled.target(NOW, MEASURED).kind is TargetKind.NO_TRAJECTORY
+    assert controlled.target(NOW, MEASURED).status is Status.NO_TRAJECTORY
 
 
 def test_after_clear_there_is_no_reference(controlled):
     controlled.clear()
-    assert reached(controlled, 0.0).kind is TargetKind.NO_TRAJECTORY
+    assert reached(controlled, 0.0).status is Status.NO_TRAJECTORY
 
 
 @pytest.mark.parametrize('fixture', ['moving', 'controlled'])
@@ -355,7 +356,7 @@ def test_another_object_goes_on_with_the_motion(fixture, request):
     newer = DesiredMotion(NAMES, (False, False, True), hold_tolerance=0.05)
     newer.adopt(older)
     before, after = reached(older, 0.0), reached(newer, 0.0)
-    assert after.kind is before.kind
+    assert after.status is before.status
     assert np.array_equal(after[1:4], before[1:4])
 
 

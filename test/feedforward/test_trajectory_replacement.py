@@ -26,7 +26,8 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.controller_rules import ControllerRules
-from ros2_rnea.feedforward.desired_motion import DesiredMotion, TargetKind
+from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.feedforward.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.trajectory import Trajectory, Waypoint
 from ros2_rnea.feedforward.trajectory_replacement import joined
 
@@ -60,7 +61,7 @@ def test_a_new_trajectory_starts_from_the_desired_state_and_not_from_the_measure
     motion.accept(NAMES, [Waypoint(1.0, (2.5, 3.5))], 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 2.0, 3.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.5, 2.0, 2.0, 3.0))
-    assert motion.target(THEN + 1.0, np.array((2.5, 3.5))).kind is TargetKind.HOLDING_END
+    assert motion.target(THEN + 1.0, np.array((2.5, 3.5))).status is Status.HOLDING_END
 
 
 def test_the_state_that_joins_the_two_has_the_velocity_of_the_old(motion):
@@ -109,7 +110,7 @@ def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_e
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, 6.0))
     assert at(motion, NOW + 1.75) == pytest.approx((1.75, 6.5, 1.0, 0.0))
     assert at(motion, NOW + 3.5) == pytest.approx((3.5, 6.5, 1.0, 0.0))
-    assert motion.target(NOW + 4.0, np.array((4.0, 6.5))).kind is TargetKind.HOLDING_END
+    assert motion.target(NOW + 4.0, np.array((4.0, 6.5))).status is Status.HOLDING_END
 
 
 def test_omitted_joints_have_those_fields_of_the_old_that_the_new_points_have(motion):
