@@ -191,7 +191,9 @@ class FeedforwardPolicy:
         if not self.states.is_fresh(now.steady):
             raise TrajectoryError(
                 'a trajectory starts from the measured state, and there is no fresh one')
-        self.motion.accept(names, waypoints, stamp, now.ros, *self._measured, now.steady)
+        positions, velocities = self._measured
+        self.motion.accept(
+            names, waypoints, stamp, now.ros, positions, velocities, now.steady)
 
     def take_controller_state(
             self,
