@@ -11,12 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""
-Start the node beside a joint_trajectory_controller that commands position and effort.
-
-The node commands nothing: it fills trajectories with efforts, and follows the controller's
-reference to tell where they come from.
-"""
+"""Start the node beside a joint_trajectory_controller that commands position and effort."""
 
 from pathlib import Path
 
@@ -26,23 +21,13 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'jtc_position_effort.yaml'
-CONTROLLER = 'joint_trajectory_controller'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    """Describe what differs from jtc_effort.launch.py, and start that."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),
             description='parameters: a copy of config/jtc_position_effort.yaml with your joints'),
-        DeclareLaunchArgument(
-            'controller_state', default_value=f'{CONTROLLER}/controller_state',
-            description='topic of the reference that the controller publishes'),
-        DeclareLaunchArgument(
-            'joint_trajectory', default_value=f'{CONTROLLER}/joint_trajectory',
-            description='topic of desired trajectories, where controller_state is not heard'),
-        DeclareLaunchArgument(
-            'commands', default_value='~/commands',
-            description='topic of the efforts: one that no controller listens to'),
         IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])
+            PythonLaunchDescriptionSource(str(HERE / 'jtc_effort.launch.py')))])

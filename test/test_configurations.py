@@ -159,6 +159,8 @@ def test_only_a_controller_that_steers_has_gains_and_none_of_them_integrates():
 def test_the_launch_file_connects_the_node_to_its_controller(name):
     controller, follows = controller_of(name), name.startswith('jtc')
     said = (LAUNCH / f'{name}.launch.py').read_text(encoding='utf-8')
+    for other in re.findall(r"'(jtc_\w+\.launch\.py)'", said):  # that it starts
+        said += (LAUNCH / other).read_text(encoding='utf-8')
     inner = (LAUNCH / 'inverse_dynamics.launch.py').read_text(encoding='utf-8')
     default = said if "'commands'" in said else inner
     topic = re.search(r"'commands'\S*\s+(?:default_value=|\()'(.+?)'", default)

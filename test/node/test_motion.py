@@ -167,3 +167,47 @@ def test_a_point_that_ends_in_motion_is_followed_where_that_is_allowed(arm):
     assert arm.set_parameter('allow_nonzero_velocity_at_trajectory_end', True).successful
     arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3], [0.1, 0.1])])
     arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')
+
+
+# ---- modes and terms --------------------------------------------------------------------------
+
+
+def test_computed_torque_corrects_the_error_and_needs_velocities(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0, mode='computed_torque', hold_tolerance=10.0,
+                position_gains=[100.0], velocity_gains=[20.0])
+    arm.describe(ARM)
+    arm.state(JOINTS, [0.1, 0.2])
+    arm.until(lambda: status(arm) == 'UNKNOWN_VELOCITY')
+    assert not arm.commands
+    q, qd = np.array([0.1, 0.2]), np.array([0.05, -0.02])
+    arm.answer(JOINTS, q, qd)
+    arm.send_trajectory(JOINTS, [(0.0, [0.15, 0.1])])
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
+    effort = arm.answer(JOINTS, q, qd)
+    robot = Robot.from_urdf(ARM)
+    correction = 100.0 * (np.array([0.15, 0.1]) - q) - 20.0 * qd
+    expected = robot.inverse_dynamics(q, qd, correction) - robot.friction(qd)
+    np.testing.assert_allclose(effort, expected, rtol=1e-12)
+
+
+def test_gains_that_are_missing_are_refused(arm):
+    result = arm.set_parameter('mode', 'computed_torque')
+    assert not result.successful
+    assert 'position_gains is empty' in result.reason
+
+
+@pytest.mark.parametrize('name', ['franka', 'ur', 'kuka_fri'])
+def test_an_arm_that_adds_gravity_is_sent_none(arm, name):
+    assert arm.set_parameter('arm', name).successful
+    assert arm.answer(JOINTS, [0.4, 0.3]) == [0.0, 0.0]
+    refused = arm.set_parameter('terms', 'full')
+    assert not refused.successful
+    assert f'arm is {name}' in refused.reason
+
+
+def test_efforts_beyond_a_limit_may_be_scaled_together(arm):
+    gravity = Robot.from_urdf(ARM).gravity([0.4, 0.3])
+    assert arm.set_parameter('beyond_limits', 'scale').successful
+    assert arm.set_parameter('effort_limit_factor', 0.01).successful
+    effort = arm.answer(JOINTS, [0.4, 0.3])
+    np.testing.assert_allclose(effort, gravity * 0.4 / abs(gravity[1]), rtol=1e-12)
