@@ -35,11 +35,17 @@ class Recorder:
         self._type = message_type
         self.messages: list = []
 
+    @property
+    def handle(self):
+        return self
+
     def publish(self, message) -> None:
         """Keep a message."""
-        if isinstance(message, bytes):
-            message = deserialize_message(message, self._type)
         self.messages.append(message)
+
+    def publish_raw(self, message: bytes) -> None:
+        """Keep what a serialized message says."""
+        self.messages.append(deserialize_message(message, self._type))
 
 
 def sent(message, field, *sendings):
