@@ -118,7 +118,12 @@ class FeedforwardPolicy:
         self._singles = self.states.positions[:self._single_count]
         self._lookahead = settings.lookahead
         self._last_status = Status.WAITING
-        self._last_motion = RobotMotion(self._q, self._at_rest, self._at_rest)
+        self._resting = RobotMotion(self._q, self._at_rest, self._at_rest)
+        self._moving = RobotMotion(self._q, self._qd, self._qdd)
+        self._corrected = RobotMotion(
+            self._q, self._qd, self._qdd, self._correction, friction_qd=self._desired_qd)
+        self._held = RobotMotion(self._held_q, self._at_rest, self._at_rest)
+        self._last_motion = self._resting
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
         self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
 
@@ -290,7 +295,7 @@ class FeedforwardPolicy:
                 or not self.settings.enabled):
             return Decision(Status.DISABLED)
         self._lead_to_rest(Status.ENDING)
-        self._last_motion = self._holding_motion()
+        self._last_motion = self._held
         needed = self._holding_effort()
         if how is OnShutdown.ZERO:
             needed = np.zeros_like(needed)
@@ -348,15 +353,14 @@ class FeedforwardPolicy:
             self._all_known = True
         if not is_fresh:
             self._lead_to_rest(Status.DECAYING)
-            self._last_motion = self._holding_motion()
+            self._last_motion = self._held
             return self._sent(
                 self._holding_effort(), Status.DECAYING, now, self.states.stale(now.steady))
         if self._last_status in _AT_REST or not self._ramp.is_sending:
             self._ramp.blend(self.settings.blend_time)
         if self._gravity_only:
             self._whole.fill_positions(self._q, measured)
-            motion = RobotMotion(self._q, self._at_rest, self._at_rest)
-            return self._effort(motion, Status.GRAVITY, now)
+            return self._effort(self._resting, Status.GRAVITY, now)
         if self._feedback is not None:
             blind = self.states.without_velocity()
             if blind:
@@ -382,11 +386,8 @@ class FeedforwardPolicy:
 
     def _holding_effort(self) -> np.ndarray:
         """Return the effort that holds the measured state."""
-        return self._law.effort(self._holding_motion(), self._held_tau)[self._controlled_v]
-
-    def _holding_motion(self) -> RobotMotion:
         self._whole.fill_positions(self._held_q, self._singles)
-        return RobotMotion(self._held_q, self._at_rest, self._at_rest)
+        return self._law.effort(self._held, self._held_tau)[self._controlled_v]
 
     def _along_motion(self, measured: np.ndarray, now: Instant) -> Decision:
         n = len(self.controlled)
@@ -395,19 +396,17 @@ class FeedforwardPolicy:
         status = target.status
         if status is not self._last_status:
             self._soften(status)
-        positions, qd, qdd = target.positions, self._at_rest, self._at_rest
+        positions, motion = target.positions, self._resting
         if target.moves or self._feedback is not None:
-            qd, qdd = self._qd, self._qdd
-            qd[self._controlled_v] = target.velocities
-            qdd[self._controlled_v] = target.accelerations
+            motion = self._moving
+            self._qd[self._controlled_v] = target.velocities
+            self._qdd[self._controlled_v] = target.accelerations
             if len(measured) > n:
                 velocities = self.states.fresh_velocities(now.steady)
-                qd[self._others_v] = velocities[n:len(measured)]
-        if self._feedback is None:
-            motion = RobotMotion(self._q, qd, qdd)
-        else:
-            positions = self._measured_q
-            motion = self._corrected(self._feedback, target, now)
+                self._qd[self._others_v] = velocities[n:len(measured)]
+        if self._feedback is not None:
+            positions, motion = self._measured_q, self._corrected
+            self._correct(self._feedback, target, now)
         self._q[self._controlled_q] = positions
         if len(measured) > n:
             self._whole.fill_positions(self._q, measured[n:], start=n)
@@ -423,10 +422,9 @@ class FeedforwardPolicy:
                 and (came_to_rest or self._feedback is not None)):
             self._ramp.blend(self.settings.blend_time)
 
-    def _corrected(
-            self, feedback: StateFeedback, ahead: Target, now: Instant) -> RobotMotion:
+    def _correct(self, feedback: StateFeedback, ahead: Target, now: Instant) -> None:
         """
-        Return the motion at the measured velocity whose acceleration corrects the errors.
+        Make the motion one at the measured velocity whose acceleration corrects the errors.
 
         The errors are those of now, however far ahead the acceleration was read.
         """
@@ -439,8 +437,6 @@ class FeedforwardPolicy:
         self._qdd += self._correction
         self._desired_qd[:] = self._qd
         self._qd[self._controlled_v] = velocities
-        return RobotMotion(
-            self._q, self._qd, self._qdd, self._correction, friction_qd=self._desired_qd)
 
     def _effort(
             self, motion: RobotMotion, status: Status, now: Instant, detail: str = '',
