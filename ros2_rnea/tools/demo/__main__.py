@@ -43,7 +43,7 @@ from ros2_rnea.tools.demo.processes import ChildError
 from ros2_rnea.tools.demo.report import show, summary, write_summary
 from ros2_rnea.tools.demo.scenes import SCENES
 from ros2_rnea.tools.demo.timeline import draw_timeline
-from ros2_rnea.tools.models import Model, MODELS
+from ros2_rnea.tools.models import add_model_options, Model, MODELS
 
 
 SHORTEST = 4.0 * EASING
@@ -196,12 +196,7 @@ files:       summary.json (all figures); tracking and timeline as .png and .svg;
 exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 machine too slow, not judged
 examples:    ./run demo --robot ur5
              ./run demo --urdf my_arm.urdf --scene payload --scene restart""")
-    robot = parser.add_mutually_exclusive_group()
-    robot.add_argument('--robot', choices=tuple(MODELS), default='panda',
-                       help='arm to simulate (default: %(default)s)')
-    robot.add_argument('--urdf', type=Path, metavar='FILE',
-                       help='any other arm on a fixed base: its description, xacro expanded; '
-                            'meshes are not needed, mimic joints and what they follow stand still')
+    add_model_options(parser)
     parser.add_argument('--tip', default='', metavar='LINK',
                         help='what is pushed and carries the load (default: the link at the end '
                              'of the longest chain)')

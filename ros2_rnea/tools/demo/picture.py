@@ -30,7 +30,7 @@ from ros2_rnea.tools.demo.experiment import push_share
 from ros2_rnea.tools.demo.figures import Recording, Results
 
 # From the palette of Okabe and Ito, which people with any colour vision can tell apart.
-GREY, ORANGE, BLUE, SKY, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#56B4E9', '#D55E00'
+GREY, ORANGE, BLUE, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#D55E00'
 
 STYLE: dict[Any, Any] = {
     'axes.axisbelow': True,

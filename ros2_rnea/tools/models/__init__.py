@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Callable
 from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -49,7 +51,7 @@ def panda() -> Model:
 
 
 def ur5() -> Model:
-    """Return a 6-joint arm with published masses, ready to be simulated."""
+    """Return a 6-joint arm with the lengths of a UR5, ready to be simulated."""
     return Model(_text('ur5.urdf'), (0.0, -1.2, 1.5, -1.9, -1.5, 0.0), 'tool')
 
 
@@ -59,3 +61,13 @@ MODELS: dict[str, Callable[[], Model]] = {'panda': panda, 'ur5': ur5}
 
 def _text(name: str) -> str:
     return (files(__name__) / name).read_text(encoding='utf-8')
+
+
+def add_model_options(parser: ArgumentParser) -> None:
+    """Add the options ``--robot``, a name of :data:`MODELS`, and ``--urdf``, a file's path."""
+    model = parser.add_mutually_exclusive_group()
+    model.add_argument('--robot', choices=tuple(MODELS), default='panda',
+                       help='arm to simulate (default: %(default)s)')
+    model.add_argument('--urdf', type=Path, metavar='FILE',
+                       help='any other arm on a fixed base: its description, xacro expanded; '
+                            'meshes are not needed, mimic joints and what they follow stand still')

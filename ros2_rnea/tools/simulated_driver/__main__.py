@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 import sys
 
 import rclpy
@@ -26,7 +25,7 @@ from rclpy.utilities import remove_ros_args
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.tools.executor import lean_executor
-from ros2_rnea.tools.models import Model, MODELS
+from ros2_rnea.tools.models import add_model_options, Model, MODELS
 try:
     from ros2_rnea.tools.simulated_driver.driver_node import DriverNode
 except ModuleNotFoundError as error:
@@ -95,12 +94,7 @@ A simulated arm with the ROS interface of a real one.
 Parameters: rate [Hz], publish_wrench, gravity (turn it to tilt the mount), stiffness, damping,
 start_positions.  The gains follow from the inertia that each motor feels.""",
         epilog='Everything after --ros-args is for ROS: parameters, remaps, log level.')
-    robot = parser.add_mutually_exclusive_group()
-    robot.add_argument('--robot', choices=tuple(MODELS), default='panda',
-                       help='arm to simulate (default: %(default)s)')
-    robot.add_argument('--urdf', type=Path, metavar='FILE',
-                       help='another arm, by its robot description, xacro expanded; meshes do not '
-                            'matter, mimic joints and those that they follow stand still')
+    add_model_options(parser)
     return parser
 
 
