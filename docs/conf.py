@@ -74,8 +74,9 @@ class EveryModule(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return what autodoc makes of them."""
         name = self.arguments[0]
-        folder = ROOT.joinpath(*name.split('.'))
-        names = [name, *(f'{name}.{path.stem}' for path in sorted(folder.glob('[!_]*.py')))]
+        paths = sorted(ROOT.joinpath(*name.split('.')).rglob('*.py'))
+        names = ['.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
+                 for path in paths] or [name]
         text = ''.join(
             f'{module}\n{"-" * len(module)}\n\n.. automodule:: {module}\n   :members:\n'
             '   :ignore-module-all:\n'

@@ -41,6 +41,7 @@ FLOORS = [
     ['observables'],
     ['robot'],
     ['audit', 'closed_chain', 'feedforward'],
+    ['filling'],
     ['__init__'],
     ['node', 'tools'],
 ]

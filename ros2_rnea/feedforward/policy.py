@@ -21,15 +21,15 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
+from ros2_rnea.feedforward.array_indices import as_places
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
-from ros2_rnea.feedforward.desired_motion import DesiredMotion, Target
-from ros2_rnea.feedforward.effort_guard import EffortGuard
-from ros2_rnea.feedforward.effort_law import EffortLaw, RobotMotion
-from ros2_rnea.feedforward.effort_ramp import EffortRamp
-from ros2_rnea.feedforward.joint_bounds import JointBounds
-from ros2_rnea.feedforward.joint_states import Floats, JointStates
-from ros2_rnea.feedforward.live_gravity import LiveGravity
-from ros2_rnea.feedforward.places import as_places
+from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
+from ros2_rnea.feedforward.effort.effort_limiter import EffortGuard
+from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
+from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
+from ros2_rnea.feedforward.effort.state_feedback import StateFeedback
+from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.settings import (
     ExertedBy,
     Mode,
@@ -37,16 +37,16 @@ from ros2_rnea.feedforward.settings import (
     OnStaleState,
     Settings,
 )
-from ros2_rnea.feedforward.state_feedback import StateFeedback
-from ros2_rnea.feedforward.trajectory import Waypoint
-from ros2_rnea.feedforward.whole_state import (
+from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
     joint_body,
     single_joints,
     WholeState,
 )
-from ros2_rnea.feedforward.wrenches import ExternalWrenches
+from ros2_rnea.feedforward.state.joint_states import Floats, JointStates
+from ros2_rnea.feedforward.state.measured_gravity import LiveGravity
+from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.results import EffortTerms

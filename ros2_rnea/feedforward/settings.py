@@ -23,7 +23,7 @@ from types import MappingProxyType
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 
 
 class Mode(Enum):

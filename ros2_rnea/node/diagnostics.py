@@ -25,8 +25,8 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.audit import Finding
 from ros2_rnea.feedforward.decision import Decision, Status
-from ros2_rnea.node.conversions import listed
-from ros2_rnea.node.models import Payload
+from ros2_rnea.node.models.models import Payload
+from ros2_rnea.node.topics.conversions import listed
 
 PERIOD = 1.0
 LATENCY_WINDOW = 2000

@@ -30,20 +30,10 @@ from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.decision import Decision, Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.node import lookout, parameters
-from ros2_rnea.node.clocks import Clocks
-from ros2_rnea.node.configuration import Configuration
-from ros2_rnea.node.controller_messages import (
-    JointTrajectoryControllerState,
-    reference_of,
-    speed_scaling_of,
-)
-from ros2_rnea.node.controllers import Controllers
-from ros2_rnea.node.conversions import moment_force, seconds, waypoints
-from ros2_rnea.node.cycle_timers import CycleTimers
+from ros2_rnea.node import monitor, parameters
+from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.effort_publishers import EffortPublishers
-from ros2_rnea.node.live_changes import LiveChanges
+from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import (
     lock_memory,
     make_executor,
@@ -51,10 +41,20 @@ from ros2_rnea.node.process import (
     raise_priority,
     spin_for,
 )
-from ros2_rnea.node.qos import LATCHED, sensor_data, TRAJECTORIES
-from ros2_rnea.node.serialized_states import StateReader
-from ros2_rnea.node.services import Services
-from ros2_rnea.node.terms_publisher import TermsPublisher
+from ros2_rnea.node.services.change_services import LiveChanges
+from ros2_rnea.node.services.compute_services import Services
+from ros2_rnea.node.timing.clocks import Clocks
+from ros2_rnea.node.timing.cycle_timers import CycleTimers
+from ros2_rnea.node.topics.controller_messages import (
+    JointTrajectoryControllerState,
+    reference_of,
+    speed_scaling_of,
+)
+from ros2_rnea.node.topics.conversions import moment_force, seconds, waypoints
+from ros2_rnea.node.topics.effort_publishers import EffortPublishers
+from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
+from ros2_rnea.node.topics.serialized_states import StateReader
+from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -96,7 +96,7 @@ class InverseDynamicsNode(Node):
         self.create_service(SetBool, '~/enable', self._on_enable)
         self._subscribe()
         self.create_timer(
-            lookout.PERIOD, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            monitor.PERIOD, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_time_jump)
@@ -288,9 +288,9 @@ class InverseDynamicsNode(Node):
         self._terms_publisher.look()
         self._live_changes.look()
         self._controllers.look()
-        lookout.look_at_publishers(self, self._states_subscription, self._diagnostics)
+        monitor.check_publishers(self, self._states_subscription, self._diagnostics)
         if self.policy is not None:
-            lookout.look_at_policy(self.policy, self._clocks.steady(), self._diagnostics)
+            monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
 
 
 def main(args: list[str] | None = None) -> None:

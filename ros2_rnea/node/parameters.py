@@ -25,10 +25,10 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.feedforward.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
-from ros2_rnea.node.specification import Specification
 
 ASSUMED, DAMPING, FRICTION = 'assumed_positions.', 'damping.', 'friction.'
 """Parameters below these names hold one joint's value each."""

@@ -22,8 +22,8 @@ import pytest
 from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.settings import ExertedBy, Mode, Settings
-from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
 

@@ -26,10 +26,11 @@ from hypothesis import HealthCheck, settings as hypothesis_settings, strategies 
 from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
 import numpy as np
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.controller_rules import ControllerRules
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STRIDE
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.settings import (
     Arm,
     BeyondLimits,
@@ -40,7 +41,6 @@ from ros2_rnea.feedforward.settings import (
     Settings,
     Terms,
 )
-from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER

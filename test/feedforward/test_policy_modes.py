@@ -20,8 +20,8 @@ import pytest
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.settings import Arm, Mode, OnStaleState, Settings, Terms
-from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER

@@ -19,10 +19,10 @@ from math import inf
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STRIDE
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
-from ros2_rnea.feedforward.trajectory import Waypoint
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.node import controller_messages
+from ros2_rnea.node.topics import controller_messages
 from small_robots import ARM
 
 JOINTS = ['shoulder', 'elbow']

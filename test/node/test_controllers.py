@@ -17,7 +17,7 @@ import pytest
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros2_rnea.node import lookout
+from ros2_rnea.node import monitor
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -69,7 +69,7 @@ class Controller:
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """Let the node look around more often."""
-    monkeypatch.setattr(lookout, 'PERIOD', 0.05)
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ def test_a_controller_that_is_slow_to_answer_stops_nothing(start, monkeypatch):
     arm.until(lambda: sends(arm))
     arm.executor.remove_node(controller._node)
     looks = []
-    monkeypatch.setattr(lookout, 'look_at_publishers', lambda *_: looks.append(1))
+    monkeypatch.setattr(monitor, 'check_publishers', lambda *_: looks.append(1))
     arm.until(lambda: len(looks) > 10)
     assert sends(arm)
     asked = controller.asked

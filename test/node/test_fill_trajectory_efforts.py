@@ -27,12 +27,12 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Arm, Settings, Terms
-from ros2_rnea.feedforward.torque_report import TorqueCheck
+from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
+from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.conversions import waypoints
+from ros2_rnea.node.topics.conversions import waypoints
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -40,9 +40,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('fastest_engine')]
 
 Fill = pytest.importorskip('ros2_rnea_interfaces.srv').FillTrajectoryEfforts
-fill_answer = pytest.importorskip('ros2_rnea.node.fill_answer')
-fill_process = pytest.importorskip('ros2_rnea.node.fill_process')
-fill_service = pytest.importorskip('ros2_rnea.node.fill_service')
+fill_answer = pytest.importorskip('ros2_rnea.node.services.fill_answer')
+fill_process = pytest.importorskip('ros2_rnea.node.services.fill_process')
+fill_service = pytest.importorskip('ros2_rnea.node.services.fill_service')
 
 JOINTS = ['shoulder', 'elbow']
 SWING = [(0.0, [0.0, 0.5], [0.0, 0.0]), (1.0, [1.2, -1.0], [0.0, 0.0]), (2.0, [-0.4, 0.3], [0, 0])]

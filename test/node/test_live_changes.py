@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node import lookout
+from ros2_rnea.node import monitor
 from sensor_msgs.msg import Imu
 from small_robots import ARM
 from std_msgs.msg import Header
@@ -38,7 +38,7 @@ DOWN = [0.0, 0.0, -9.81]
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """Let the node look around more often."""
-    monkeypatch.setattr(lookout, 'PERIOD', 0.05)
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_imu_tells_gravity_where_the_parameter_says_so_and_only_there(arm):
 
 
 def test_an_imu_that_is_silent_is_told(arm, monkeypatch):
-    monkeypatch.setattr(lookout, 'LONGEST_SILENCE', 0.3)
+    monkeypatch.setattr(monitor, 'LONGEST_SILENCE', 0.3)
     assert not arm.told('gravity_from_imu')
     assert arm.set_parameter('gravity_from_imu', True).successful
     arm.until(lambda: '-9.81' in arm.told('gravity_from_imu'))

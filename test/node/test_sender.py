@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from ros2_rnea.node import sender
-from ros2_rnea.node.sender import Sender
+from ros2_rnea.node.topics import sender
+from ros2_rnea.node.topics.sender import Sender
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

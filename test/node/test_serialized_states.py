@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import MessageError
-from ros2_rnea.node import serialized_states
-from ros2_rnea.node.serialized_states import StateReader
+from ros2_rnea.node.topics import serialized_states
+from ros2_rnea.node.topics.serialized_states import StateReader
 from sensor_msgs.msg import JointState
 
 pytestmark = pytest.mark.ros

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.node import lookout, terms_publisher
+from ros2_rnea.node import monitor
+from ros2_rnea.node.topics import terms_publisher
 from small_robots import ARM
 
 EffortTerms = pytest.importorskip('ros2_rnea_interfaces.msg').EffortTerms
@@ -31,7 +32,7 @@ GRAVITY = Robot.from_urdf(ARM).gravity(STATE[1])[::-1]
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """Let the node look around more often."""
-    monkeypatch.setattr(lookout, 'PERIOD', 0.05)
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ import sys
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.effort_filler import fill_efforts, Plan
-from ros2_rnea.feedforward.torque_report import LargestPayload, Moment, TorqueCheck, TorqueReport
-from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.filling.effort_filler import fill_efforts, Plan
+from ros2_rnea.filling.torque_report import LargestPayload, Moment, TorqueCheck, TorqueReport
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.fill_efforts.files import read_trajectory
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot

@@ -21,7 +21,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.feedforward.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STRIDE
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.figures import Episode, Results
 

@@ -27,10 +27,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.effort_filler import fill_efforts, Filled, FillSettings, Start
 from ros2_rnea.feedforward.settings import Arm
-from ros2_rnea.feedforward.torque_report import TorqueCheck, TorqueReport
-from ros2_rnea.feedforward.whole_state import single_joints
+from ros2_rnea.feedforward.state.joint_index_map import single_joints
+from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, Start
+from ros2_rnea.filling.torque_report import TorqueCheck, TorqueReport
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.check_model.source import read_source
 from ros2_rnea.tools.fill_efforts.files import read_trajectory, write_trajectory

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ros2_rnea.feedforward.effort_filler import Plan, Start
-from ros2_rnea.feedforward.trajectory import Waypoint
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.filling.effort_filler import Plan, Start
 from ros2_rnea.tools.fill_efforts.found import FileError, Found, stamp_remarks
 
 SUFFIXES = ('.db3', '.mcap')

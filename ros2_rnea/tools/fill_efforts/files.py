@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ros2_rnea.feedforward.effort_filler import FilledPoint
+from ros2_rnea.filling.effort_filler import FilledPoint
 from ros2_rnea.tools.fill_efforts import bag_file, csv_file, yaml_file
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
 

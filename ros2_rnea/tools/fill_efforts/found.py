@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.effort_filler import Plan, Start
+from ros2_rnea.filling.effort_filler import Plan, Start
 
 
 class FileError(RneaError):

@@ -23,8 +23,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
-from ros2_rnea.feedforward.effort_filler import Filled
-from ros2_rnea.feedforward.torque_report import JointLoad, TorqueReport
+from ros2_rnea.filling.effort_filler import Filled
+from ros2_rnea.filling.torque_report import JointLoad, TorqueReport
 from ros2_rnea.tools.fill_efforts.found import FileError
 
 MOST_JOINTS = 12

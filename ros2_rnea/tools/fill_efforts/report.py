@@ -22,9 +22,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ros2_rnea.feedforward.densifier import FINEST
-from ros2_rnea.feedforward.effort_filler import Filled
-from ros2_rnea.feedforward.torque_report import LargestPayload, Moment, TorqueReport
+from ros2_rnea.filling.densifier import FINEST
+from ros2_rnea.filling.effort_filler import Filled
+from ros2_rnea.filling.torque_report import LargestPayload, Moment, TorqueReport
 
 
 def report_table(filled: Filled, report: TorqueReport) -> RenderableType:

@@ -26,7 +26,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, qos_profile_system_default, QoSProfile
 from rclpy.time import Time
 from ros2_rnea.errors import ArgumentError, TrajectoryError
-from ros2_rnea.feedforward.trajectory import Trajectory, Waypoint
+from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.tools.simulated_driver.command import EffortCommand
 from ros2_rnea.tools.simulated_driver.description import Load, simplified
 from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY

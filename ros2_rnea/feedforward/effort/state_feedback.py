@@ -1,0 +1,67 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The acceleration that leads a joint back to where it should be: of the computed torque."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.feedforward.reference.trajectory import whole_turns
+
+
+class StateFeedback:
+    """
+    Gains on the errors of position and velocity, of which accelerations come.
+
+    Under the mass matrix they make every joint the same oscillator, whatever it carries: of
+    frequency √position_gain and damping ratio velocity_gain / (2 √position_gain).
+
+    :param joints: names, in the order of all arrays.
+    :param position_gains: one for all joints or one for each [1/s^2].
+    :param velocity_gains: likewise [1/s].
+    :param continuous: which joints turn without end, whose error is the shorter way round.
+    :raises ArgumentError: where there are more or fewer gains.
+    """
+
+    def __init__(
+            self,
+            joints: Sequence[str],
+            position_gains: Sequence[float],
+            velocity_gains: Sequence[float],
+            continuous: Sequence[bool]) -> None:
+        self._stiffness = _for_joints('position_gains', position_gains, joints)
+        self._damping = _for_joints('velocity_gains', velocity_gains, joints)
+        self._continuous = np.array(continuous, dtype=bool)
+
+    def acceleration(
+            self,
+            desired_positions: np.ndarray,
+            desired_velocities: np.ndarray,
+            positions: np.ndarray,
+            velocities: np.ndarray) -> np.ndarray:
+        """Return the accelerations that correct the errors, shape (joints,)."""
+        error = desired_positions - positions
+        error -= whole_turns(error, self._continuous)
+        return self._stiffness * error + self._damping * (desired_velocities - velocities)
+
+
+def _for_joints(what: str, gains: Sequence[float], joints: Sequence[str]) -> np.ndarray:
+    if len(gains) not in (1, len(joints)):
+        raise ArgumentError(
+            f'{what} has {len(gains)} numbers; it needs one for all joints or {len(joints)}, one '
+            f'for each of {", ".join(joints)}')
+    return np.broadcast_to(np.array(gains, dtype=float), (len(joints),))

@@ -1,0 +1,250 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the robot is meant to do at a time: follow a motion, hold its end, or be let be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.controller_state import ControllerState
+from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, Waypoint, whole_turns
+from ros2_rnea.feedforward.reference.trajectory_replacement import joined
+from ros2_rnea.feedforward.state.joint_states import Floats
+
+
+class Target(NamedTuple):
+    """
+    The motion to compute efforts for, each array of shape (joints,) and only to be read.
+
+    ``off_end`` is how far the measured positions are from those at the motion's end, by the
+    shorter way round for continuous joints; None until it has ended.
+    """
+
+    status: Status
+    positions: Array
+    velocities: Array
+    accelerations: Array
+    off_end: Array | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Tell whether the velocities and accelerations need not be zero."""
+        return self.off_end is None and self.status is not Status.NO_TRAJECTORY
+
+
+class DesiredMotion:
+    """
+    The motion that is wanted now, if any: a controller's reference, or a trajectory.
+
+    The reference is what the controller really does, also by goals that are on no topic, so that
+    a reference ends every trajectory, and counts instead of any that comes meanwhile.
+
+    All arrays are in the order of ``joint_names``.  Times are seconds, those of trajectories on
+    the clock of their stamps, and those called *steady* on the one that references age by.
+
+    :ivar hold_tolerance: how far from the end of a motion a joint still counts as holding it
+        [rad or m].
+    :ivar rules: what the controller does with trajectories.
+    :ivar controller: the newest reference.
+    """
+
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        continuous: Sequence[bool],
+        hold_tolerance: float,
+        rules: ControllerRules = ControllerRules(),  # noqa: B008
+        controller_state_timeout: float = 0.1,
+    ) -> None:
+        """
+        Start without a motion.
+
+        :param joint_names: the joints whose motion is desired.
+        :param continuous: which of them turn without end.
+        :param hold_tolerance: how far from the end of a motion a joint still counts as holding it
+            [rad or m].
+        :param rules: what the controller does with trajectories.
+        :param controller_state_timeout: how long a controller's reference counts [s].
+        """
+        self.joint_names = tuple(joint_names)
+        self.hold_tolerance = hold_tolerance
+        self.rules = rules
+        self.controller = ControllerState(joint_names, controller_state_timeout)
+        self._continuous = np.array(continuous, dtype=bool)
+        self._at_rest = np.zeros(len(self.joint_names))
+        self._at_rest.setflags(write=False)
+        self._trajectory: Trajectory | None = None
+
+    def adopt(self, older: DesiredMotion) -> None:
+        """Go on with the motion of an earlier object for the same joints."""
+        self._trajectory = older._trajectory
+        self.controller.adopt(older.controller)
+
+    def clear(self) -> None:
+        """Forget the motion."""
+        self._trajectory = None
+        self.controller.clear()
+
+    def accept(
+        self,
+        joint_names: Sequence[str],
+        waypoints: Sequence[Waypoint],
+        stamp: float,
+        now: float,
+        measured_positions: Array,
+        measured_velocities: Array | None,
+        steady: float | None = None,
+    ) -> None:
+        """
+        Follow a trajectory, in place of the one before and as ``rules`` say.
+
+        While a controller's reference is fresh, the trajectory is only checked: the controller
+        has it too, and its reference shows what becomes of it.
+
+        :param joint_names: some or all of the joints, in the order of the waypoints' values.
+        :param waypoints: in the order of time.
+        :param stamp: the time from which the waypoints count [s]; 0: now.
+        :param now: the time of reception [s].
+        :param measured_positions: at that time, where the motion leads in from, shape (joints,).
+        :param measured_velocities: likewise; None: taken for zero.
+        :param steady: the time of reception on the steady clock; None: there are no references.
+        :raises TrajectoryError: when it cannot be followed; the one before then still runs.
+        """
+        trajectory = self._checked(joint_names, waypoints, stamp, now)
+        if steady is not None and self.controller.is_fresh(steady):
+            return
+        present = self.target(now, measured_positions, steady)
+        motion = self._replacing(present, trajectory, now, measured_positions)
+        self._trajectory = motion.entered_from(
+            now, *self._entry(present, measured_positions, measured_velocities))
+        self.controller.clear()
+
+    def take_reference(
+        self,
+        joint_names: Sequence[str],
+        positions: Floats,
+        velocities: Floats,
+        accelerations: Floats,
+        stamp: float,
+        steady: float,
+        speed_scaling: float = 0.0,
+    ) -> None:
+        """
+        Follow a controller's reference from now on, in place of any trajectory.
+
+        The parameters are those of :meth:`.ControllerState.update`.
+
+        :raises MessageError: when it cannot be followed; what was followed before still is.
+        """
+        self.controller.update(
+            joint_names, positions, velocities, accelerations, stamp, steady, speed_scaling)
+        self._trajectory = None
+
+    def target(
+        self, time: float, measured_positions: Array, steady: float | None = None,
+    ) -> Target:
+        """
+        Return what the robot is meant to do at a time.
+
+        :param time: [s], usually not before the trajectory's reception.  A reference is taken as
+            it is: nothing tells its future.
+        :param measured_positions: shape (joints,) [rad or m].
+        :param steady: the present time on the steady clock; None: there are no references.
+        """
+        reference = None if steady is None else self.controller.reference(steady)
+        if reference is not None:
+            *desired, strength = reference
+            if strength == 1.0:
+                return Target(Status.FOLLOWING_CONTROLLER, *desired)
+            if strength > 0.0:
+                return Target(Status.CONTROLLER_LOST, *desired)
+            return self._holding(Status.CONTROLLER_LOST, desired[0], measured_positions)
+        if self._trajectory is None:
+            return self._resting(Status.NO_TRAJECTORY, measured_positions)
+        sample = self._trajectory.sample(time)
+        if time < self._trajectory.end:
+            return Target(Status.FOLLOWING, *sample)
+        return self._holding(Status.HOLDING_END, sample[0], measured_positions)
+
+    def explain(self, target: Target) -> str:
+        """Return a sentence on where a target of this motion comes from, for people."""
+        if target.status is not Status.OFF_END or target.off_end is None:
+            return target.status.value
+        joints = ', '.join(
+            f'{name} by {distance:+.3f}'
+            for name, distance in zip(self.joint_names, target.off_end, strict=True)
+            if abs(distance) > self.hold_tolerance)
+        return f'{target.status.value} ({joints}; hold_tolerance {self.hold_tolerance})'
+
+    def _checked(
+        self,
+        joint_names: Sequence[str],
+        waypoints: Sequence[Waypoint],
+        stamp: float,
+        now: float,
+    ) -> Trajectory:
+        trajectory = Trajectory(
+            joint_names, waypoints, stamp or now,
+            self.rules.allow_nonzero_velocity_at_trajectory_end)
+        if trajectory.end < now:
+            raise TrajectoryError(
+                f'The trajectory ended {now - trajectory.end:.3f} s ago: '
+                f'it is stamped {stamp:.3f} s and lasts {waypoints[-1].time:.3f} s.')
+        omitted = [name for name in self.joint_names if name not in joint_names]
+        if omitted and not self.rules.allow_partial_joints_goal:
+            raise TrajectoryError(
+                f"The trajectory does not move {', '.join(map(repr, omitted))}: "
+                'it must name all joints, unless partial goals are allowed.')
+        return trajectory
+
+    def _replacing(
+        self, present: Target, trajectory: Trajectory, now: float, measured_positions: Array,
+    ) -> Trajectory:
+        """Return a trajectory's motion of all joints, joined to the present one where it is."""
+        old = self._trajectory
+        # Off its end, the robot was moved by something else, which then is the one to be replaced.
+        if (self.rules.allow_trajectory_replacement and old is not None
+                and len(old.waypoints) > 1 and present.status is not Status.OFF_END):
+            return joined(old, trajectory, now)
+        commanded = self.rules.omitted_joints_stay_where_commanded
+        return trajectory.for_joints(
+            self.joint_names, present.positions if commanded else measured_positions)
+
+    def _entry(
+        self, present: Target, positions: Array, velocities: Array | None,
+    ) -> tuple[Array, Array | None, Array, Array | None]:
+        """Return what a motion leads in from, as :meth:`Trajectory.entered_from` takes it."""
+        if self.rules.interpolate_from_desired_state:
+            return (
+                present.positions, present.velocities, self._continuous, present.accelerations)
+        return positions, velocities, self._continuous, None
+
+    def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
+        """Return the target of staying where the motion ended, if the robot is there."""
+        off_end = measured_positions - positions
+        off_end -= whole_turns(off_end, self._continuous)
+        if np.abs(off_end).max() <= self.hold_tolerance:
+            return self._resting(status, positions, off_end)
+        return self._resting(Status.OFF_END, measured_positions, off_end)
+
+    def _resting(
+        self, status: Status, positions: Array, off_end: Array | None = None,
+    ) -> Target:
+        return Target(status, positions, self._at_rest, self._at_rest, off_end)

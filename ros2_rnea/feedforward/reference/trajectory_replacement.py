@@ -1,0 +1,83 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+How a new trajectory takes the place of one that still runs, where neither is cut off.
+
+This is what joint_trajectory_controller does from 6.8 on with ``allow_trajectory_replacement``.
+(Read in ros2_controllers 6.9, ``joint_trajectory_controller.cpp``.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+
+
+def joined(old: Trajectory, new: Trajectory, now: float) -> Trajectory:
+    """
+    Return one motion: the old trajectory until the new one starts, and then the new one.
+
+    A new one whose start has passed starts now, with its first point.  Where that point is not at
+    the start itself, the old motion's state there joins the two.  Joints that the new one does not
+    name follow the old, whose points after the new one's end stay for them; the named ones
+    wait there at rest.
+
+    :param old: of all joints.
+    :param new: of some or all of them, in any order.
+    :param now: from when on the motion is wanted [s].
+    :raises TrajectoryError: when the new one has a joint that the old one lacks, or no finite
+        spline joins the two.
+    """
+    names = old.joint_names
+    new_in_place = new.for_joints(names, np.zeros(len(names)))
+    omitted = [i for i, name in enumerate(names) if name not in new.joint_names]
+    # All times below count from now: to differences of large numbers they would lose digits.
+    start = max(new.start - now, 0.0)
+    new_points = [
+        _with(point, start + point.time, omitted, old.sample(now + start + point.time))
+        for point in new_in_place.waypoints]
+    old_points = [_at(point, old.start - now + point.time) for point in old.waypoints]
+
+    points = [point for point in old_points if 0.0 < point.time < start]
+    if start < new_points[0].time:
+        points.append(Waypoint(start, *old.sample(now + start)))
+    points += new_points
+    if omitted:
+        last = new_points[-1]
+        waiting = np.zeros((3, len(names)))
+        waiting[0] = last.positions
+        named = [i for i in range(len(names)) if i not in omitted]
+        points += [
+            _with(point, point.time, named, waiting)
+            for point in old_points if point.time > last.time]
+    return Trajectory(names, points, now, allow_nonzero_end_velocity=True)
+
+
+def _at(point: Waypoint, time: float) -> Waypoint:
+    return Waypoint(time, point.positions, point.velocities, point.accelerations)
+
+
+def _with(point: Waypoint, time: float, joints: Sequence[int], state: np.ndarray) -> Waypoint:
+    """Return a point at another time, in which some joints have the state of another motion."""
+    fields = []
+    for own, other in zip((point.positions, point.velocities, point.accelerations), state):
+        if own is None:
+            break
+        values = np.array(own)
+        values[joints] = other[joints]
+        fields.append(values)
+    return Waypoint(time, *fields)

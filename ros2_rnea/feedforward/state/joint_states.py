@@ -1,0 +1,246 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The latest measured state of each joint, merged by name from whatever messages bring."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.array_indices import as_places, Places
+
+MAXIMUM_PLANS = 64
+
+Floats = Sequence[float] | np.ndarray
+
+
+class _Plan(NamedTuple):
+    """Where the values of messages with a certain list of names go."""
+
+    source: Places        # places in the message
+    target: Places        # the same joints' places here, in rising order
+    size: int             # how many they are
+    controlled: bool      # whether one of them is a controlled joint
+    all_controlled: bool  # whether all controlled joints are among them
+
+
+class JointStates:
+    """
+    Position and velocity of each known joint, each the newest that any message brought.
+
+    Joints that nobody asked about are passed over.  Of the others, the *controlled* ones decide
+    whether a state is fresh.  Times are those of one steady clock [s]; should it jump back all
+    the same, as simulated time does, nothing is fresh.  Message stamps [s] are compared with
+    each other only, and a stamp of zero says nothing.
+
+    :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
+        the first measurement.
+    :ivar velocities: likewise [rad/s or m/s]; zero where a message gives none.
+    :ivar measured: both in one array, shape (2, joints).
+    :ivar efforts: likewise, as far as messages were asked for them; NaN where there is none.
+    """
+
+    def __init__(
+            self, controlled: Sequence[str], others: Sequence[str], timeout: float) -> None:
+        self.names = (*controlled, *others)
+        self.timeout = timeout
+        self.measured = np.zeros((2, len(self.names)))
+        self.positions, self.velocities = self.measured
+        self.positions[:] = np.nan
+        self.efforts = np.full(len(self.names), np.nan)
+        self._has_velocity = np.ones(len(self.names), dtype=bool)
+        self._some_lack_velocity = False
+        self._count = len(controlled)
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._received = np.full(len(self.names), -inf)
+        self._stamps = np.zeros(len(self.names))
+        self._newest_stamp = 0.0
+        self._places = np.arange(len(self.names))
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._last_names: Sequence[str] | None = None
+        self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False)
+        self._summarize()
+
+    def update(
+            self,
+            names: Sequence[str],
+            positions: Floats,
+            velocities: Floats,
+            stamp: float,
+            now: float,
+            efforts: Floats | None = None) -> bool:
+        """
+        Take over what a message says; all of it, or nothing where it is refused.
+
+        A position that is not finite counts as not measured, unless the joint is controlled.  A
+        velocity of NaN means that there is none, as joint_state_broadcaster writes it.  While
+        what is held is fresh, older stamps are out of order; afterwards they are a new clock.
+
+        :param efforts: empty where the message gives none; None: nobody asks for them.
+        :return: whether the message carried a controlled joint.
+        :raises MessageError: for wrong lengths, values that are not finite, or an old stamp.
+        """
+        _check_lengths(names, positions, velocities)
+        plan = self._plan(names)
+        if not plan.size:
+            return False
+        source, target = plan.source, plan.target
+        q = np.asarray(positions, dtype=float)[source]
+        moves: bool | np.ndarray = len(velocities) > 0
+        qd = np.asarray(velocities, dtype=float)[source] if moves else np.zeros(len(q))
+        if not isfinite(sum(q.tolist()) + sum(qd.tolist())):  # something here is not, or is huge
+            moves &= ~np.isnan(qd)
+            qd = np.where(np.isnan(qd), 0.0, qd)
+            usable = np.isfinite(q) & np.isfinite(qd)
+            target = self._places[target]
+            self._refuse_unless_others(target[~usable], q[~usable], qd[~usable])
+            target, q, qd, moves = target[usable], q[usable], qd[usable], moves[usable]
+        if stamp:
+            self._take_stamp(target, stamp, now)
+        self.positions[target] = q
+        self.velocities[target] = qd
+        self._received[target] = now
+        if moves is not True or self._some_lack_velocity:
+            self._has_velocity[target] = moves
+            self._some_lack_velocity = not self._has_velocity[:self._count].all()
+        if efforts is not None:
+            self._take_efforts(efforts, plan, len(names))
+        if plan.all_controlled:
+            self._oldest = self._newest = now
+        else:
+            self._summarize()
+        return plan.controlled
+
+    def adopt(self, older: JointStates) -> None:
+        """Take over what an earlier object has of the same joints."""
+        for name, here in self._index.items():
+            there = older._index.get(name)
+            if there is not None:
+                self.positions[here] = older.positions[there]
+                self.velocities[here] = older.velocities[there]
+                self._received[here] = older._received[there]
+                self._stamps[here] = older._stamps[there]
+                self._has_velocity[here] = older._has_velocity[there]
+        self._newest_stamp = float(self._stamps.max(initial=0.0))
+        self._some_lack_velocity = not self._has_velocity[:self._count].all()
+        self._summarize()
+
+    def unmeasured(self) -> tuple[str, ...]:
+        """Return the controlled joints that no message has brought yet."""
+        return tuple(
+            name for name, when in zip(self.names[:self._count], self._received) if when == -inf)
+
+    def without_velocity(self) -> tuple[str, ...]:
+        """Return the controlled joints whose newest message had no velocity of theirs."""
+        if not self._some_lack_velocity:
+            return ()
+        return tuple(
+            name for name, has in zip(self.names[:self._count], self._has_velocity) if not has)
+
+    def silent_others(self, now: float, longest: float) -> tuple[str, ...]:
+        """Return the other joints that were measured, but none within so long before now [s]."""
+        others = zip(self.names[self._count:], self._received[self._count:])
+        return tuple(name for name, when in others if -inf < when < now - longest)
+
+    def stale(self, now: float) -> tuple[str, ...]:
+        """Return the controlled joints whose value is older than the timeout."""
+        return tuple(
+            name for name, when in zip(self.names[:self._count], self._received)
+            if not 0.0 <= now - when <= self.timeout)
+
+    def is_fresh(self, now: float) -> bool:
+        """Tell whether there are controlled joints, each with a value within the timeout."""
+        return self._newest <= now and now - self._oldest <= self.timeout
+
+    def fresh_velocities(self, now: float) -> np.ndarray:
+        """
+        Return the velocities, with zero for joints whose value is older than the timeout.
+
+        What comes back is only to be read, and until the next update.
+        """
+        if self._count == len(self.names) and self.is_fresh(now):
+            return self.velocities
+        return np.where(self._are_fresh(now), self.velocities, 0.0)
+
+    def _are_fresh(self, now: float) -> np.ndarray:
+        age = now - self._received
+        return (age >= 0.0) & (age <= self.timeout)
+
+    def _take_efforts(self, efforts: Floats, plan: _Plan, count: int) -> None:
+        self.efforts[plan.target] = (
+            np.asarray(efforts, dtype=float)[plan.source] if len(efforts) == count else np.nan)
+
+    def _summarize(self) -> None:
+        """Note when the oldest and the newest value of the controlled joints came."""
+        controlled = self._received[:self._count]
+        self._oldest = float(controlled.min()) if self._count else -inf
+        self._newest = float(controlled.max()) if self._count else -inf
+
+    def _plan(self, names: Sequence[str]) -> _Plan:
+        if names is not self._last_names:
+            key = tuple(names)
+            self._last_plan = self._plans.get(key) or self._make_plan(key)
+            # a list might change while it stays the same object
+            self._last_names = names if isinstance(names, tuple) else None
+        return self._last_plan
+
+    def _make_plan(self, names: tuple[str, ...]) -> _Plan:
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise MessageError(f'joint {twice[0]!r} stands twice in one message')
+        pairs = sorted((self._index[n], i) for i, n in enumerate(names) if n in self._index)
+        plan = _Plan(
+            source=as_places([i for _, i in pairs]),
+            target=as_places([i for i, _ in pairs]),
+            size=len(pairs),
+            controlled=any(i < self._count for i, _ in pairs),
+            all_controlled=sum(i < self._count for i, _ in pairs) == self._count)
+        if len(self._plans) >= MAXIMUM_PLANS:
+            self._plans.clear()
+        self._plans[names] = plan
+        return plan
+
+    def _refuse_unless_others(
+            self, target: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:
+        for joint, position, velocity in zip(target, q, qd):
+            if joint < self._count:
+                raise MessageError(
+                    f'joint {self.names[joint]!r} has position {position} and velocity '
+                    f'{velocity}; both must be finite')
+
+    def _take_stamp(self, target: Places, stamp: float, now: float) -> None:
+        if stamp >= self._newest_stamp:
+            self._stamps[target] = self._newest_stamp = stamp
+            return
+        late = (stamp < self._stamps[target]) & self._are_fresh(now)[target]
+        if late.any():
+            joint = self._places[target][np.argmax(late)]
+            raise MessageError(
+                f'joint {self.names[joint]!r} has a stamp that is '
+                f'{self._stamps[joint] - stamp:.6f} s older than the state already taken')
+        self._stamps[target] = stamp
+        self._newest_stamp = float(self._stamps.max())
+
+
+def _check_lengths(
+        names: Sequence[str], positions: Floats, velocities: Floats) -> None:
+    if len(positions) != len(names):
+        raise MessageError(f'{len(positions)} positions for {len(names)} joint names')
+    if len(velocities) not in (0, len(names)):
+        raise MessageError(f'{len(velocities)} velocities for {len(names)} joint names')

@@ -1,0 +1,231 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a motion asks of each joint against what the joint can give, and what would be possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.dynamics.friction import friction_slope
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.feedforward.reference.trajectory import Array
+from ros2_rnea.filling.effort_filler import Filled
+from ros2_rnea.model.description import Inertial, Pose, Triple
+from ros2_rnea.robot import Robot
+
+ORIGIN: Triple = (0.0, 0.0, 0.0)
+
+_ROUNDING = 1e-9  # [Nm or N] that count as none
+_ALL_SLIDING = 1e9  # a speed at which dry friction no longer grows with speed
+
+
+class JointLoad(NamedTuple):
+    """
+    The effort of one joint [Nm or N].
+
+    :ivar limit: infinite where there is none.
+    :ivar peak: with its sign, the largest in magnitude, and when that is [s].
+    :ivar rms: root of the mean square over time: what heats the motor.
+    """
+
+    joint: str
+    limit: float
+    peak: float
+    peak_time: float
+    rms: float
+
+
+class Moment(NamedTuple):
+    """An effort that decides something: of which joint, when [s], how large, against what."""
+
+    joint: str
+    time: float
+    effort: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class LargestPayload:
+    """
+    How heavy a point mass may be.
+
+    :ivar link: that carries it, at ``position`` in the link's frame [m].
+    :ivar mass: the largest for which it and every smaller one keep all limits [kg]; 0 where one
+        is broken without it, infinite where it breaks none.
+    :ivar decided_by: the limit that would break next, and the effort there without it.
+    """
+
+    link: str
+    position: Triple
+    mass: float
+    decided_by: Moment | None
+
+
+@dataclass(frozen=True)
+class TorqueReport:
+    """
+    What a motion asks of the joints.
+
+    :ivar first_break: the first moment at which an effort is over its limit.
+    :ivar time_scaling: the smallest factor on the trajectory's times for which it and every
+        larger one keep all limits: above 1 it has to go slower, below 1 it could go faster.
+        Infinite where no slowness helps, 0 where no haste breaks a limit.
+    :ivar scaling_decided_by: the limit that would break next, and the effort there of gravity and
+        dry friction alone, which no slowness lessens.
+    """
+
+    joints: tuple[JointLoad, ...]
+    first_break: Moment | None
+    time_scaling: float
+    scaling_decided_by: Moment | None
+    payload: LargestPayload | None = None
+
+
+class TorqueCheck:
+    """
+    The efforts of a motion and their limits.
+
+    :param robot: the one that the trajectory was filled for.
+    :param filled: whose filled joints count.
+    :param limits: that count, shape (nv,) [Nm or N]; by default the description's.
+    """
+
+    def __init__(self, robot: Robot, filled: Filled, limits: Array | None = None) -> None:
+        limits = robot.effort_limits if limits is None else np.asarray(limits, dtype=float)
+        if limits.shape != (robot.nv,) or not (limits >= 0.0).all():
+            raise ArgumentError(
+                f'limits are {limits}; {robot.name!r} needs {robot.nv} numbers from 0 on')
+        self._robot = robot
+        self._joints = filled.filled
+        self._v_index = filled.v_index
+        self._samples = filled.samples
+        self._limits = limits[self._v_index]
+        self._effort = self._samples.effort[:, self._v_index]
+
+    def report(self, payload_link: str = '', payload_position: Triple = ORIGIN) -> TorqueReport:
+        """
+        Return all that there is to say.
+
+        :param payload_link: on which to look for the largest payload; empty: on none.
+        :param payload_position: of its centre of mass in the link's frame [m].
+        :raises ArgumentError: where the robot has no such link.
+        """
+        scaling, scaling_moment = self._time_scaling()
+        return TorqueReport(
+            self._loads(), self._first_break(), scaling, scaling_moment,
+            self.largest_payload(payload_link, payload_position) if payload_link else None)
+
+    def _loads(self) -> tuple[JointLoad, ...]:
+        times, effort = self._samples.times, self._effort
+        largest = np.abs(effort).argmax(axis=0)
+        columns = range(len(self._joints))
+        return tuple(map(
+            JointLoad, self._joints, self._limits.tolist(), effort[largest, columns].tolist(),
+            times[largest].tolist(), _rms(times, effort).tolist()))
+
+    def _first_break(self) -> Moment | None:
+        broken = np.abs(self._effort) > self._limits + _ROUNDING
+        if not broken.any():
+            return None
+        row = int(broken.any(axis=1).argmax())
+        excess = np.where(broken[row], np.abs(self._effort[row]) - self._limits, -inf)
+        return self._moment(row, int(excess.argmax()), self._effort)
+
+    def _time_scaling(self) -> tuple[float, Moment | None]:
+        """
+        Return the factor on time, and what decides it.
+
+        With time s as long, effort is standing + viscous / s + dynamic / s²: inertia, Coriolis and
+        centrifugal effort go with the square of speed, viscous friction with speed, gravity and
+        dry friction not at all.  The factor is one over the first positive root in 1/s at which
+        any joint meets a limit at any moment.
+        """
+        robot, samples = self._robot, self._samples
+        gravity, friction = (
+            effort[:, self._v_index]
+            for effort in (robot.gravity(samples.q), robot.friction(samples.qd)))
+        damping = np.array(friction_slope(robot.tree, [_ALL_SLIDING] * robot.nv))
+        viscous = (damping * samples.qd)[:, self._v_index]
+        dynamic = self._effort - gravity - friction
+        standing = gravity + friction - viscous
+        haste = np.minimum(
+            first_root(dynamic, viscous, self._limits - standing),
+            first_root(-dynamic, -viscous, self._limits + standing))
+        row, column = np.unravel_index(haste.argmin(), haste.shape)
+        least = float(haste[row, column])
+        if least == inf:
+            return 0.0, None
+        if least == 0.0:
+            row, column = np.unravel_index(
+                (np.abs(standing) - self._limits).argmax(), standing.shape)
+        moment = self._moment(int(row), int(column), standing)
+        return (1.0 / least if least else inf), moment
+
+    def largest_payload(self, link: str, position: Triple = ORIGIN) -> LargestPayload:
+        """
+        Return how heavy a point mass on a link may be; effort is linear in it.
+
+        :param position: in the link's frame [m].
+        :raises ArgumentError: where the robot has no such link.
+        """
+        loaded = self._robot.with_payload(
+            f'as much as {link} can carry', link, Inertial(1.0, Pose(position)))
+        broken = self._first_break()
+        if broken is not None:
+            return LargestPayload(link, position, 0.0, broken)
+        samples = self._samples
+        effort = loaded.inverse_dynamics(samples.q, samples.qd, samples.qdd)[:, self._v_index]
+        of_a_kilogram = effort - self._effort
+        room = self._limits - np.sign(of_a_kilogram) * self._effort
+        with np.errstate(divide='ignore', invalid='ignore'):
+            masses = np.where(
+                np.abs(of_a_kilogram) < _ROUNDING, inf, room / np.abs(of_a_kilogram))
+        row, column = np.unravel_index(masses.argmin(), masses.shape)
+        mass = max(0.0, float(masses[row, column]))
+        moment = self._moment(int(row), int(column), self._effort) if mass < inf else None
+        return LargestPayload(link, position, mass, moment)
+
+    def _moment(self, row: int, column: int, effort: Array) -> Moment:
+        return Moment(
+            self._joints[column], float(self._samples.times[row]), float(effort[row, column]),
+            float(self._limits[column]))
+
+
+def _rms(times: Array, effort: Array) -> Array:
+    duration = times[-1] - times[0]
+    if not duration:
+        return np.abs(effort[-1])
+    squares = effort**2
+    areas = np.diff(times)[:, np.newaxis] * (squares[1:] + squares[:-1]) / 2.0
+    return np.sqrt(areas.sum(axis=0) / duration)
+
+
+def first_root(a: Array, b: Array, c: Array) -> Array:
+    """
+    Return the smallest x from 0 on at which a x² + b x comes up to c and goes on; else infinity.
+
+    Where c is negative, x is 0.
+    """
+    a, b, c = (np.where(np.abs(part) < _ROUNDING, 0.0, part) for part in (a, b, c))
+    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
+        root = np.sqrt(b * b + 4.0 * a * c)  # not a number where it never comes up to c
+        # Of the two ways to write the same root, the one that subtracts nothing.
+        x = np.where(b >= 0.0, 2.0 * c / (b + root), (root - b) / (2.0 * a))
+        x = np.where((b < 0.0) & (a <= 0.0), inf, x)
+    x = np.where((c == 0.0) & (b == 0.0), np.where(a > 0.0, 0.0, inf), x)
+    return np.where(c < 0.0, 0.0, np.where(np.isnan(x), inf, x))

@@ -1,0 +1,135 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Answers to service requests, where the package that defines the services is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+from rclpy.node import Node
+from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
+from ros2_rnea.feedforward.queries import answered_joints, AnsweredJoints, make_question
+from ros2_rnea.node.models.introduction import NO_ROBOT
+from ros2_rnea.node.topics.conversions import moment_force
+from sensor_msgs.msg import JointState
+
+try:
+    from ros2_rnea.node.services.fill_service import FillService
+    from ros2_rnea_interfaces.srv import ComputeGravity, ComputeInverseDynamics
+    ARE_DEFINED = True
+except ImportError:
+    ARE_DEFINED = False
+
+MISSING = (
+    'the topic ~/terms and all services but ~/enable and ~/zero_wrench are missing, because the '
+    'package ros2_rnea_interfaces is not installed, or an old one is; all else works. It stands '
+    'beside this package: build both with colcon, or install it with pip')
+
+
+class Services:
+    """
+    The services that compute and change nothing.
+
+    :param policy: gives the policy in force, or None while there is no robot.
+    :param now: gives the time on the steady clock [s].
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            policy: Callable[[], FeedforwardPolicy | None],
+            now: Callable[[], float] = monotonic) -> None:
+        self._policy = policy
+        self._now = now
+        self._filling: FillService | None = None
+        if not ARE_DEFINED:
+            node.get_logger().warning(MISSING)
+            return
+        node.create_service(
+            ComputeGravity, '~/compute_gravity',
+            lambda request, response: self._answer(self._gravity, request, response))
+        node.create_service(
+            ComputeInverseDynamics, '~/compute_inverse_dynamics',
+            lambda request, response: self._answer(self._inverse_dynamics, request, response))
+        self._filling = FillService(node, policy, now)
+
+    def close(self) -> None:
+        """End what answers beside the node."""
+        if self._filling is not None:
+            self._filling.close()
+
+    def _answer(self, compute: Callable, request: Any, response: Any) -> Any:
+        """Fill a response, or say in it why that cannot be done."""
+        policy = self._policy()
+        try:
+            if policy is None:
+                raise ArgumentError(NO_ROBOT)
+            compute(policy, request, response)
+        except RneaError as error:
+            response.success, response.message = False, str(error)
+        else:
+            response.success = True
+        return response
+
+    def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
+        question = make_question(policy, self._now(), request.names, request.positions)
+        tau = policy.robot.gravity(question.q, _gravity(request))
+        joints = answered_joints(policy)
+        _fill_effort(response.effort, joints, question.q, tau)
+
+    def _inverse_dynamics(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
+        question = make_question(
+            policy, self._now(), request.names, request.positions,
+            request.velocities, request.accelerations)
+        terms = policy.robot.effort_terms(
+            *question, _wrenches(request.wrenches), _gravity(request))
+        joints = answered_joints(policy)
+        _fill_effort(response.effort, joints, question.q, terms.total)
+        response.effort.velocity = question.qd[joints.v_index].tolist()
+        filled = response.terms
+        filled.name = list(joints.names)
+        for name, values in terms._asdict().items():
+            setattr(filled, name, values[joints.v_index].tolist())
+        filled.feedback = [0.0] * len(joints.names)
+        beyond = np.abs(terms.total) > allowed_efforts(policy.robot, policy.settings)
+        filled.saturated = beyond[joints.v_index].tolist()
+
+
+def _gravity(request: Any) -> Sequence[float] | None:
+    return list(request.gravity) or None
+
+
+def _wrenches(messages: Iterable[WrenchStamped]) -> dict[str, np.ndarray]:
+    total: dict[str, np.ndarray] = {}
+    for message in messages:
+        frame = message.header.frame_id
+        total[frame] = total.get(frame, np.zeros(6)) + moment_force(message.wrench)
+    return total
+
+
+def _fill_effort(
+        message: JointState, joints: AnsweredJoints, q: np.ndarray, tau: np.ndarray) -> None:
+    effort = tau[joints.v_index]
+    for name, value in zip(joints.names, effort):
+        if not np.isfinite(value):
+            raise ArgumentError(f'the effort of joint {name!r} comes out as {value}: a velocity, '
+                                'acceleration or wrench is not finite or far too large')
+    message.name = list(joints.names)
+    message.position = q[joints.q_index].tolist()
+    message.effort = effort.tolist()

@@ -1,0 +1,112 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The service that fills trajectories with efforts, beside the node's cycle.
+
+A request may take seconds, and reading one of ten thousand points alone takes tens of
+milliseconds.  So neither happens in the thread of the cycle: the service has a thread that reads
+and writes messages, and another process computes.  Since an executor serves whole nodes, the
+thread has a node of its own, whose name begins with an underscore: tools do not list it.
+
+A coroutine as the service's callback would still read in the thread of the cycle, and rclpy's
+executor of events takes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import sys
+from threading import Event, Thread
+
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message, serialize_message
+from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.node.models.introduction import NO_ROBOT
+from ros2_rnea.node.services.fill_answer import circumstances
+from ros2_rnea.node.services.fill_process import FillProcess
+from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
+from trajectory_msgs.msg import JointTrajectory
+
+LONGEST_WAIT = 0.0005
+"""How long one thread of this process waits for another one's turn at Python to end [s]."""
+
+
+class FillService:
+    """
+    The service, from now on until it is closed; one request after the other.
+
+    :param node: whose service it is.
+    :param policy: gives the policy in force, or None while there is no robot.
+    :param now: gives the time on the steady clock [s].
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            policy: Callable[[], FeedforwardPolicy | None],
+            now: Callable[[], float]) -> None:
+        self._policy = policy
+        self._now = now
+        self._process = FillProcess()
+        self._node = Node(
+            f'_{node.get_name()}_filling', namespace=node.get_namespace(), context=node.context,
+            use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
+        self._node.create_service(
+            FillTrajectoryEfforts, node.resolve_service_name('~/fill_trajectory_efforts'),
+            self._on_request)
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self._closing = Event()
+        sys.setswitchinterval(LONGEST_WAIT)
+        self._thread = Thread(target=self._spin, name='fill_trajectory_efforts', daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End thread and process; a request that is being answered fails."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._process.close()
+        self._executor.create_task(lambda: None)  # wakes the thread
+        self._thread.join()
+        self._executor.shutdown()
+        self._node.destroy_node()
+
+    def _spin(self) -> None:
+        try:
+            while not self._closing.is_set():
+                self._executor.spin_once()
+        except (ExternalShutdownException, RuntimeError):  # the latter from a wait set half made
+            if self._node.context.ok():
+                raise
+
+    def _on_request(
+            self,
+            request: FillTrajectoryEfforts.Request,
+            response: FillTrajectoryEfforts.Response) -> FillTrajectoryEfforts.Response:
+        policy = self._policy()
+        if policy is None:
+            response.message = NO_ROBOT
+            return response
+        question = serialize_message(request)
+        request.trajectory = JointTrajectory()  # garbage collection goes through what there is
+        try:
+            reply = self._process.answer(
+                question, policy.robot, circumstances(policy, self._now()))
+        except RneaError as error:
+            response.message = str(error)
+            return response
+        return deserialize_message(reply, FillTrajectoryEfforts.Response)

@@ -1,0 +1,71 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""When the cycle runs though no joint state calls for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+from rclpy.timer import Timer
+from ros2_rnea.feedforward.settings import OnStaleState, Settings
+from ros2_rnea.node.timing.clocks import Clocks
+
+DECAYING_PERIOD = 0.005
+"""How often an effort is sent at least while joint states have stopped, where one is [s]."""
+
+
+class CycleTimers:
+    """
+    The timers of the parameter ``rate`` and of the watch over joint states.
+
+    :param on_rate: called ``rate`` times a second.
+    :param on_watch: called often enough to notice that joint states have stopped.
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            clocks: Clocks,
+            on_rate: Callable[[], None],
+            on_watch: Callable[[], None]) -> None:
+        self._node = node
+        self._clocks = clocks
+        self._on_rate = on_rate
+        self._on_watch = on_watch
+        self._timing = (0.0, 0.0, False)
+        self._rate_timer: Timer | None = None
+        self._watch_timer: Timer | None = None
+
+    @property
+    def keeps_rate(self) -> bool:
+        """Tell whether cycles come at a rate, and not with the joint states."""
+        return self._rate_timer is not None
+
+    def restart(self, rate: float, settings: Settings) -> None:
+        """Go by other settings, or another clock."""
+        watch = max(0.5 * settings.state_timeout, 0.01)
+        if settings.on_stale_state is OnStaleState.DECAY:
+            watch = min(0.5 * settings.state_timeout, DECAYING_PERIOD)
+        timing = (rate, watch, self._clocks.is_simulated)
+        if timing == self._timing:
+            return
+        self._timing = timing
+        for timer in (self._rate_timer, self._watch_timer):
+            if timer is not None:
+                self._node.destroy_timer(timer)
+        clock = self._clocks.of_timers()
+        self._rate_timer = (
+            self._node.create_timer(1.0 / rate, self._on_rate, clock=clock) if rate else None)
+        self._watch_timer = self._node.create_timer(watch, self._on_watch, clock=clock)

@@ -1,0 +1,52 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Between messages and plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Wrench
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from trajectory_msgs.msg import JointTrajectory
+
+
+def seconds(time: Time | Duration) -> float:
+    """Return a Time or Duration message in seconds."""
+    return time.sec + 1e-9 * time.nanosec
+
+
+def moment_force(wrench: Wrench) -> tuple[float, ...]:
+    """Return a wrench in this package's order, [moment; force]; the message has force first."""
+    torque, force = wrench.torque, wrench.force
+    return (torque.x, torque.y, torque.z, force.x, force.y, force.z)
+
+
+def waypoints(trajectory: JointTrajectory) -> list[Waypoint]:
+    """Return a trajectory's points; the efforts in them are not an input here."""
+    return [
+        Waypoint(
+            seconds(point.time_from_start),
+            tuple(point.positions),
+            tuple(point.velocities) or None,
+            tuple(point.accelerations) or None)
+        for point in trajectory.points]
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return names in one line for people, cut short where there are many."""
+    all_names: Sequence[str] = tuple(names)
+    shown = ', '.join(all_names[:most])
+    return shown if len(all_names) <= most else f'{shown} and {len(all_names) - most} more'

@@ -1,0 +1,67 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the node sends to controllers and to those who watch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rclpy.duration import Duration
+from rclpy.node import Node
+from ros2_rnea.node.topics.qos import RELIABLE
+from ros2_rnea.node.topics.sender import Sender
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+LONGEST_DELIVERY = 0.5
+"""How long the last message may take to arrive [s]."""
+
+
+class EffortPublishers:
+    """The topics ~/commands, in the order of the parameter ``joints``, and ~/effort, by name."""
+
+    def __init__(self, node: Node) -> None:
+        self._publishers = (
+            node.create_publisher(Float64MultiArray, '~/commands', RELIABLE),
+            node.create_publisher(JointState, '~/effort', RELIABLE))
+        self.prepare((), has_commands=False)
+
+    def prepare(self, joints: Sequence[str], has_commands: bool) -> None:
+        """
+        Make the messages for other joints.
+
+        :param has_commands: whether their order is one that a controller has.
+        """
+        commands, effort = self._publishers
+        count = len(joints)
+        self._commands = (
+            Sender(commands, Float64MultiArray(), 'data', count) if has_commands else None)
+        self._effort = Sender(effort, JointState(name=list(joints)), 'effort', count)
+
+    def send(self, effort: np.ndarray, stamp: tuple[int, int]) -> None:
+        """
+        Publish an effort.
+
+        :param effort: shape (joints,) [Nm or N].
+        :param stamp: of the joint state that it answers, in s and ns.
+        """
+        if self._commands is not None:
+            self._commands.send(effort)
+        self._effort.send(effort, stamp)
+
+    def wait_for_delivery(self) -> None:
+        """Wait until all who listen have what was sent last."""
+        for publisher in self._publishers:
+            publisher.wait_for_all_acked(Duration(seconds=LONGEST_DELIVERY))

@@ -1,0 +1,65 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The topic ~/terms: where each newton-metre of an effort comes from."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from ros2_rnea.feedforward.decision import SentTerms
+from ros2_rnea.node.topics.qos import RELIABLE
+
+try:
+    from ros2_rnea_interfaces.msg import EffortTerms
+except ImportError:  # which is said with the services
+    EffortTerms = None
+
+FLAGS = ('saturated', 'rate_limited', 'restrained')
+
+
+class TermsPublisher:
+    """
+    Publishes terms while someone listens, since they cost as much as another cycle.
+
+    :ivar is_heard: whether someone does.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.is_heard = False
+        self._publisher = None
+        if hasattr(EffortTerms, 'sent'):  # an old one does not have it
+            self._publisher = node.create_publisher(EffortTerms, '~/terms', RELIABLE)
+
+    def look(self) -> None:
+        """Find out whether someone listens."""
+        if self._publisher is not None:
+            self.is_heard = self._publisher.get_subscription_count() > 0
+
+    def send(self, joints: Sequence[str], terms: SentTerms, stamp: tuple[int, int]) -> None:
+        """
+        Publish the terms of an effort.
+
+        :param joints: in the order of the terms.
+        :param stamp: of the joint state that it answers, in s and ns.
+        """
+        if self._publisher is None:
+            return
+        message = EffortTerms(name=list(joints))
+        message.header.stamp = Time(sec=stamp[0], nanosec=stamp[1])
+        for field, values in terms._asdict().items():
+            setattr(message, field, values.tolist() if field in FLAGS else array('d', values))
+        self._publisher.publish(message)

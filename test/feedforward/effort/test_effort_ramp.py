@@ -1,0 +1,138 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+from math import inf
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp, LONGEST_STRIDE
+
+RATE = 100.0
+MOST = RATE * LONGEST_STRIDE
+
+
+def ramp(rate=RATE, joints=('a', 'b')):
+    return EffortRamp(joints, rate)
+
+
+def sent(ramp, wanted, time):
+    effort, late = ramp.stride(ramp.blended(np.array(wanted), time), time)
+    return effort.tolist(), None if late is None else late.tolist()
+
+
+def test_the_first_effort_sets_out_from_zero():
+    assert sent(ramp(), [5.0, -5.0], 0.0) == ([MOST, -MOST], [True, True])
+
+
+@pytest.mark.parametrize('gap, most', [
+    (0.004, 0.4), (0.01, 1.0), (0.02, 1.0), (60.0, 1.0), (0.0, 0.0), (-5.0, 0.0)])
+def test_an_effort_changes_by_the_time_that_has_passed_but_after_a_gap_by_no_more(gap, most):
+    one = ramp()
+    sent(one, [0.5, 0.0], 7.0)
+    effort, late = sent(one, [9.0, 0.0], 7.0 + gap)
+    assert effort == pytest.approx([0.5 + most, 0.0])
+    assert late == [True, False]
+
+
+def test_what_is_near_enough_is_sent_as_it_is():
+    one = ramp()
+    assert sent(one, [0.9, -0.9], 0.0) == ([0.9, -0.9], None)
+    assert one.is_settled
+
+
+def test_each_joint_has_the_rate_for_itself():
+    """Together they are further off than one may be."""
+    assert sent(ramp(), [MOST, MOST], 0.0) == ([MOST, MOST], None)
+
+
+def test_after_time_has_jumped_back_it_goes_on():
+    one = ramp()
+    sent(one, [0.5, 0.0], 100.0)
+    assert sent(one, [9.0, 0.0], 1.0)[0] == [0.5, 0.0]
+    assert sent(one, [9.0, 0.0], 1.01)[0] == pytest.approx([1.5, 0.0])
+
+
+def test_without_a_limit_it_is_there_at_once():
+    one = ramp(inf)
+    for time in (0.0, 0.0, -1.0):
+        assert sent(one, [1e150 * (1 + time), 0.0], time) == ([1e150 * (1 + time), 0.0], None)
+
+
+def test_the_largest_efforts_of_either_sign_make_nothing_that_is_not_finite():
+    one = ramp()
+    for time, wanted in enumerate([[1e150, -1e150], [-1e150, 1e150]]):
+        one.blend(0.5)
+        assert np.isfinite(sent(one, wanted, time)[0]).all()
+
+
+@pytest.mark.parametrize('time, expected', [
+    (10.0, 4.0), (10.25, 4.0 + 6.0 * 0.15625), (10.5, 7.0), (11.0, 10.0), (20.0, 10.0)])
+def test_a_blend_leads_from_what_was_sent_to_what_is_wanted(time, expected):
+    one = ramp(inf)
+    sent(one, [4.0, 0.0], 9.0)
+    one.blend(1.0)
+    sent(one, [10.0, 0.0], 10.0)
+    assert sent(one, [10.0, 0.0], time)[0] == pytest.approx([expected, 0.0])
+    assert one.is_settled is (time >= 11.0)
+
+
+def test_what_is_wanted_may_move_during_a_blend_and_its_motion_counts_at_once():
+    one = ramp(inf)
+    sent(one, [4.0, 0.0], 9.0)
+    one.blend(1.0)
+    sent(one, [4.0, 0.0], 10.0)
+    assert sent(one, [4.7, 0.0], 10.1)[0] == [4.7, 0.0]
+
+
+def test_a_blend_within_a_blend_sets_out_from_what_was_sent():
+    one = ramp(inf)
+    one.blend(1.0)
+    sent(one, [10.0, 0.0], 0.0)
+    sent(one, [10.0, 0.0], 0.5)
+    one.blend(1.0)
+    assert sent(one, [-10.0, 0.0], 0.6)[0] == [5.0, 0.0]
+
+
+def test_a_blend_does_not_wait_for_a_time_that_has_jumped_back():
+    one = ramp(inf)
+    one.blend(1.0)
+    sent(one, [10.0, 0.0], 1000.0)
+    sent(one, [10.0, 0.0], 3.0)
+    assert sent(one, [10.0, 0.0], 4.0)[0] == [10.0, 0.0]
+    assert one.is_settled
+
+
+def test_a_successor_sets_out_from_what_was_sent_to_joints_of_the_same_names():
+    older, newer = ramp(inf), ramp(joints=('b', 'c'))
+    sent(older, [4.0, -6.0], 1.0)
+    newer.adopt(older)
+    assert newer.is_sending
+    assert newer.sent.tolist() == [-6.0, 0.0]
+    assert sent(newer, [9.0, 9.0], 1.005)[0] == pytest.approx([-5.5, 0.5])
+
+
+def test_a_joint_that_was_left_out_for_a_time_sets_out_from_what_it_holds():
+    first, second, third = ramp(inf), ramp(joints=('b',)), ramp()
+    sent(first, [4.0, -6.0], 1.0)
+    second.adopt(first)
+    third.adopt(second)
+    assert third.sent.tolist() == [4.0, -6.0]
+
+
+def test_it_is_settled_when_it_has_caught_up():
+    one, settled = ramp(), []
+    for time in range(4):
+        sent(one, [2.5, 0.0], float(time))
+        settled.append(one.is_settled)
+    assert settled == [False, False, True, True]

@@ -1,0 +1,144 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The choices that a controller's parameters leave, read and followed."""
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.feedforward.reference.controller_rules import (
+    ControllerRules,
+    not_as_the_trajectory_says,
+    PARAMETERS,
+)
+from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
+from ros2_rnea.feedforward.reference.trajectory import Waypoint
+
+NAMES = ('shoulder', 'elbow', 'wrist')
+NOW = 100.0
+ONES = np.ones(3)
+MEASURED = np.array((0.1, 0.2, 0.3))
+OF_VERSION_4 = {
+    'allow_nonzero_velocity_at_trajectory_end': False,
+    'allow_partial_joints_goal': False,
+    'allow_trajectory_replacement': None,
+    'interpolate_from_desired_state': False,
+    'command_interfaces': ['position', 'effort'],
+    'interpolation_method': 'splines',
+    'positions_upsampling.enable': None,
+    'allow_integration_in_goal_trajectories': False,
+    'speed_scaling.state_interface': '',
+    'speed_scaling.command_interface': '',
+}
+
+
+def arm(**rules):
+    """Return the motion of an arm whose trajectory goes from 0 at NOW to 4 a second later."""
+    motion = DesiredMotion(NAMES, (False, False, True), 0.05, ControllerRules(**rules))
+    points = [Waypoint(0.0, (0.0,) * 3), Waypoint(1.0, (4.0,) * 3)]
+    motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
+    return motion
+
+
+def test_the_parameters_that_count_are_those_asked_for():
+    assert set(OF_VERSION_4) == set(PARAMETERS)
+
+
+@pytest.mark.parametrize(('changes', 'rules'), [
+    ({}, (False, False, False, False, True)),
+    ({'allow_nonzero_velocity_at_trajectory_end': True}, (True, False, False, False, True)),
+    ({'allow_partial_joints_goal': True}, (False, True, False, False, True)),
+    ({'allow_trajectory_replacement': False}, (False, False, False, False, True)),
+    ({'allow_trajectory_replacement': True}, (False, False, True, False, True)),
+    ({'interpolate_from_desired_state': True}, (False, False, False, True, True)),
+    ({'command_interfaces': ['effort']}, (False, False, False, False, False)),
+    ({'command_interfaces': None}, (False, False, False, False, False)),
+])
+def test_rules_are_read_from_the_controllers_parameters(changes, rules):
+    assert ControllerRules.from_parameters({**OF_VERSION_4, **changes}) == ControllerRules(*rules)
+
+
+@pytest.mark.parametrize(('changes', 'told'), [
+    ({}, []),
+    ({'interpolation_method': 'none'}, ['interpolation_method']),
+    ({'positions_upsampling.enable': False}, []),
+    ({'positions_upsampling.enable': True}, ['positions_upsampling.enable']),
+    ({'allow_integration_in_goal_trajectories': True}, ['allow_integration_in_goal_trajectories']),
+    ({'speed_scaling.state_interface': 'speed/factor'}, ['speed_scaling.state_interface']),
+    ({'speed_scaling.command_interface': 'speed/factor'}, ['speed_scaling.command_interface']),
+])
+def test_parameters_that_change_the_motion_in_other_ways_are_told(changes, told):
+    assert list(not_as_the_trajectory_says({**OF_VERSION_4, **changes})) == told
+
+
+def test_of_a_controller_that_says_nothing_nothing_is_told():
+    assert not_as_the_trajectory_says({}) == {}
+
+
+def test_a_partial_goal_is_refused_unless_allowed_naming_what_is_missing():
+    elbow = (('elbow',), [Waypoint(1.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
+    strict = arm(allow_partial_joints_goal=False)
+    with pytest.raises(TrajectoryError, match="does not move 'shoulder', 'wrist': .* all joints"):
+        strict.accept(*elbow)
+    assert strict.target(NOW + 0.75, ONES).positions == pytest.approx(3 * ONES)
+    arm(allow_partial_joints_goal=True).accept(*elbow)
+
+
+@pytest.mark.parametrize(('allowed', 'reason'), [(True, None), (False, 'velocity 1.0')])
+def test_a_last_point_in_motion_is_refused_unless_allowed(allowed, reason):
+    motion = arm(allow_nonzero_velocity_at_trajectory_end=allowed)
+    goal = (NAMES, [Waypoint(1.0, (7.0,) * 3, (1.0,) * 3)], 0.0, NOW, MEASURED, None)
+    if reason is None:
+        motion.accept(*goal)
+    else:
+        with pytest.raises(TrajectoryError, match=reason):
+            motion.accept(*goal)
+
+
+@pytest.mark.parametrize(('commanded', 'held'), [(True, 2 * ONES), (False, MEASURED)])
+def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
+    motion = arm(omitted_joints_stay_where_commanded=commanded)
+    motion.accept(('elbow',), [Waypoint(0.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
+    target = motion.target(NOW + 0.5, np.array((held[0], 7.0, held[2])))
+    assert target.status is Status.HOLDING_END
+    assert target.positions == pytest.approx((held[0], 7.0, held[2]))
+
+
+@pytest.mark.parametrize(('from_desired', 'state'), [
+    (False, ((0.1, 0.2, 0.3), (9.0, 9.0, 9.0), (0.0, 0.0, 0.0))),
+    (True, ((0.5, 0.5, 0.5), (1.5, 1.5, 1.5), (0.0, 0.0, 0.0))),
+])
+def test_the_motion_leads_in_from_the_desired_state_where_the_controller_does(
+        from_desired, state):
+    rules = ControllerRules(interpolate_from_desired_state=from_desired)
+    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
+    still = ((0.0,) * 3, (0.0,) * 3)
+    points = [Waypoint(0.0, (0.0,) * 3, *still[:1]), Waypoint(1.0, (1.0,) * 3, *still[:1])]
+    motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
+    motion.accept(
+        NAMES, [Waypoint(1.0, (2.0,) * 3, *still)], 0.0, NOW + 0.5, MEASURED, 9 * ONES)
+    assert np.array(motion.target(NOW + 0.5, ONES)[1:4]) == pytest.approx(np.array(state))
+
+
+def test_the_lead_in_from_the_desired_state_has_its_acceleration():
+    rules = ControllerRules(interpolate_from_desired_state=True)
+    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
+    still = ((0.0,) * 3,)
+    points = [Waypoint(0.0, (0.0,) * 3, *still), Waypoint(1.0, (1.0,) * 3, *still)]
+    motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
+    before = motion.target(NOW + 0.25, ONES)
+    motion.accept(
+        NAMES, [Waypoint(1.0, (2.0,) * 3, *still, *still)], 0.0, NOW + 0.25, MEASURED, None)
+    assert before.accelerations[0] == pytest.approx(3.0)
+    assert motion.target(NOW + 0.25, ONES).accelerations == pytest.approx(before.accelerations)

@@ -1,0 +1,140 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""External wrenches: the newest of each frame, for as long as the timeout."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
+from small_robots import joint, link, robot
+
+ARM = Robot.from_urdf(robot(
+    link('ground'), link('base'), link('wrist'), link('tool'),
+    joint('turn', 'ground', 'base'), joint('bend', 'base', 'wrist'),
+    joint('hold', 'wrist', 'tool', kind='fixed')))
+LINKS = ARM.tree
+TIMEOUT = 0.1
+NOW = 50.0
+PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+PULL = (-9.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.fixture
+def wrenches():
+    return ExternalWrenches(LINKS, TIMEOUT)
+
+
+def active(wrenches, now=NOW):
+    return {frame: tuple(value) for frame, value in wrenches.active(now).items()}
+
+
+def test_at_first_nothing_acts(wrenches):
+    assert active(wrenches) == {}
+    assert wrenches.stale(NOW) == ()
+
+
+def test_wrenches_of_several_frames_stand_side_by_side(wrenches):
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.update('wrist', PULL, NOW)
+    assert active(wrenches) == {'tool': PUSH, 'wrist': PULL}
+
+
+def test_of_one_frame_the_newest_counts(wrenches):
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.update('tool', PULL, NOW)
+    assert active(wrenches) == {'tool': PULL}
+
+
+@pytest.mark.parametrize('age, counts', [(0.0, True), (0.099, True), (0.101, False)])
+def test_a_wrench_counts_for_as_long_as_the_timeout(wrenches, age, counts):
+    wrenches.update('tool', PUSH, NOW)
+    assert active(wrenches, NOW + age) == ({'tool': PUSH} if counts else {})
+    assert wrenches.stale(NOW + age) == (() if counts else ('tool',))
+
+
+def test_each_frame_has_its_own_age(wrenches):
+    wrenches.update('wrist', PULL, NOW)
+    wrenches.update('tool', PUSH, NOW + 0.08)
+    assert active(wrenches, NOW + 0.15) == {'tool': PUSH}
+    assert wrenches.stale(NOW + 0.15) == ('wrist',)
+
+
+def test_after_the_clock_has_gone_back_no_wrench_counts(wrenches):
+    wrenches.update('tool', PUSH, NOW)
+    assert active(wrenches, 1.0) == {}
+
+
+def test_what_the_robot_exerts_acts_on_it_the_other_way():
+    wrenches = ExternalWrenches(LINKS, TIMEOUT, exerted_by_robot=True)
+    wrenches.update('tool', PUSH, NOW)
+    assert active(wrenches) == {'tool': tuple(-value for value in PUSH)}
+
+
+@pytest.mark.parametrize('frame, values, message', [
+    ('tol', PUSH, "the wrench frame 'tol' is not a link that joints move.*'tool'"),
+    ('', PUSH, "the wrench frame '' is not a link"),
+    ('world', PUSH, "'world' is not a link"),
+    ('tool', (*PUSH[:5], nan), "in frame 'tool' is .*nan.*6 finite numbers"),
+    ('tool', (inf, *PUSH[1:]), 'inf.*6 finite numbers'),
+])
+def test_a_bad_wrench_is_refused_and_the_one_before_stays(wrenches, frame, values, message):
+    wrenches.update('tool', PULL, NOW)
+    with pytest.raises(MessageError, match=message):
+        wrenches.update(frame, values, NOW)
+    assert active(wrenches) == {'tool': PULL}
+
+
+@pytest.mark.parametrize('kind', [list, np.array])
+def test_the_values_are_a_copy(wrenches, kind):
+    values = kind(PUSH)
+    wrenches.update('tool', values, NOW)
+    values[0] = 99.0
+    assert active(wrenches) == {'tool': PUSH}
+
+
+def test_wrenches_on_links_that_still_are_there_are_adopted_with_their_age(wrenches):
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.update('wrist', PULL, NOW)
+    without_wrist = Robot.from_urdf(robot(
+        link('ground'), link('base'), link('tool'),
+        joint('turn', 'ground', 'base'), joint('bend', 'base', 'tool')))
+    other = ExternalWrenches(without_wrist.tree, 2 * TIMEOUT)
+    other.adopt(wrenches)
+    assert active(other, NOW + 0.15) == {'tool': PUSH}
+    assert active(other, NOW + 0.25) == {}
+
+
+def test_an_adopted_wrench_is_read_by_the_new_sign(wrenches):
+    """The message stays the same; what it is taken to mean has changed."""
+    wrenches.update('tool', PUSH, NOW)
+    other = ExternalWrenches(LINKS, TIMEOUT, exerted_by_robot=True)
+    other.adopt(wrenches)
+    assert active(other) == {'tool': tuple(-value for value in PUSH)}
+
+
+def test_their_sum_on_each_body_is_what_the_robot_takes(wrenches):
+    assert wrenches.rows(NOW) is None
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.update('wrist', PULL, NOW)
+    wrenches.update('base', PULL, NOW)
+    state = [0.3, -0.4], [1.0, 2.0], [3.0, 4.0]
+    by_name = {'tool': PUSH, 'wrist': PULL, 'base': PULL}
+    np.testing.assert_allclose(
+        ARM.inverse_dynamics(*state, wrenches.rows(NOW)), ARM.inverse_dynamics(*state, by_name))
+    assert wrenches.rows(NOW + 1.0) is None
