@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.dynamics.quantities import Given
+from ros2_rnea.dynamics.quantities import DynamicsInputs
 from ros2_rnea.dynamics.wrenches import body_forces, Frame, WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import JointType
@@ -40,7 +40,7 @@ QUATERNION_TOLERANCE = 1e-3
 WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
 
 
-class Call:
+class BatchArguments:
     """
     One call's arguments: checked, as arrays, and as numbers where an algorithm wants those.
 
@@ -64,14 +64,14 @@ class Call:
         self.gravity = Vector(*checked_gravity(gravity))
         self._quiet = np.errstate(invalid='ignore', over='ignore', divide='ignore')
 
-    def __enter__(self) -> Call:
+    def __enter__(self) -> BatchArguments:
         self._quiet.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._quiet.__exit__(*error)
 
-    def check_quaternions(self) -> Call:
+    def check_quaternions(self) -> BatchArguments:
         """
         Check that quaternions have length 1, and return this call.
 
@@ -103,9 +103,9 @@ class Call:
         """Return the accelerations as numbers."""
         return self.numbers('qdd')
 
-    def given(self, f_ext: Mapping[int, Force]) -> Given:
+    def dynamics_inputs(self, f_ext: Mapping[int, Force]) -> DynamicsInputs:
         """Return all that quantities are computed from."""
-        return Given(self.q, self.qd, self.qdd, self.numbers('tau'), self.gravity, f_ext)
+        return DynamicsInputs(self.q, self.qd, self.qdd, self.numbers('tau'), self.gravity, f_ext)
 
     def body_forces(self, f_ext: Wrenches | ArrayLike | None) -> dict[int, Force]:
         """

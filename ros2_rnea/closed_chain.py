@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, check_link, Wrenches
+from ros2_rnea.arguments import Array, BatchArguments, check_link, Wrenches
 from ros2_rnea.dynamics import loops as mechanics
 from ros2_rnea.dynamics.joints import joint_models
 from ros2_rnea.dynamics.loops import LoopJoint
@@ -335,8 +335,8 @@ class ClosedChain:
 
     # ---- the parts of these ---------------------------------------------------------------------
 
-    def _call(self, **vectors: ArrayLike) -> Call:
-        call = Call(self._robot.tree, **vectors).check_quaternions()
+    def _call(self, **vectors: ArrayLike) -> BatchArguments:
+        call = BatchArguments(self._robot.tree, **vectors).check_quaternions()
         if call.rows is not None:
             raise ArgumentError('a closed chain takes one state at a time, not rows of them')
         for name, vector in vectors.items():

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, floats
+from ros2_rnea.arguments import Array, BatchArguments, floats
 from ros2_rnea.dynamics import configuration
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.tree import Tree
@@ -114,8 +114,8 @@ class Coordinates:
                  for name, values in by_joint.items()}
         return np.array(configuration.flat(self._tree, lists))
 
-    def _single(self, **vectors: ArrayLike) -> Call:
-        call = Call(self._tree, **vectors).check_quaternions()
+    def _single(self, **vectors: ArrayLike) -> BatchArguments:
+        call = BatchArguments(self._tree, **vectors).check_quaternions()
         if call.rows is not None:
             raise ArgumentError('positions are added and split one at a time, not in rows')
         return call

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, Wrenches
+from ros2_rnea.arguments import Array, BatchArguments, Wrenches
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.background import Compilation
-from ros2_rnea.kernels.compiled import CompiledKernels, Order
+from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec
 from ros2_rnea.kernels.engines import Kernels
 from ros2_rnea.kernels.tracing import parameters, Variant
 from ros2_rnea.model.tree import Tree
@@ -44,22 +44,22 @@ class Evaluator:
     Computes quantities of one robot.
 
     :param tree: of the robot with its payloads.
-    :param bare: of the robot without, which kernels are made from.
-    :param carried: the payloads' inertia by body, in its frame.
+    :param unloaded: of the robot without, which kernels are made from.
+    :param payload_inertias: the payloads' inertia by body, in its frame.
     :param gravity: unless another is given with a call.
-    :param kernels: of ``bare``, which robots with other payloads share; None for the textbook.
+    :param kernels: of ``unloaded``, which robots with other payloads share; None for the textbook.
     """
 
     def __init__(
             self,
             tree: Tree,
-            bare: Tree,
-            carried: Mapping[int, Inertia],
+            unloaded: Tree,
+            payload_inertias: Mapping[int, Inertia],
             gravity: Sequence[float],
             kernels: Kernels | None) -> None:
         self._tree = tree
-        self._bare = bare
-        self._carried = carried
+        self._unloaded = unloaded
+        self._payload_inertias = payload_inertias
         self._gravity = gravity
         self._kernels = kernels
         self._functions: dict[tuple[str, Variant, bool], Callable[..., bool]] = {}
@@ -67,7 +67,7 @@ class Evaluator:
             damping=any(body.damping for body in tree.bodies),
             friction=any(body.friction for body in tree.bodies),
             armature=any(body.armature for body in tree.bodies),
-            payloads=tuple(sorted(carried)))
+            payloads=tuple(sorted(payload_inertias)))
 
     def compute(
             self,
@@ -83,7 +83,8 @@ class Evaluator:
         :raises ArgumentError: where an argument does not fit the robot.
         """
         shape = quantity.shape(self._tree)
-        with Call(self._tree, self._gravity if gravity is None else gravity, **vectors) as call:
+        gravity_of_call = self._gravity if gravity is None else gravity
+        with BatchArguments(self._tree, gravity_of_call, **vectors) as call:
             if not isinstance(self._kernels, CompiledKernels):  # those look themselves
                 call.check_quaternions()
             forces = call.body_forces(f_ext)
@@ -93,7 +94,7 @@ class Evaluator:
                 if self._run(self._kernels, quantity, call, rows, gravity is not None, result):
                     return result
             call.check_quaternions()
-            numbers = quantity.compute(self._tree, call.given(forces))
+            numbers = quantity.compute(self._tree, call.dynamics_inputs(forces))
             return call.result(numbers, *shape, out=result)
 
     def direct(
@@ -147,27 +148,27 @@ class Evaluator:
         if not isinstance(kernels, CompiledKernels):
             return None
         variants = [self._variant._replace(wrenches=wrenches) for wrenches in (False, True)]
-        orders = dict.fromkeys(
-            Order('one', quantity, variant.felt_by(quantity))
+        specs = dict.fromkeys(
+            KernelSpec('one', quantity, variant.relevant_to(quantity))
             for quantity in asked for variant in variants)
-        lacking = [order for order in orders if kernels.lacks(order)]
-        return Compilation(self._bare, lacking) if lacking else None
+        lacking = [spec for spec in specs if kernels.lacks(spec)]
+        return Compilation(self._unloaded, lacking) if lacking else None
 
     def _run(
             self,
             kernels: Kernels,
             quantity: Quantity,
-            call: Call,
+            call: BatchArguments,
             wrenches: Array | None,
             other_gravity: bool,
             result: Array) -> bool:
         """Compute by a kernel, and tell whether it could."""
         variant = self._variant._replace(wrenches=wrenches is not None)
         inputs = [call.arrays[name] for name in quantity.inputs]
-        if wrenches is not None and variant.felt_by(quantity).wrenches:
+        if wrenches is not None and variant.relevant_to(quantity).wrenches:
             inputs.append(wrenches)
         rows = call.rows is not None
-        if other_gravity and GRAVITY_FIELD in quantity.feels:
+        if other_gravity and GRAVITY_FIELD in quantity.depends_on:
             values = self._parameters(quantity, variant, list(call.gravity))
             function = (kernels.rows if rows else kernels.one)(quantity, variant, values)
         else:
@@ -191,7 +192,8 @@ class Evaluator:
             self, quantity: Quantity, variant: Variant, gravity: Sequence[float] | None = None,
             ) -> Array:
         return np.array(parameters(
-            self._tree, quantity, variant, gravity or self._gravity, self._carried), dtype=float)
+            self._tree, quantity, variant, gravity or self._gravity, self._payload_inertias,
+            ), dtype=float)
 
 
 def quantities_behind(name: str) -> tuple[Quantity, ...]:

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, Call, check_link, checked_gravity
+from ros2_rnea.arguments import Array, BatchArguments, check_link, checked_gravity
 from ros2_rnea.coordinates import Coordinates
 from ros2_rnea.dynamics import energy, jacobian
 from ros2_rnea.dynamics.kinematics import body_transforms, link_rotation, link_transform
@@ -99,6 +99,6 @@ class Observables(Coordinates):
         with self._call(q=q, qd=qd) as call:
             return call.result(list(energy.momentum(self._tree, call.q, call.qd)), 6)
 
-    def _call(self, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> Call:
+    def _call(self, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> BatchArguments:
         gravity = self._gravity if gravity is None else gravity
-        return Call(self._tree, gravity, **vectors).check_quaternions()
+        return BatchArguments(self._tree, gravity, **vectors).check_quaternions()

@@ -32,7 +32,7 @@ from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
-from ros2_rnea.model.tree import attach, build_tree, carried_inertia, Tree
+from ros2_rnea.model.tree import attach, build_tree, payload_inertia, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.observables import Observables
 from ros2_rnea.results import EffortTerms
@@ -58,19 +58,19 @@ class Robot(Observables):
             gravity: ArrayLike | None = None,
             engine: Engine | str | None = None,
             kernels: Kernels | None = None) -> None:
-        self._bare = tree
+        self._unloaded = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
         super().__init__(attach(tree, self._payloads.values()), gravity)
         self._engine = engine_of(engine)
         self._kernels = kernels or kernels_of(tree, self._engine)
         self._evaluator = Evaluator(
-            self._tree, tree, carried_inertia(tree, self._payloads.values()), self._gravity,
+            self._tree, tree, payload_inertia(tree, self._payloads.values()), self._gravity,
             self._kernels)
         self._direct: dict[str, bool] = {}  # methods that are machine code: also with wrenches?
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
         """Pickle and copy as what it was made from, so that processes can share the work."""
-        return type(self), (self._bare, dict(self._payloads), self._gravity, self._engine)
+        return type(self), (self._unloaded, dict(self._payloads), self._gravity, self._engine)
 
     @classmethod
     def from_urdf(
@@ -242,8 +242,8 @@ class Robot(Observables):
         weight, coriolis, inertia, friction, external = (
             self._compute(
                 term,
-                f_ext if quantities.WRENCHES in term.feels else None,
-                gravity if quantities.GRAVITY_FIELD in term.feels else None,
+                f_ext if quantities.WRENCHES in term.depends_on else None,
+                gravity if quantities.GRAVITY_FIELD in term.depends_on else None,
                 None,
                 **{name: vectors[name] for name in term.inputs})
             for term in quantities.EFFORT_TERMS)
@@ -403,7 +403,7 @@ class Robot(Observables):
         :param inertial: mass, centre and inertia in the link's frame.
         :raises RneaError: where the link does not exist or a number is not finite or negative.
         """
-        check_link(self._bare, link)
+        check_link(self._unloaded, link)
         check_payload(name, inertial)
         return self._with(payloads={**self._payloads, name: (link, inertial)})
 
@@ -431,7 +431,7 @@ class Robot(Observables):
     def _with(self, **other: Any) -> Robot:
         """Return this robot with another argument; the same kernels serve."""
         return Robot(**{
-            'tree': self._bare, 'payloads': self._payloads, 'gravity': self._gravity,
+            'tree': self._unloaded, 'payloads': self._payloads, 'gravity': self._gravity,
             'engine': self._engine, 'kernels': self._kernels, **other})
 
     def _compute(

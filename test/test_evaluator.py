@@ -35,7 +35,7 @@ from ros2_rnea.model.description import (
     Pose,
     RobotDescription,
 )
-from ros2_rnea.model.tree import attach, carried_inertia
+from ros2_rnea.model.tree import attach, payload_inertia
 from small_robots import FREE_FLYER, joint, link, robot
 
 # --- every quantity, on robots of every kind
@@ -110,7 +110,7 @@ def size_of_terms(tree, near, wrenches):
 def check_all_quantities(drawn, engine):
     bare, payloads, near, wrenches = drawn
     tree = attach(bare, payloads)
-    made = bare, carried_inertia(bare, payloads), GRAVITY
+    made = bare, payload_inertia(bare, payloads), GRAVITY
     ours = Evaluator(tree, *made, Answering(kernels_of(bare, engine)))
     textbook = Evaluator(tree, *made, None)
     scale = size_of_terms(tree, near, wrenches)

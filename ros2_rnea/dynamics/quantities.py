@@ -48,7 +48,7 @@ BEYOND_REASON = 1e12
 
 
 @dataclass(frozen=True)
-class Given:
+class DynamicsInputs:
     """
     What quantities are computed from: joint vectors and what acts from outside.
 
@@ -69,9 +69,9 @@ class Quantity:
     """
     Something that can be asked of a robot.
 
-    :ivar inputs: the vectors it depends on, by their names in :class:`Given`.
+    :ivar inputs: the vectors it depends on, by their names in :class:`DynamicsInputs`.
     :ivar shape: of the result for one state.
-    :ivar feels: what enters it beside the motion, of ``ALL``.
+    :ivar depends_on: what enters it beside the motion, of ``ALL``.
     :ivar follows_from_efforts: every tree that needs the same efforts gives the same.
     :ivar plausible: results beyond this are worth a second look; NaN then is too.
     """
@@ -79,8 +79,8 @@ class Quantity:
     name: str
     inputs: tuple[str, ...]
     shape: Callable[[Tree], tuple[int, ...]]
-    compute: Callable[[Tree, Given], Numbers]
-    feels: tuple[str, ...] = ()
+    compute: Callable[[Tree, DynamicsInputs], Numbers]
+    depends_on: tuple[str, ...] = ()
     follows_from_efforts: bool = True
     plausible: float = inf
 
@@ -110,43 +110,43 @@ def matrix(tree: Tree) -> tuple[int, int]:
     return (tree.nv, tree.nv)
 
 
-def inverse_dynamics(tree: Tree, given: Given) -> Numbers:
+def inverse_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return the effort that a motion needs, friction and rotors included."""
     tau = rnea.inverse_dynamics(
         tree, given.q, given.qd, given.qdd, given.gravity, given.f_ext)
     return _sum(tau, joint_friction(tree, given.qd), rotor_effort(tree, given.qdd))
 
 
-def gravity(tree: Tree, given: Given) -> Numbers:
+def gravity(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return the effort that holds the robot still."""
     rest = _rest(tree)
     return rnea.inverse_dynamics(tree, given.q, rest, rest, given.gravity)
 
 
-def bias(tree: Tree, given: Given) -> Numbers:
+def bias(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return the effort without acceleration: C q̇ + g + friction."""
     tau = rnea.inverse_dynamics(tree, given.q, given.qd, _rest(tree), given.gravity)
     return _sum(tau, joint_friction(tree, given.qd))
 
 
-def coriolis_effort(tree: Tree, given: Given) -> Numbers:
+def coriolis_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return C q̇, the Coriolis and centrifugal effort."""
     return rnea.inverse_dynamics(tree, given.q, given.qd, _rest(tree), ZERO)
 
 
-def inertial_effort(tree: Tree, given: Given) -> Numbers:
+def inertial_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return M q̈, rotors included."""
     tau = rnea.inverse_dynamics(tree, given.q, _rest(tree), given.qdd, ZERO)
     return _sum(tau, rotor_effort(tree, given.qdd))
 
 
-def external_effort(tree: Tree, given: Given) -> Numbers:
+def external_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return −Jᵀ f, the effort that stands against external wrenches."""
     rest = _rest(tree)
     return rnea.inverse_dynamics(tree, given.q, rest, rest, ZERO, given.f_ext)
 
 
-def effort_derivatives(tree: Tree, given: Given) -> Numbers:
+def effort_derivatives(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈, friction and rotors included."""
     by_q, by_qd, by_qdd = derivatives.effort_derivatives(
         tree, given.q, given.qd, given.qdd, given.gravity, given.f_ext)
@@ -155,7 +155,7 @@ def effort_derivatives(tree: Tree, given: Given) -> Numbers:
     return [by_q, by_qd, by_qdd]
 
 
-def forward_dynamics(tree: Tree, given: Given) -> Numbers:
+def forward_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
     """
     Return the accelerations that efforts cause, joint friction counted against them.
 

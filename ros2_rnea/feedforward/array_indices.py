@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Places in an array."""
+"""Indices in an array."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-Places = slice | np.ndarray
+Indices = slice | np.ndarray
 """Whatever stands in an array's square brackets for several of its items."""
 
 
-def as_places(indices: Sequence[int] | np.ndarray) -> Places:
+def as_indices(indices: Sequence[int] | np.ndarray) -> Indices:
     """Return indices for an array, as a slice where they have no gap: NumPy is faster at that."""
     start = int(indices[0]) if len(indices) else 0
     stop = start + len(indices)

@@ -38,14 +38,14 @@ class Status(Enum):
     UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
     DECAYING = 'joint states have stopped: gravity at the last one'
-    ENDING = 'the node ends: this is sent last'
+    SHUTTING_DOWN = 'the node ends: this is sent last'
     GRAVITY = 'gravity at the measured state'
     NO_TRAJECTORY = 'there is no trajectory: gravity at the measured state'
     FOLLOWING = 'following the trajectory'
     HOLDING_END = 'the trajectory has ended: gravity at its last point'
     FOLLOWING_CONTROLLER = "following the controller's reference"
     CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
-    OFF_END = 'the robot is not where the motion ended: gravity at the measured state'
+    GOAL_DEVIATION = 'the robot is not where the motion ended: gravity at the measured state'
 
 
 class Decision(NamedTuple):

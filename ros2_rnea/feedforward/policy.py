@@ -21,10 +21,10 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
-from ros2_rnea.feedforward.array_indices import as_places
+from ros2_rnea.feedforward.array_indices import as_indices
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
-from ros2_rnea.feedforward.effort.effort_limiter import EffortGuard
+from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.state_feedback import StateFeedback
@@ -41,11 +41,11 @@ from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
     joint_body,
+    JointIndexMap,
     single_joints,
-    WholeState,
 )
 from ros2_rnea.feedforward.state.joint_states import Floats, JointStates
-from ros2_rnea.feedforward.state.measured_gravity import LiveGravity
+from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import BASE
@@ -87,29 +87,30 @@ class FeedforwardPolicy:
             moment_deadband=settings.wrench_moment_deadband,
             tool_mass=settings.wrench_tool_mass,
             tool_center=settings.wrench_tool_center)
-        self.live_gravity = LiveGravity(settings.gravity_time_constant, settings.gravity)
+        self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
         self.gravity = np.array(settings.gravity)
         self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
         self._feedback = None
         if settings.mode is Mode.COMPUTED_TORQUE:
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains, continuous)
-        self._whole = WholeState(robot, (*self.controlled, *others), settings.assumed_positions)
+        self._index_map = JointIndexMap(
+            robot, (*self.controlled, *others), settings.assumed_positions)
         self._single_count = len(self.controlled) + len(others)
         self._all_known = False
         n = len(self.controlled)
-        self._controlled_q = as_places(self._whole.q_index[:n])
-        self._controlled_v = as_places(self._whole.v_index[:n])
-        self._others_v = as_places(self._whole.v_index[n:])
+        self._controlled_q = as_indices(self._index_map.q_index[:n])
+        self._controlled_v = as_indices(self._index_map.v_index[:n])
+        self._others_v = as_indices(self._index_map.v_index[n:])
         self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
-        self._guard = EffortGuard(
+        self._limiter = EffortLimiter(
             self.controlled, allowed_efforts(robot, settings)[self._controlled_v],
             settings.beyond_limits,
             JointBounds([body.limits for body in bodies],
                         settings.position_limit_margin, settings.velocity_limit_factor),
             self._ramp)
         # The cycle writes into these, so that it need not allocate any.
-        self._q = self._whole.positions(np.full(self._single_count, np.nan))
+        self._q = self._index_map.positions(np.full(self._single_count, np.nan))
         self._held_q = self._q.copy()
         (self._qd, self._desired_qd, self._qdd, self._correction, self._at_rest, self._tau,
          self._held_tau) = np.zeros((7, robot.nv))
@@ -148,8 +149,8 @@ class FeedforwardPolicy:
         self.wrenches.adopt(older.wrenches)
         same_root = older.robot.tree.root == self.robot.tree.root
         if older.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
-            self.live_gravity.adopt(older.live_gravity)
-            self._turn_gravity()
+            self.measured_gravity.adopt(older.measured_gravity)
+            self._use_measured_gravity()
         self._ramp.adopt(older._ramp)
         asked = self.settings.blend_time if duration is None else duration
         self._ramp.blend(max(asked, older._ramp.remaining))
@@ -248,16 +249,16 @@ class FeedforwardPolicy:
         """
         if not self.settings.gravity_from_imu:
             return
-        is_first = self.live_gravity.received == -inf
-        self.live_gravity.update(acceleration, self._rotation(frame, now), now.steady)
-        self._turn_gravity()
+        is_first = self.measured_gravity.received == -inf
+        self.measured_gravity.update(acceleration, self._rotation(frame, now), now.steady)
+        self._use_measured_gravity()
         if is_first:
             self._ramp.blend(self.settings.blend_time)
 
-    def _turn_gravity(self) -> None:
+    def _use_measured_gravity(self) -> None:
         """Compute with the gravity that is measured."""
-        self.gravity = self.live_gravity.vector
-        self._law.turn_gravity(self.gravity)
+        self.gravity = self.measured_gravity.vector
+        self._law.set_gravity(self.gravity)
 
     def _rotation(self, frame: str, now: Instant) -> np.ndarray:
         """Return R with v_root = R v_frame, at the measured state."""
@@ -267,12 +268,12 @@ class FeedforwardPolicy:
                 f'{did_you_mean(frame, self.robot.tree.links)}')
         measured = self._singles
         if self.robot.tree.links[frame].body != BASE:  # else no joint turns it
-            unknown = self._whole.unknown(measured) or self.states.stale(now.steady)
+            unknown = self._index_map.unknown(measured) or self.states.stale(now.steady)
             if unknown:
                 raise MessageError(
                     f'how the link {frame!r} is turned depends on joint {unknown[0]!r}, of which '
                     'no fresh joint state tells')
-        return self.robot.link_rotation(self._whole.positions(measured), frame)
+        return self.robot.link_rotation(self._index_map.positions(measured), frame)
 
     # ---- what is sent ---------------------------------------------------------------------------
 
@@ -294,12 +295,12 @@ class FeedforwardPolicy:
         if (how is OnShutdown.NONE or not self._ramp.is_sending
                 or not self.settings.enabled):
             return Decision(Status.DISABLED)
-        self._lead_to_rest(Status.ENDING)
+        self._lead_to_rest(Status.SHUTTING_DOWN)
         self._last_motion = self._held
         needed = self._holding_effort()
         if how is OnShutdown.ZERO:
             needed = np.zeros_like(needed)
-        return self._sent(needed, Status.ENDING, now, detail=how.value)
+        return self._sent(needed, Status.SHUTTING_DOWN, now, detail=how.value)
 
     @property
     def is_settled(self) -> bool:
@@ -328,9 +329,9 @@ class FeedforwardPolicy:
         deviations = {}
         bodies = self.robot.tree.bodies
         singles = self._singles
-        if self._whole.unknown(singles):
+        if self._index_map.unknown(singles):
             return {}  # the leader may be among them
-        positions = self._whole.positions(singles)
+        positions = self._index_map.positions(singles)
         for name, measured in zip(
                 self.robot.tree.mimics, self.states.positions[self._single_count:]):
             body = bodies[self.robot.tree.mimics[name]]
@@ -347,7 +348,7 @@ class FeedforwardPolicy:
             return self._without_state(now)
         measured = self._singles
         if not self._all_known:  # once they are, they stay so
-            unknown = self._whole.unknown(measured)
+            unknown = self._index_map.unknown(measured)
             if unknown:
                 return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
             self._all_known = True
@@ -359,7 +360,7 @@ class FeedforwardPolicy:
         if self._last_status in _AT_REST or not self._ramp.is_sending:
             self._ramp.blend(self.settings.blend_time)
         if self._gravity_only:
-            self._whole.fill_positions(self._q, measured)
+            self._index_map.fill_positions(self._q, measured)
             return self._effort(self._resting, Status.GRAVITY, now)
         if self._feedback is not None:
             blind = self.states.without_velocity()
@@ -386,7 +387,7 @@ class FeedforwardPolicy:
 
     def _holding_effort(self) -> np.ndarray:
         """Return the effort that holds the measured state."""
-        self._whole.fill_positions(self._held_q, self._singles)
+        self._index_map.fill_positions(self._held_q, self._singles)
         return self._law.effort(self._held, self._held_tau)[self._controlled_v]
 
     def _along_motion(self, measured: np.ndarray, now: Instant) -> Decision:
@@ -409,15 +410,15 @@ class FeedforwardPolicy:
             self._correct(self._feedback, target, now)
         self._q[self._controlled_q] = positions
         if len(measured) > n:
-            self._whole.fill_positions(self._q, measured[n:], start=n)
-        detail = self.motion.explain(target) if status is Status.OFF_END else ''
+            self._index_map.fill_positions(self._q, measured[n:], start=n)
+        detail = self.motion.explain(target) if status is Status.GOAL_DEVIATION else ''
         return self._effort(motion, status, now, detail)
 
     def _soften(self, status: Status) -> None:
         """Blend from the end of a motion into one that nobody asked for, and into feedback."""
         came_to_rest = status in _WITHOUT_GOAL or status in (
             Status.HOLDING_END, Status.CONTROLLER_LOST)
-        if status is Status.OFF_END or (
+        if status is Status.GOAL_DEVIATION or (
                 self._last_status in _WITHOUT_GOAL
                 and (came_to_rest or self._feedback is not None)):
             self._ramp.blend(self.settings.blend_time)
@@ -452,8 +453,8 @@ class FeedforwardPolicy:
             self, needed: np.ndarray, status: Status, now: Instant,
             joints: tuple[str, ...] = (), detail: str = '') -> Decision:
         """Return the decision to send what is needed, as far as it harms nothing."""
-        measured = None if status is Status.ENDING else self._measured
-        effort, not_finite, saturated, restrained, rate_limited = self._guard.passed(
+        measured = None if status is Status.SHUTTING_DOWN else self._measured
+        effort, not_finite, saturated, restrained, rate_limited = self._limiter.limit(
             needed, now.steady, measured, self._holding_effort)
         if effort is None:
             return Decision(Status.NOT_FINITE, not_finite)
@@ -466,10 +467,10 @@ class FeedforwardPolicy:
         return f'publish {joint!r} in joint_states, or {assume}'
 
 
-_AT_REST = (Status.DECAYING, Status.ENDING)
+_AT_REST = (Status.DECAYING, Status.SHUTTING_DOWN)
 """Where what is sent leads to rest, whatever motion there was."""
 
-_WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.OFF_END)
+_WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.GOAL_DEVIATION)
 """Where the measured place is the one to stay in."""
 
 

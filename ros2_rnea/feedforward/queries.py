@@ -24,12 +24,12 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_joint_names,
+    JointIndexMap,
     single_joints,
-    WholeState,
 )
 
 
-class Question(NamedTuple):
+class StateQuery(NamedTuple):
     """A state of the whole robot: q of shape (nq,), q̇ and q̈ of shape (nv,)."""
 
     q: np.ndarray
@@ -49,17 +49,17 @@ def answered_joints(policy: FeedforwardPolicy) -> AnsweredJoints:
     """Return the joints of one degree of freedom, the controlled ones first and in their order."""
     others = tuple(n for n in single_joints(policy.robot) if n not in policy.controlled)
     names = (*policy.controlled, *others)
-    places = WholeState(policy.robot, names, {})
+    places = JointIndexMap(policy.robot, names, {})
     return AnsweredJoints(names, places.q_index, places.v_index)
 
 
-def make_question(
+def state_query(
         policy: FeedforwardPolicy,
         now: float,
         names: Sequence[str],
         positions: Sequence[float],
         velocities: Sequence[float] = (),
-        accelerations: Sequence[float] = ()) -> Question:
+        accelerations: Sequence[float] = ()) -> StateQuery:
     """
     Return the state of the whole robot that a request is about.
 
@@ -88,14 +88,14 @@ def make_question(
             ('accelerations', accelerations, rates[1])):
         if len(given) or label == 'positions':
             _fill(label, names, given, place, row)
-    whole = WholeState(policy.robot, answered.names, policy.settings.assumed_positions)
+    whole = JointIndexMap(policy.robot, answered.names, policy.settings.assumed_positions)
     unknown = whole.unknown(measured)
     if unknown:
         name_it = 'name it in the request, or ' if unknown[0] in place else ''
         raise ArgumentError(
             f'the position of joint {unknown[0]!r} is not given, not measured and not assumed: '
             f'{name_it}set assumed_positions.{unknown[0]}')
-    return Question(
+    return StateQuery(
         whole.positions(measured), whole.velocities(rates[0]), whole.velocities(rates[1]))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory
 from ros2_rnea.feedforward.settings import Terms
-from ros2_rnea.feedforward.state.joint_index_map import single_joints, WholeState
+from ros2_rnea.feedforward.state.joint_index_map import JointIndexMap, single_joints
 from ros2_rnea.robot import Robot
 
 
@@ -66,7 +66,7 @@ class EffortAlong:
             terms: Terms = Terms.FULL) -> None:
         known = single_joints(robot)
         moving = [name for name in trajectory.joint_names if name in known]
-        whole = WholeState(robot, moving, standing)
+        whole = JointIndexMap(robot, moving, standing)
         missing = whole.unknown(np.zeros(len(moving)))
         if missing:
             raise TrajectoryError(

@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 from ros2_rnea.errors import CompilerError
-from ros2_rnea.kernels.compiled import cache, CompiledKernels, Order
+from ros2_rnea.kernels.compiled import cache, CompiledKernels, KernelSpec
 from ros2_rnea.model.tree import Tree
 
 NICENESS = 10
@@ -39,17 +39,17 @@ class Compilation:
     Kernels on their way.
 
     :param tree: of the robot without payloads.
-    :param orders: what to compile.
+    :param specs: what to compile.
     """
 
-    def __init__(self, tree: Tree, orders: Iterable[Order]) -> None:
+    def __init__(self, tree: Tree, specs: Iterable[KernelSpec]) -> None:
         self._output = tempfile.TemporaryFile()
         self._complaints = tempfile.TemporaryFile()
-        with tempfile.TemporaryFile() as orders_file:  # unlike a pipe, it takes all at once
-            pickle.dump((tree, list(orders)), orders_file)
-            orders_file.seek(0)
+        with tempfile.TemporaryFile() as specs_file:  # unlike a pipe, it takes all at once
+            pickle.dump((tree, list(specs)), specs_file)
+            specs_file.seek(0)
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'ros2_rnea.kernels.background'], stdin=orders_file,
+                [sys.executable, '-m', 'ros2_rnea.kernels.background'], stdin=specs_file,
                 stdout=self._output, stderr=self._complaints,
                 env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
 
@@ -86,7 +86,7 @@ class Compilation:
         self._complaints.close()
 
 
-def stand_back() -> None:
+def lower_priority() -> None:
     """Leave the processor to the processes that are in a hurry; for one that is not."""
     os.nice(NICENESS)
     if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node that is in a hurry
@@ -95,10 +95,10 @@ def stand_back() -> None:
 
 def main() -> None:
     """Compile what standard input asks for."""
-    stand_back()
-    tree, orders = pickle.load(sys.stdin.buffer)
+    lower_priority()
+    tree, specs = pickle.load(sys.stdin.buffer)
     kernels = CompiledKernels(tree)
-    pickle.dump(dict(map(kernels.object_file, orders)), sys.stdout.buffer)
+    pickle.dump(dict(map(kernels.object_file, specs)), sys.stdout.buffer)
 
 
 if __name__ == '__main__':

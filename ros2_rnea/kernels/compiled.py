@@ -55,7 +55,7 @@ SOURCES = ('spatial.py', 'model', 'dynamics', 'kernels')
 """The parts of this package that say what a kernel computes."""
 
 
-class Order(NamedTuple):
+class KernelSpec(NamedTuple):
     """
     What a kernel computes.
 
@@ -113,7 +113,7 @@ class CompiledKernels:
             self, quantity: Quantity, variant: Variant, parameters: Array, fallback: Function,
             ) -> Function:
         """Return a builtin ``f(*inputs, out=output)``; see :meth:`.Entries.direct_call`."""
-        keywords = ('f_ext', 'out') if variant.felt_by(quantity).wrenches else ('out',)
+        keywords = ('f_ext', 'out') if variant.relevant_to(quantity).wrenches else ('out',)
         return entries().direct_call(
             self.kernel('one', quantity, variant), self._shapes(quantity, variant), keywords,
             parameters, fallback, quantity.name, fallback.__doc__ or '')
@@ -127,35 +127,35 @@ class CompiledKernels:
 
     def kernel(self, function: str, quantity: Quantity, variant: Variant) -> machine.Loaded:
         """Return the machine code of ``one`` or ``rows``, found or made."""
-        order = Order(function, quantity, variant.felt_by(quantity))
+        spec = KernelSpec(function, quantity, variant.relevant_to(quantity))
         with self._lock:
-            if order.name not in self._loaded:
-                _, code = self.object_file(order)
-                self._loaded[order.name] = machine.load(code)
-            return self._loaded[order.name]
+            if spec.name not in self._loaded:
+                _, code = self.object_file(spec)
+                self._loaded[spec.name] = machine.load(code)
+            return self._loaded[spec.name]
 
-    def object_file(self, order: Order) -> tuple[str, bytes]:
+    def object_file(self, spec: KernelSpec) -> tuple[str, bytes]:
         """Return the key and the object file of a kernel, found or made."""
-        key = self._key(order)
+        key = self._key(spec)
         code = cache().get(key)
         if code is None:
-            traced = trace(self._tree, order.quantity, order.variant)
+            traced = trace(self._tree, spec.quantity, spec.variant)
             operations = sum(traced.graph.count(traced.outputs).values())
             if operations > MANY_OPERATIONS:
                 LOGGER.info(
-                    f'compiling {order.quantity.name} of {self._tree.name!r}, {operations} '
+                    f'compiling {spec.quantity.name} of {self._tree.name!r}, {operations} '
                     f'operations: about {operations // OPERATIONS_A_SECOND + 1} s, once')
-            code = machine.compile_object(WRITERS[order.function](traced, machine.host()))
+            code = machine.compile_object(WRITERS[spec.function](traced, machine.host()))
             cache().put(key, code)
         return key, code
 
-    def lacks(self, order: Order) -> bool:
+    def lacks(self, spec: KernelSpec) -> bool:
         """Tell whether a kernel is neither in memory nor in the cache."""
-        return order.name not in self._loaded and cache().get(self._key(order)) is None
+        return spec.name not in self._loaded and cache().get(self._key(spec)) is None
 
-    def _key(self, order: Order) -> str:
+    def _key(self, spec: KernelSpec) -> str:
         return key_of(
-            version(), self._signature, repr(order.name), *machine.identity(machine.host()))
+            version(), self._signature, repr(spec.name), *machine.identity(machine.host()))
 
     def _shapes(self, quantity: Quantity, variant: Variant) -> list[tuple[int, ...]]:
         """Return the shapes of the inputs, parameters left out, and of the output."""

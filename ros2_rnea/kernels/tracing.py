@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 from ros2_rnea.dynamics.quantities import (
     ARMATURE,
     DAMPING,
+    DynamicsInputs,
     FRICTION,
-    Given,
     GRAVITY_FIELD,
     INERTIA,
     Quantity,
@@ -64,14 +64,14 @@ class Variant(NamedTuple):
     payloads: tuple[int, ...] = ()
     wrenches: bool = False
 
-    def felt_by(self, quantity: Quantity) -> Variant:
+    def relevant_to(self, quantity: Quantity) -> Variant:
         """Return this variant without the options that do not enter a quantity."""
         return Variant(
-            self.damping and DAMPING in quantity.feels,
-            self.friction and FRICTION in quantity.feels,
-            self.armature and ARMATURE in quantity.feels,
-            self.payloads if INERTIA in quantity.feels else (),
-            self.wrenches and WRENCHES in quantity.feels)
+            self.damping and DAMPING in quantity.depends_on,
+            self.friction and FRICTION in quantity.depends_on,
+            self.armature and ARMATURE in quantity.depends_on,
+            self.payloads if INERTIA in quantity.depends_on else (),
+            self.wrenches and WRENCHES in quantity.depends_on)
 
 
 class Guard(NamedTuple):
@@ -110,7 +110,7 @@ def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
     :param tree: of the robot without payloads.  Of friction and rotors the variant says whether
         they count, and parameters say how much.
     """
-    variant = variant.felt_by(quantity)
+    variant = variant.relevant_to(quantity)
     graph = Graph()
     inputs = tuple(
         (name, input_size(tree, quantity, variant, name)) for name in arrays(quantity, variant))
@@ -118,7 +118,7 @@ def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
     if quantity.follows_from_efforts:
         tree = reduced(tree)
     gravity, tree = _with_parameters(tree, quantity, variant, symbols[PARAMETERS])
-    numbers = quantity.compute(tree, Given(
+    numbers = quantity.compute(tree, DynamicsInputs(
         **{name: symbols[name] for name in quantity.inputs},
         gravity=gravity,
         f_ext=_body_forces(tree, symbols[WRENCHES]) if variant.wrenches else {}))
@@ -133,7 +133,7 @@ def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
 
 def arrays(quantity: Quantity, variant: Variant) -> tuple[str, ...]:
     """Return the names of a kernel's inputs, in their order."""
-    wrenches = (WRENCHES,) if variant.felt_by(quantity).wrenches else ()
+    wrenches = (WRENCHES,) if variant.relevant_to(quantity).wrenches else ()
     return (*quantity.inputs, *wrenches, PARAMETERS)
 
 
@@ -155,8 +155,8 @@ def parameters(
 
     :param payloads: what the bodies of the variant carry, in each body's frame.
     """
-    variant = variant.felt_by(quantity)
-    values = [*gravity] if GRAVITY_FIELD in quantity.feels else []
+    variant = variant.relevant_to(quantity)
+    values = [*gravity] if GRAVITY_FIELD in quantity.depends_on else []
     for body in tree.bodies:
         values += [body.damping] * variant.damping
         values += [body.friction] * variant.friction
@@ -172,7 +172,7 @@ def _with_parameters(
     """Return gravity, and the tree with symbols for its options; the inverse of parameters()."""
     read: Iterator[Any] = iter(symbols)
     gravity = Vector(0.0, 0.0, 0.0)
-    if GRAVITY_FIELD in quantity.feels:
+    if GRAVITY_FIELD in quantity.depends_on:
         gravity = Vector(next(read), next(read), next(read))
     bodies = [
         replace(

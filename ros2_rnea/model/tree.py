@@ -183,12 +183,12 @@ def attach(tree: Tree, payloads: Collection[tuple[str, Inertial]]) -> Tree:
     :param payloads: the link and the mass properties in its frame.
     """
     bodies = list(tree.bodies)
-    for index, added in carried_inertia(tree, payloads).items():
+    for index, added in payload_inertia(tree, payloads).items():
         bodies[index] = replace(bodies[index], inertia=bodies[index].inertia + added)
     return replace(tree, bodies=tuple(bodies)) if payloads else tree
 
 
-def carried_inertia(
+def payload_inertia(
         tree: Tree, payloads: Iterable[tuple[str, Inertial]]) -> dict[int, Inertia]:
     """Return what payloads add to the bodies that carry them, by body and in its frame."""
     carried: dict[int, Inertia] = {}

@@ -42,14 +42,14 @@ LEVELS = {
     Status.UNKNOWN_VELOCITY: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
     Status.DECAYING: DiagnosticStatus.STALE,
-    Status.ENDING: DiagnosticStatus.WARN,
+    Status.SHUTTING_DOWN: DiagnosticStatus.WARN,
     Status.GRAVITY: DiagnosticStatus.OK,
     Status.NO_TRAJECTORY: DiagnosticStatus.OK,
     Status.FOLLOWING: DiagnosticStatus.OK,
     Status.HOLDING_END: DiagnosticStatus.OK,
     Status.FOLLOWING_CONTROLLER: DiagnosticStatus.OK,
     Status.CONTROLLER_LOST: DiagnosticStatus.WARN,
-    Status.OFF_END: DiagnosticStatus.WARN,
+    Status.GOAL_DEVIATION: DiagnosticStatus.WARN,
 }
 
 

@@ -41,7 +41,7 @@ from ros2_rnea.node.process import (
     raise_priority,
     spin_for,
 )
-from ros2_rnea.node.services.change_services import LiveChanges
+from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
@@ -63,8 +63,8 @@ from trajectory_msgs.msg import JointTrajectory
 OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] at reception was stamped by another clock: no latency follows."""
 
-ENDING_PERIOD = 0.002
-LONGEST_ENDING = 3.0
+SHUTDOWN_PERIOD = 0.002
+LONGEST_SHUTDOWN = 3.0
 """How often, and for how long at most, efforts are sent when the node ends [s]."""
 
 SIGNAL_LATENCY = 0.1
@@ -91,12 +91,12 @@ class InverseDynamicsNode(Node):
             self._controllers.objection)
         self._configuration.begin()  # or not at all
         self._answers = Services(self, lambda: self.policy, self._clocks.steady)
-        self._live_changes = LiveChanges(
+        self._change_services = ChangeServices(
             self, self._configuration, self._clocks, self._diagnostics)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self._subscribe()
         self.create_timer(
-            monitor.PERIOD, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            monitor.PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_time_jump)
@@ -130,7 +130,7 @@ class InverseDynamicsNode(Node):
         self._configuration.close()
         super().destroy_node()
 
-    def settle_process(self) -> None:
+    def configure_process(self) -> None:
         """Give the process the memory and priority that the parameters ask for, or say why not."""
         own = parameters.checked(parameters.values_of(self))
         if own['lock_memory']:
@@ -243,7 +243,7 @@ class InverseDynamicsNode(Node):
         if policy is None:
             return
         elapsed = 0.0
-        while elapsed < LONGEST_ENDING:
+        while elapsed < LONGEST_SHUTDOWN:
             decision = policy.decide_last(
                 Instant(start.steady + elapsed, start.ros + elapsed))
             if decision.effort is None:
@@ -251,7 +251,7 @@ class InverseDynamicsNode(Node):
             self._effort_publishers.send(decision.effort, self._state_stamp)
             if policy.is_settled:
                 break
-            sleep(ENDING_PERIOD)
+            sleep(SHUTDOWN_PERIOD)
             elapsed = monotonic() - began
         self._effort_publishers.wait_for_delivery()
 
@@ -284,10 +284,10 @@ class InverseDynamicsNode(Node):
         if self.policy is not None:
             self.policy.start_afresh()
 
-    def _look_around(self) -> None:
-        self._terms_publisher.look()
-        self._live_changes.look()
-        self._controllers.look()
+    def _poll(self) -> None:
+        self._terms_publisher.poll()
+        self._change_services.poll()
+        self._controllers.poll()
         monitor.check_publishers(self, self._states_subscription, self._diagnostics)
         if self.policy is not None:
             monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
@@ -308,7 +308,7 @@ def main(args: list[str] | None = None) -> None:
         executor = make_executor(node.get_parameter('executor').value)
         _set_on_signal(stopping)  # again: the executor of events has brought handlers of its own
         executor.add_node(node)
-        node.settle_process()
+        node.configure_process()
         collector = QuietCollector()
         try:
             while rclpy.ok() and not stopping.is_set():

@@ -48,7 +48,7 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     diagnostics.notice('controller_state', '' if not missing else (
         f'its reference has no {listed(missing)}, which then counts as zero'))
     is_silent = (policy.settings.gravity_from_imu
-                 and not 0.0 <= steady - policy.live_gravity.received <= LONGEST_SILENCE)
+                 and not 0.0 <= steady - policy.measured_gravity.received <= LONGEST_SILENCE)
     diagnostics.notice('gravity_from_imu', '' if not is_silent else (
         f'imu has told nothing usable for {LONGEST_SILENCE:g} s: gravity stays '
         f'{policy.gravity.round(3).tolist()} m/s^2'))

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.friction import friction_slope, joint_friction
-from ros2_rnea.dynamics.quantities import Given, INVERSE_DYNAMICS
+from ros2_rnea.dynamics.quantities import DynamicsInputs, INVERSE_DYNAMICS
 from ros2_rnea.kernels.tracing import trace, Variant
 from ros2_rnea.spatial import Force, Vector
 from small_robots import joint, link, robot
@@ -32,17 +32,17 @@ from small_robots import joint, link, robot
 ANY = cases(mimics=True)
 
 
-def given(case, q, qd, qdd):
+def dynamics_inputs(case, q, qd, qdd):
     """Return what quantities are computed from, with a wrench on every body."""
     forces = {index: Force(Vector(1.0, -2.0, 0.5), Vector(0.25, 3.0, -index))
               for index in range(len(case.tree.bodies))}
-    return Given(q, qd, qdd, gravity=Vector(*case.gravity), f_ext=forces)
+    return DynamicsInputs(q, qd, qdd, gravity=Vector(*case.gravity), f_ext=forces)
 
 
 def by_complex_steps(case):
     """Return the three derivatives of the effort, a column for each direction."""
     def effort(q, qd, qdd):
-        return np.array(INVERSE_DYNAMICS.compute(case.tree, given(case, q, qd, qdd)))
+        return np.array(INVERSE_DYNAMICS.compute(case.tree, dynamics_inputs(case, q, qd, qdd)))
 
     def columns(function):
         step = 1e-30
@@ -57,7 +57,7 @@ def by_complex_steps(case):
 
 @for_drawn(ANY)
 def test_they_are_what_complex_steps_give(case):
-    forces = np.array([[*force] for force in given(case, 0, 0, 0).f_ext.values()])
+    forces = np.array([[*force] for force in dynamics_inputs(case, 0, 0, 0).f_ext.values()])
     ours = case.robot.inverse_dynamics_derivatives(
         *case.state, forces.reshape(-1, 6), case.gravity)
     for mine, expected in zip(ours, by_complex_steps(case)):

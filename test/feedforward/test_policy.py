@@ -38,7 +38,7 @@ GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
 LARGE, TOO_LARGE = (0.0, 0.0, -1e300), (0.0, 0.0, -1.7e308)
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDING_END,
-           Status.OFF_END}
+           Status.GOAL_DEVIATION}
 
 
 def at(seconds):
@@ -424,14 +424,14 @@ def test_off_the_end_it_is_gravity_at_the_measured_state_and_said():
     policy = following()
     away = END + [0.0, 0.11]
     measure(policy, away, time=1.5)
-    decision = decided(policy, Status.OFF_END, 1.5)
+    decision = decided(policy, Status.GOAL_DEVIATION, 1.5)
     near(decision.effort, in_order(away))
     assert 'shoulder by +0.110' in decision.detail
     assert 'elbow' not in decision.detail
 
 
 @pytest.mark.parametrize('tolerance, status', [
-    (0.2, Status.HOLDING_END), (0.05, Status.OFF_END)])
+    (0.2, Status.HOLDING_END), (0.05, Status.GOAL_DEVIATION)])
 def test_the_hold_tolerance_is_a_setting(tolerance, status):
     policy = following(hold_tolerance=tolerance)
     measure(policy, END + [-0.1, 0.0], time=1.5)
@@ -439,7 +439,7 @@ def test_the_hold_tolerance_is_a_setting(tolerance, status):
 
 
 @pytest.mark.parametrize('kind, status', [
-    ('continuous', Status.HOLDING_END), ('revolute', Status.OFF_END)])
+    ('continuous', Status.HOLDING_END), ('revolute', Status.GOAL_DEVIATION)])
 def test_a_continuous_joint_is_at_the_end_after_whole_turns(kind, status):
     wheel = Robot.from_urdf(robot(link('a'), link('b'), joint('turn', 'a', 'b', kind)))
     policy = policy_of(wheel, ('turn',))
@@ -611,9 +611,9 @@ def test_a_trajectory_survives_a_time_of_gravity_compensation():
 def test_a_successor_s_own_settings_count():
     older = following()
     measure(older, END + [0.3, 0.0], time=1.5)
-    decided(older, Status.OFF_END, 1.5)
+    decided(older, Status.GOAL_DEVIATION, 1.5)
     decided(succeeded_by(older, hold_tolerance=0.5), Status.HOLDING_END, 1.5)
-    decided(succeeded_by(older, state_timeout=9.0), Status.OFF_END, 5.0)
+    decided(succeeded_by(older, state_timeout=9.0), Status.GOAL_DEVIATION, 5.0)
     decided(succeeded_by(older, enabled=False), Status.DISABLED, 1.5)
 
 

@@ -27,7 +27,7 @@ from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
 import numpy as np
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
@@ -126,7 +126,7 @@ class AnythingHappens(RuleBasedStateMachine):
         settings = self.policy.settings
         bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
         most = settings.effort_rate_limit * min(
-            max(self.steady - self.sent_at, 0.0), LONGEST_STRIDE)
+            max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
         for name, value in zip(names, effort.tolist()):
             before = self.sent.get(name, 0.0)
             limit = bodies[joints[name]].limits.effort * settings.effort_limit_factor
@@ -253,12 +253,12 @@ class AnythingHappens(RuleBasedStateMachine):
         needed = self.gravity_at({**dict(zip(NAMES, q)), 'grip': 0.02})
         farthest = np.abs(needed - decision.effort).max()
         bound = LONGEST_BLEND + farthest / settings.effort_rate_limit + 0.03
-        steps = round(bound / LONGEST_STRIDE)
+        steps = round(bound / LONGEST_STEP)
         if steps > 200:  # from an effort without a limit, that takes too long to watch
             return
         for _ in range(steps):
-            self.steady += LONGEST_STRIDE
-            self.ros += LONGEST_STRIDE
+            self.steady += LONGEST_STEP
+            self.ros += LONGEST_STEP
             policy.take_joint_state(NAMES, q, [0.0, 0.0], 0.0, self.now)
             decision = self.decide()
         assert decision.status in (Status.NO_TRAJECTORY, Status.GRAVITY)

@@ -19,7 +19,7 @@ from math import inf
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
@@ -179,7 +179,7 @@ def test_a_robot_that_is_not_where_its_motion_ended_is_let_be_without_a_step():
     ride.go(0.498)
     end = (1.3, 0.2)
     for q, status in (
-            (Q, Status.OFF_END), (end, Status.HOLDING_END), (Q, Status.OFF_END)):
+            (Q, Status.GOAL_DEVIATION), (end, Status.HOLDING_END), (Q, Status.GOAL_DEVIATION)):
         before = ride.sent[-1]
         ride.go(2 * PERIOD, q=q)
         assert ride.decision.status is status
@@ -215,7 +215,7 @@ def test_a_transition_is_not_cut_short_where_nothing_else_happens():
     ride = Ride(effort_rate_limit=inf).go(1.0)
     ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
     ride.go(2.0)
-    assert ride.decision.status is Status.OFF_END
+    assert ride.decision.status is Status.GOAL_DEVIATION
     older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
     ride.policy = FeedforwardPolicy(loaded, older.settings)
     ride.policy.take_over(older, 4.0)
@@ -243,7 +243,7 @@ def test_feedback_sets_in_without_a_step(come):
         ride.policy.take_controller_state(JOINTS, far, (0.0, 0.0), (), 0.0, 0.0, ride.now)
     ride.go(PERIOD, qd=(0.0, 0.0))
     assert ride.decision.status in (Status.HOLDING_END, Status.FOLLOWING_CONTROLLER,
-                                    Status.OFF_END)
+                                    Status.GOAL_DEVIATION)
     np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
 
 
@@ -251,7 +251,7 @@ def test_a_controller_that_was_lost_off_its_reference_is_let_be_without_a_step()
     ride = Ride(effort_rate_limit=inf).go(1.0)
     ride.policy.take_controller_state(JOINTS, (1.3, 0.2), (0.0, 0.0), (), 0.0, 0.0, ride.now)
     ride.go(1.0)
-    assert ride.decision.status is Status.OFF_END
+    assert ride.decision.status is Status.GOAL_DEVIATION
     before = ride.sent[-1]
     ride.go(PERIOD, q=(1.3, 0.2))
     assert ride.decision.status is Status.CONTROLLER_LOST
@@ -279,7 +279,7 @@ def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(en
 def test_clamped_and_held_back_are_told_apart_by_joint():
     ride = Ride(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
     assert ride.decision.saturated == ride.decision.rate_limited == JOINTS
-    np.testing.assert_allclose(np.abs(ride.sent[-1]), 1000.0 * LONGEST_STRIDE)
+    np.testing.assert_allclose(np.abs(ride.sent[-1]), 1000.0 * LONGEST_STEP)
     ride.go(0.04)
     assert ride.decision.rate_limited == ('shoulder',)
     ride.go(0.1)
@@ -410,7 +410,7 @@ def test_the_last_effort_is_led_to_without_a_step(how, expected):
     ride.go(0.1).go(PERIOD, measured=False, decide='decide_last')
     assert not ride.policy.is_settled
     ride.go(0.1, measured=False, decide='decide_last').is_at(expected)
-    assert ride.decision.status is Status.ENDING
+    assert ride.decision.status is Status.SHUTTING_DOWN
     assert ride.policy.is_settled
     assert ride.largest_rate() <= 1000.0
 

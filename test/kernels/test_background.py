@@ -21,7 +21,7 @@ from ros2_rnea.dynamics.quantities import GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.kernels import machine
 from ros2_rnea.kernels.background import Compilation
-from ros2_rnea.kernels.compiled import entries, Order
+from ros2_rnea.kernels.compiled import entries, KernelSpec
 from ros2_rnea.kernels.tracing import Variant
 from small_robots import joint, link, robot
 
@@ -74,8 +74,8 @@ def test_robots_that_are_not_compiled_need_nothing():
 
 
 def test_a_failure_is_told():
-    order = Order('nonsense', GRAVITY, Variant())
-    compilation = Compilation(rod(0.456).tree, [order])
+    spec = KernelSpec('nonsense', GRAVITY, Variant())
+    compilation = Compilation(rod(0.456).tree, [spec])
     with pytest.raises(RneaError, match="status 1, KeyError: 'nonsense'"):
         finish(compilation)
 

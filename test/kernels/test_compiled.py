@@ -318,7 +318,7 @@ def test_every_kernel_has_a_key_of_its_own(full_cache):
     kernels = 0
     for tree in trees:
         for quantity in asked:
-            for variant in {variant.felt_by(quantity) for variant in variants}:
+            for variant in {variant.relevant_to(quantity) for variant in variants}:
                 for function in ('one', 'rows'):
                     CompiledKernels(tree).kernel(function, quantity, variant)
                     kernels += 1

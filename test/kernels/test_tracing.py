@@ -32,7 +32,7 @@ from ros2_rnea.kernels.tracing import (
     Variant,
 )
 from ros2_rnea.model.description import Inertial, JointType
-from ros2_rnea.model.tree import build_tree, carried_inertia
+from ros2_rnea.model.tree import build_tree, payload_inertia
 from ros2_rnea.model.urdf import parse_urdf
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER
 
@@ -83,7 +83,7 @@ def test_option_that_a_robot_does_not_have_costs_nothing(arm, quantity):
 
     options = {'damping': True, 'friction': True, 'armature': True, 'payloads': (1,)}
     for name, value in options.items():
-        felt = name.replace('payloads', 'inertia') in quantity.feels
+        felt = name.replace('payloads', 'inertia') in quantity.depends_on
         assert (cost(Variant(**{name: value})) > cost(Variant())) == felt
 
 
@@ -105,7 +105,7 @@ def test_inputs_have_the_sizes_that_callers_are_told(arm, quantity, variant):
     assert [name for name, _ in traced.inputs] == [*arrays(quantity, variant)]
     for name, size in traced.inputs:
         assert size == input_size(arm, quantity, variant, name)
-    payloads = carried_inertia(arm, [(link, Inertial(1.0)) for link in ('upper', 'lower')])
+    payloads = payload_inertia(arm, [(link, Inertial(1.0)) for link in ('upper', 'lower')])
     assert len(parameters(arm, quantity, variant, (0.0, 0.0, 0.0), payloads)) == (
         dict(traced.inputs)[PARAMETERS])
     assert len(traced.outputs) == np.prod(traced.shape) == np.prod(quantity.shape(arm))
@@ -113,9 +113,9 @@ def test_inputs_have_the_sizes_that_callers_are_told(arm, quantity, variant):
 
 @for_each_quantity
 def test_options_that_are_not_felt_make_no_other_variant(quantity):
-    felt = FULL.felt_by(quantity)
+    felt = FULL.relevant_to(quantity)
     for option, name in zip(felt, ('damping', 'friction', 'armature', 'inertia', 'f_ext')):
-        assert bool(option) == (name in quantity.feels)
+        assert bool(option) == (name in quantity.depends_on)
 
 
 @pytest.mark.parametrize('change', [

@@ -70,7 +70,7 @@ def test_after_the_last_point_its_gravity_holds_until_the_robot_is_elsewhere(arm
     np.testing.assert_allclose(arm.answer(JOINTS, [0.0, 0.0]), robot.gravity(end), rtol=1e-12)
     np.testing.assert_allclose(
         arm.answer(JOINTS, [0.5, 0.0]), robot.gravity([0.5, 0.0]), rtol=1e-12)
-    assert status(arm) == 'OFF_END'
+    assert status(arm) == 'GOAL_DEVIATION'
 
 
 def test_a_streamed_point_is_led_in_to(arm):

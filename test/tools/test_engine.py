@@ -170,7 +170,7 @@ def test_a_load_is_picked_up_in_motion_and_put_down_again(engine):
     held = engine.holding_effort(POSE)
     engine.advance(held + 5.0, steps=20)
     positions, velocities = engine.positions, engine.velocities
-    engine.turn_gravity((0.0, 0.0, 5.0))
+    engine.set_gravity((0.0, 0.0, 5.0))
     engine.carry(LOAD)
     assert engine.positions.tolist() == positions.tolist()
     assert engine.velocities.tolist() == velocities.tolist()
@@ -191,7 +191,7 @@ def test_a_load_that_cannot_be_is_refused_and_changes_nothing(engine, load, reas
 
 def test_a_tilted_mount_is_gravity_in_another_direction(engine, robot):
     gravity = (4.9, -1.0, -8.4)
-    engine.turn_gravity(gravity)
+    engine.set_gravity(gravity)
     assert engine.holding_effort(POSE) == pytest.approx(robot.gravity(POSE, gravity), rel=1e-9)
 
 

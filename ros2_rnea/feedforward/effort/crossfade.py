@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 
-def share_left(age: float, duration: float) -> float:
+def remaining_weight(age: float, duration: float) -> float:
     """
     Return the share that is left of what began to fade so long ago, from 1 down to 0.
 

@@ -62,7 +62,7 @@ class EffortLaw:
         self._computing = robot if sent is Terms.FULL else self._weightless
         self._coriolis = np.zeros(robot.nv)
 
-    def turn_gravity(self, gravity: ArrayLike) -> None:
+    def set_gravity(self, gravity: ArrayLike) -> None:
         """Compute with another acceleration of free fall from now on, shape (3,)."""
         self.robot = self.robot.with_gravity(gravity)
         if self._sent is Terms.FULL:

@@ -30,7 +30,7 @@ LARGEST_EFFORT = 1e150
 """Cuts what is limited by nothing else, so that squares of efforts are finite [Nm or N]."""
 
 
-class Guarded(NamedTuple):
+class LimitedEffort(NamedTuple):
     """
     What is left of an effort, and why it is not the one that was needed.
 
@@ -48,9 +48,9 @@ class Guarded(NamedTuple):
     rate_limited: tuple[str, ...] = ()
 
 
-class EffortGuard:
+class EffortLimiter:
     """
-    Lets efforts pass as far as they harm nothing, and remembers what has passed.
+    Limits efforts so that they harm nothing, and remembers what was sent last.
 
     :param joints: names, in the order of all arrays.
     :param limits: of the efforts, shape (joints,); infinite: none.
@@ -72,12 +72,12 @@ class EffortGuard:
         self._to_limits = clamp if beyond is BeyondLimits.CLAMP else scale
         self._bounds = bounds
 
-    def passed(
+    def limit(
             self,
             needed: np.ndarray,
             now: float,
             measured: np.ndarray | None,
-            holding: Callable[[], np.ndarray]) -> Guarded:
+            holding: Callable[[], np.ndarray]) -> LimitedEffort:
         """
         Return what may be sent now of the effort that is needed; it counts as sent.
 
@@ -94,7 +94,7 @@ class EffortGuard:
         else:
             finite = np.isfinite(needed)  # no limit makes sense of infinity
             if not finite.all():
-                return Guarded(None, self._names(~finite))
+                return LimitedEffort(None, self._names(~finite))
             needed, beyond = self._to_limits(needed, self._limits)
             saturated = self._names(beyond)
         if measured is None or not self._bounds.are_reached(measured):
@@ -105,12 +105,12 @@ class EffortGuard:
             blended = self._blended(rest, now)
             allowed = self._bounds.not_driven_on(blended, held, measured)
             restrained = self._names((rest != needed) | (allowed != blended))
-        effort, late = self.ramp.stride(allowed, now)
+        effort, late = self.ramp.limit_rate(allowed, now)
         rate_limited = () if late is None else self._names(late)
-        return Guarded(effort, (), saturated, restrained, rate_limited)
+        return LimitedEffort(effort, (), saturated, restrained, rate_limited)
 
     def _blended(self, wanted: np.ndarray, now: float) -> np.ndarray:
-        blended = self.ramp.blended(wanted, now)
+        blended = self.ramp.crossfade(wanted, now)
         return wanted if blended is wanted else self._to_limits(blended, self._limits)[0]
 
     def _names(self, which: np.ndarray) -> tuple[str, ...]:

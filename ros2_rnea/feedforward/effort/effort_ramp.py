@@ -20,9 +20,9 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.feedforward.effort.crossfade import share_left
+from ros2_rnea.feedforward.effort.crossfade import remaining_weight
 
-LONGEST_STRIDE = 0.01
+LONGEST_STEP = 0.01
 """The time that counts between two efforts at most [s]: after a gap there is no step either."""
 
 
@@ -92,7 +92,7 @@ class EffortRamp:
         self._blend_asked, self._blend_time = duration > 0.0, duration
         self._offset = None
 
-    def blended(self, wanted: np.ndarray, now: float) -> np.ndarray:
+    def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
         """Return what is wanted, with what has yet to fade of the difference from before."""
         if self._blend_asked or (self._offset is not None and now < self._blend_since):
             self._blend_asked = False
@@ -100,13 +100,13 @@ class EffortRamp:
             self._blend_since = now
         if self._offset is None:
             return wanted
-        share = share_left(now - self._blend_since, self._blend_time)
+        share = remaining_weight(now - self._blend_since, self._blend_time)
         if not share:
             self._offset = None
             return wanted
         return wanted + share * self._offset
 
-    def stride(self, wanted: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray | None]:
+    def limit_rate(self, wanted: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray | None]:
         """
         Return what may be sent now, and which joints cannot yet have what is wanted.
 
@@ -135,4 +135,4 @@ class EffortRamp:
         """Return by how much an effort may change now."""
         if self.rate_limit == inf:
             return inf
-        return self.rate_limit * min(max(now - self._sent_at, 0.0), LONGEST_STRIDE)
+        return self.rate_limit * min(max(now - self._sent_at, 0.0), LONGEST_STEP)

@@ -33,7 +33,7 @@ class Target(NamedTuple):
     """
     The motion to compute efforts for, each array of shape (joints,) and only to be read.
 
-    ``off_end`` is how far the measured positions are from those at the motion's end, by the
+    ``goal_deviation`` is how far the measured positions are from those at the motion's end, by the
     shorter way round for continuous joints; None until it has ended.
     """
 
@@ -41,12 +41,12 @@ class Target(NamedTuple):
     positions: Array
     velocities: Array
     accelerations: Array
-    off_end: Array | None = None
+    goal_deviation: Array | None = None
 
     @property
     def moves(self) -> bool:
         """Tell whether the velocities and accelerations need not be zero."""
-        return self.off_end is None and self.status is not Status.NO_TRAJECTORY
+        return self.goal_deviation is None and self.status is not Status.NO_TRAJECTORY
 
 
 class DesiredMotion:
@@ -185,11 +185,11 @@ class DesiredMotion:
 
     def explain(self, target: Target) -> str:
         """Return a sentence on where a target of this motion comes from, for people."""
-        if target.status is not Status.OFF_END or target.off_end is None:
+        if target.status is not Status.GOAL_DEVIATION or target.goal_deviation is None:
             return target.status.value
         joints = ', '.join(
             f'{name} by {distance:+.3f}'
-            for name, distance in zip(self.joint_names, target.off_end, strict=True)
+            for name, distance in zip(self.joint_names, target.goal_deviation, strict=True)
             if abs(distance) > self.hold_tolerance)
         return f'{target.status.value} ({joints}; hold_tolerance {self.hold_tolerance})'
 
@@ -221,7 +221,7 @@ class DesiredMotion:
         old = self._trajectory
         # Off its end, the robot was moved by something else, which then is the one to be replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
-                and len(old.waypoints) > 1 and present.status is not Status.OFF_END):
+                and len(old.waypoints) > 1 and present.status is not Status.GOAL_DEVIATION):
             return joined(old, trajectory, now)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(
@@ -238,13 +238,13 @@ class DesiredMotion:
 
     def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
         """Return the target of staying where the motion ended, if the robot is there."""
-        off_end = measured_positions - positions
-        off_end -= whole_turns(off_end, self._continuous)
-        if np.abs(off_end).max() <= self.hold_tolerance:
-            return self._resting(status, positions, off_end)
-        return self._resting(Status.OFF_END, measured_positions, off_end)
+        goal_deviation = measured_positions - positions
+        goal_deviation -= whole_turns(goal_deviation, self._continuous)
+        if np.abs(goal_deviation).max() <= self.hold_tolerance:
+            return self._resting(status, positions, goal_deviation)
+        return self._resting(Status.GOAL_DEVIATION, measured_positions, goal_deviation)
 
     def _resting(
-        self, status: Status, positions: Array, off_end: Array | None = None,
+        self, status: Status, positions: Array, goal_deviation: Array | None = None,
     ) -> Target:
-        return Target(status, positions, self._at_rest, self._at_rest, off_end)
+        return Target(status, positions, self._at_rest, self._at_rest, goal_deviation)

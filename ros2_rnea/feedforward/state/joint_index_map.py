@@ -82,7 +82,7 @@ def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]
             check_quaternion(name, values[3:])
 
 
-class WholeState:
+class JointIndexMap:
     """
     The places of a robot's joints in its position and velocity vectors, and what fills them.
 

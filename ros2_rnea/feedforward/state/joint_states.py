@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.array_indices import as_places, Places
+from ros2_rnea.feedforward.array_indices import as_indices, Indices
 
 MAXIMUM_PLANS = 64
 
@@ -33,8 +33,8 @@ Floats = Sequence[float] | np.ndarray
 class _Plan(NamedTuple):
     """Where the values of messages with a certain list of names go."""
 
-    source: Places        # places in the message
-    target: Places        # the same joints' places here, in rising order
+    source: Indices        # places in the message
+    target: Indices        # the same joints' places here, in rising order
     size: int             # how many they are
     controlled: bool      # whether one of them is a controlled joint
     all_controlled: bool  # whether all controlled joints are among them
@@ -206,8 +206,8 @@ class JointStates:
             raise MessageError(f'joint {twice[0]!r} stands twice in one message')
         pairs = sorted((self._index[n], i) for i, n in enumerate(names) if n in self._index)
         plan = _Plan(
-            source=as_places([i for _, i in pairs]),
-            target=as_places([i for i, _ in pairs]),
+            source=as_indices([i for _, i in pairs]),
+            target=as_indices([i for i, _ in pairs]),
             size=len(pairs),
             controlled=any(i < self._count for i, _ in pairs),
             all_controlled=sum(i < self._count for i, _ in pairs) == self._count)
@@ -224,7 +224,7 @@ class JointStates:
                     f'joint {self.names[joint]!r} has position {position} and velocity '
                     f'{velocity}; both must be finite')
 
-    def _take_stamp(self, target: Places, stamp: float, now: float) -> None:
+    def _take_stamp(self, target: Indices, stamp: float, now: float) -> None:
         if stamp >= self._newest_stamp:
             self._stamps[target] = self._newest_stamp = stamp
             return

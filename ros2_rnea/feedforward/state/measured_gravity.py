@@ -35,7 +35,7 @@ LONGEST_GAP = 0.1
 """Readings count for no longer than this [s], so that no single one counts for much."""
 
 
-class LiveGravity:
+class MeasuredGravity:
     """
     The acceleration of free fall in the root link's axes, low-passed.
 
@@ -92,6 +92,6 @@ class LiveGravity:
                 'link; they need to be finite numbers')
         self._low_pass.update(felt, now)
 
-    def adopt(self, older: LiveGravity) -> None:
+    def adopt(self, older: MeasuredGravity) -> None:
         """Go on from the gravity that an earlier object knows."""
         self._low_pass.adopt(older._low_pass)

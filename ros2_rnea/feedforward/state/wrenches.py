@@ -22,7 +22,7 @@ import numpy as np
 
 from ros2_rnea.dynamics.wrenches import weight
 from ros2_rnea.errors import did_you_mean, MessageError
-from ros2_rnea.feedforward.effort.crossfade import share_left
+from ros2_rnea.feedforward.effort.crossfade import remaining_weight
 from ros2_rnea.feedforward.state.wrench_signal import Smoothing, WrenchSignal
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Force, Vector
@@ -171,7 +171,7 @@ class ExternalWrenches:
         age = now - signal.received
         if age < 0.0:
             return 0.0
-        return share_left(age - self.timeout, self.fade_time) if age > self.timeout else 1.0
+        return remaining_weight(age - self.timeout, self.fade_time) if age > self.timeout else 1.0
 
     def rows(self, now: float) -> np.ndarray | None:
         """Return the same as the sum on each body, shape (bodies, 6); None where there is none."""

@@ -61,7 +61,7 @@ class Controllers:
         self._readers: dict[str, RemoteParameters] = {}
         self._answers: dict[str, dict[str, Any] | None] = {}
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Ask the controllers once more."""
         own = {name: self._node.get_parameter(name).value
                for name in (EFFORT, TRAJECTORY, 'joints')}
@@ -107,7 +107,7 @@ class Controllers:
         if name and role not in self._readers:
             self._readers[role] = RemoteParameters(self._node, name, wanted, on_answer)
         if name:
-            self._readers[role].look()
+            self._readers[role].poll()
 
     # ---- the controller of efforts --------------------------------------------------------------
 

@@ -30,7 +30,7 @@ PATIENCE = 3
 
 class RemoteParameters:
     """
-    Reads some parameters of a node each time that :meth:`look` is called.
+    Reads some parameters of a node each time that :meth:`poll` is called.
 
     A node that has not declared one of them answers for none, and controllers of different
     versions have different ones: the node is first asked which it has.  These two services alone
@@ -56,7 +56,7 @@ class RemoteParameters:
         self._pending: tuple[Client, Future] | None = None
         self._looks = 0
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Ask once more, unless an answer is under way."""
         if not (self._list.service_is_ready() and self._get.service_is_ready()):
             self._forget()

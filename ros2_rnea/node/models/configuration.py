@@ -112,7 +112,7 @@ class Configuration:
         :return: whether that is in force already; if not, it is being compiled.
         :raises RneaError: where it cannot be; then nothing has changed.
         """
-        robot = self._described_model().bare
+        robot = self._described_model().unloaded
         robot.with_payload(*payload)  # says what is wrong
         if robot.tree.links[payload.link].body == BASE:
             raise ArgumentError(

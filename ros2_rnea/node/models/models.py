@@ -53,7 +53,7 @@ class Source(NamedTuple):
     payloads: tuple[Payload, ...] = ()
 
     @property
-    def bare(self) -> Source:
+    def unloaded(self) -> Source:
         """Return the same without payloads."""
         return self._replace(payloads=())
 
@@ -62,12 +62,12 @@ class Model(NamedTuple):
     """
     A robot, what it was made from and what was found in it.
 
-    :ivar bare: the robot without payloads.
+    :ivar unloaded: the robot without payloads.
     :ivar transition: over which it is to come into force [s]; None: as for other changes.
     """
 
     source: Source
-    bare: Robot
+    unloaded: Robot
     robot: Robot
     findings: tuple[Finding, ...]
     transition: float | None = None
@@ -98,8 +98,8 @@ class Models:
         for model in known:
             if model.source == source:
                 return model
-        read = next((model for model in known if model.source.bare == source.bare), None)
-        model = _with_payloads(read or _read(source.bare), source.payloads)
+        read = next((model for model in known if model.source.unloaded == source.unloaded), None)
+        model = _with_payloads(read or _read(source.unloaded), source.payloads)
         return model._replace(transition=transition)
 
     def is_ready(self, model: Model) -> bool:
@@ -175,7 +175,7 @@ def _with_joint_friction(
 
 def _with_payloads(model: Model, payloads: Iterable[Payload]) -> Model:
     """Return a model of the same description with these payloads, where their links exist."""
-    robot = model.bare
+    robot = model.unloaded
     carried = tuple(payload for payload in payloads if payload.link in robot.tree.links)
     for payload in carried:
         robot = robot.with_payload(*payload)

@@ -28,7 +28,7 @@ from ros2_rnea.audit.findings import Severity
 from ros2_rnea.audit.links import link_findings
 from ros2_rnea.errors import ArgumentError, MessageError, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.queries import make_question
+from ros2_rnea.feedforward.queries import state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.configuration import Configuration
@@ -45,7 +45,7 @@ except ImportError:  # which is said with the other services
     SetGravity = SetPayload = None
 
 
-class LiveChanges:
+class ChangeServices:
     """The services ~/set_payload, ~/set_gravity and ~/zero_wrench, and the topic imu."""
 
     def __init__(
@@ -61,7 +61,7 @@ class LiveChanges:
             node.create_service(SetGravity, '~/set_gravity', _answered_by(self._set_gravity))
         node.create_service(Trigger, '~/zero_wrench', _answered_by(self._zero_wrench))
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Listen to the topic imu where the parameters ask for it, and only there."""
         policy = self._configuration.policy
         is_wanted = policy is not None and policy.settings.gravity_from_imu
@@ -126,7 +126,7 @@ class LiveChanges:
                 f'{policy.robot.tree.root!r}, needs none')
         check_link(policy.robot.tree, link)
         # of all links at once, as a kernel for one of them would first have to be compiled
-        return policy.robot.link_rotation(make_question(policy, steady, (), ()).q, link)
+        return policy.robot.link_rotation(state_query(policy, steady, (), ()).q, link)
 
     # ---- the topic ------------------------------------------------------------------------------
 

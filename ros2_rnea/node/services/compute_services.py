@@ -24,7 +24,7 @@ import numpy as np
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
-from ros2_rnea.feedforward.queries import answered_joints, AnsweredJoints, make_question
+from ros2_rnea.feedforward.queries import answered_joints, AnsweredJoints, state_query
 from ros2_rnea.node.models.introduction import NO_ROBOT
 from ros2_rnea.node.topics.conversions import moment_force
 from sensor_msgs.msg import JointState
@@ -88,13 +88,13 @@ class Services:
         return response
 
     def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
-        question = make_question(policy, self._now(), request.names, request.positions)
+        question = state_query(policy, self._now(), request.names, request.positions)
         tau = policy.robot.gravity(question.q, _gravity(request))
         joints = answered_joints(policy)
         _fill_effort(response.effort, joints, question.q, tau)
 
     def _inverse_dynamics(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
-        question = make_question(
+        question = state_query(
             policy, self._now(), request.names, request.positions,
             request.velocities, request.accelerations)
         terms = policy.robot.effort_terms(

@@ -30,7 +30,7 @@ from threading import Lock
 
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import RneaError
-from ros2_rnea.kernels.background import stand_back
+from ros2_rnea.kernels.background import lower_priority
 from ros2_rnea.node.services.fill_answer import answer, Circumstances
 from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
@@ -110,7 +110,7 @@ def _robot(pickled: bytes) -> Robot:
 
 def main() -> None:
     """Answer what comes through the connection whose file descriptor is the one argument."""
-    stand_back()
+    lower_priority()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the node, not by the keyboard
     with Connection(int(sys.argv[1])) as connection:
         try:

@@ -44,7 +44,7 @@ class TermsPublisher:
         if hasattr(EffortTerms, 'sent'):  # an old one does not have it
             self._publisher = node.create_publisher(EffortTerms, '~/terms', RELIABLE)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Find out whether someone listens."""
         if self._publisher is not None:
             self.is_heard = self._publisher.get_subscription_count() > 0

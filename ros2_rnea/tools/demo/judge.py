@@ -21,7 +21,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.figures import Episode, Results
 
@@ -118,7 +118,7 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     if results.episodes:
         steps = [episode.largest_step() for episode in results.episodes.values()]
         # After a pause the rate limit allows the most; the last term is for rounding.
-        largest = results.arm.rate_limit * LONGEST_STRIDE + 1e-6
+        largest = results.arm.rate_limit * LONGEST_STEP + 1e-6
         checks.append(_at_most('largest step from one effort sent to the next', max(steps),
                                largest, 'Nm'))
     return checks

@@ -71,7 +71,7 @@ class DriverNode(Node):
         self._engine.place(pose)
         self._period = self._declare_rate()
         self._publish_wrench = self._declare_publish_wrench()
-        self._engine.turn_gravity(self._declare_gravity())
+        self._engine.set_gravity(self._declare_gravity())
         self.add_on_set_parameters_callback(self._set_parameters)
 
         self._command = EffortCommand(len(self._joint_names))
@@ -190,7 +190,7 @@ class DriverNode(Node):
                 if not is_vector(parameter.value):
                     return SetParametersResult(successful=False, reason=(
                         f'gravity is {list(parameter.value)}; it needs 3 finite numbers'))
-                self._engine.turn_gravity(parameter.value)
+                self._engine.set_gravity(parameter.value)
         return SetParametersResult(successful=True)
 
     def _declare_servo(self, pose: np.ndarray) -> JointServo:

@@ -145,7 +145,7 @@ class Engine:
         self._data.qpos[:], self._data.qvel[:] = before.qpos, before.qvel
         mujoco.mj_forward(self._model, self._data)
 
-    def turn_gravity(self, gravity: ArrayLike) -> None:
+    def set_gravity(self, gravity: ArrayLike) -> None:
         """
         Let gravity have another direction, as it has for a mount that is tilted.
 

@@ -13,16 +13,17 @@
 # limitations under the License.
 
 import pytest
-from ros2_rnea.feedforward.effort.crossfade import share_left
+from ros2_rnea.feedforward.effort.crossfade import remaining_weight
 
 
 @pytest.mark.parametrize('age, duration, share', [
     (-1.0, 2.0, 1.0), (0.0, 2.0, 1.0), (0.5, 2.0, 0.84375), (1.0, 2.0, 0.5), (2.0, 2.0, 0.0),
     (9.0, 2.0, 0.0), (0.0, 0.0, 0.0)])
 def test_it_fades_from_one_to_zero_over_the_duration(age, duration, share):
-    assert share_left(age, duration) == share
+    assert remaining_weight(age, duration) == share
 
 
 @pytest.mark.parametrize('age', [0.0, 2.0])
 def test_it_begins_and_ends_without_a_kink(age):
-    assert share_left(age - 1e-6, 2.0) == pytest.approx(share_left(age + 1e-6, 2.0), abs=1e-11)
+    before, after = remaining_weight(age - 1e-6, 2.0), remaining_weight(age + 1e-6, 2.0)
+    assert before == pytest.approx(after, abs=1e-11)

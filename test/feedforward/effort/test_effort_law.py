@@ -61,7 +61,7 @@ def test_without_wrenches_the_rest_stays(sent):
 def test_gravity_may_turn_while_the_law_is_in_force(sent):
     law = EffortLaw(ROBOT, sent)
     law.effort(RobotMotion(Q, QD, QDD), np.empty(2))
-    law.turn_gravity((0.0, 3.0, 4.0))
+    law.set_gravity((0.0, 3.0, 4.0))
     fresh = EffortLaw(ROBOT.with_gravity((0.0, 3.0, 4.0)), sent)
     assert law.effort(RobotMotion(Q, QD, QDD), np.empty(2)).tolist() == (
         fresh.effort(RobotMotion(Q, QD, QDD), np.empty(2)).tolist())

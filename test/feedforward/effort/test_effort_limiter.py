@@ -17,7 +17,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.effort.effort_limiter import EffortGuard, LARGEST_EFFORT
+from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter, LARGEST_EFFORT
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.settings import BeyondLimits
@@ -29,44 +29,44 @@ BOUNDS = JointBounds([JointLimits(-3.0, 3.0, 100.0, 2.0)] * 2, 0.0, 1.0)
 INSIDE, AT_UPPER, AT_LOWER = (np.array([[q, 0.0], [0.0, 0.0]]) for q in (0.3, 3.0, -3.0))
 
 
-def guard(limits=LIMITS, beyond=BeyondLimits.CLAMP, rate=inf):
-    return EffortGuard(JOINTS, limits, beyond, BOUNDS, EffortRamp(JOINTS, rate))
+def limiter(limits=LIMITS, beyond=BeyondLimits.CLAMP, rate=inf):
+    return EffortLimiter(JOINTS, limits, beyond, BOUNDS, EffortRamp(JOINTS, rate))
 
 
-def passed(one, needed, now=10.0, measured=INSIDE, holding=(7.0, 0.0)):
+def limit(one, needed, now=10.0, measured=INSIDE, holding=(7.0, 0.0)):
     """Return what passed and the flags by their names."""
-    guarded = one.passed(np.array(needed), now, measured, lambda: np.array(holding))
-    effort = None if guarded.effort is None else guarded.effort.tolist()
-    return effort, {name: joints for name, joints in guarded._asdict().items()
+    limited = one.limit(np.array(needed), now, measured, lambda: np.array(holding))
+    effort = None if limited.effort is None else limited.effort.tolist()
+    return effort, {name: joints for name, joints in limited._asdict().items()
                     if name != 'effort' and joints}
 
 
 def test_what_is_within_everything_passes_as_it_is():
-    assert passed(guard(), [5.0, -6.0]) == ([5.0, -6.0], {})
+    assert limit(limiter(), [5.0, -6.0]) == ([5.0, -6.0], {})
 
 
 def test_what_passed_stays_as_it_is_when_its_source_changes():
     needed = np.array([5.0, -6.0])
-    effort = guard().passed(needed, 10.0, INSIDE, lambda: needed).effort
+    effort = limiter().limit(needed, 10.0, INSIDE, lambda: needed).effort
     needed[:] = 0.0
     assert effort.tolist() == [5.0, -6.0]
 
 
 @pytest.mark.parametrize('bad', [nan, inf, -inf])
 def test_what_is_not_a_number_does_not_pass_and_is_named(bad):
-    one = guard()
-    assert passed(one, [5.0, bad]) == (None, {'not_finite': ('elbow',)})
+    one = limiter()
+    assert limit(one, [5.0, bad]) == (None, {'not_finite': ('elbow',)})
     assert not one.ramp.is_sending
 
 
 @pytest.mark.parametrize('beyond, expected', [
     (BeyondLimits.CLAMP, [5.0, -40.0]), (BeyondLimits.SCALE, [2.5, -40.0])])
 def test_beyond_a_limit_there_are_two_ways(beyond, expected):
-    assert passed(guard(beyond=beyond), [5.0, -80.0]) == (expected, {'saturated': ('elbow',)})
+    assert limit(limiter(beyond=beyond), [5.0, -80.0]) == (expected, {'saturated': ('elbow',)})
 
 
 def test_without_a_limit_squares_of_efforts_are_still_finite():
-    effort, _ = passed(guard(np.array([inf, inf])), [1e300, 0.0])
+    effort, _ = limit(limiter(np.array([inf, inf])), [1e300, 0.0])
     assert effort == [LARGEST_EFFORT, 0.0]
 
 
@@ -74,14 +74,14 @@ def test_without_a_limit_squares_of_efforts_are_still_finite():
     (AT_UPPER, 20.0, 7.0), (AT_UPPER, 3.0, 3.0), (AT_UPPER, -20.0, -20.0),
     (AT_LOWER, 20.0, 20.0), (AT_LOWER, 3.0, 7.0), (AT_LOWER, -20.0, 7.0), (None, 90.0, 90.0)])
 def test_at_a_bound_no_more_passes_than_what_holds(measured, needed, expected):
-    effort, flags = passed(guard(), [needed, 1.0], measured=measured)
+    effort, flags = limit(limiter(), [needed, 1.0], measured=measured)
     assert effort == [expected, 1.0]
     assert flags == ({'restrained': ('shoulder',)} if expected != needed else {})
 
 
 def test_a_holding_effort_that_is_not_finite_or_too_large_does_no_harm():
     for holding in ((nan, 0.0), (1e300, 0.0)):
-        effort, _ = passed(guard(), [90.0, 1.0], measured=AT_UPPER, holding=holding)
+        effort, _ = limit(limiter(), [90.0, 1.0], measured=AT_UPPER, holding=holding)
         assert effort == [0.0 if np.isnan(holding[0]) else 90.0, 1.0]
 
 
@@ -90,18 +90,18 @@ def test_a_holding_effort_that_is_not_finite_or_too_large_does_no_harm():
 def test_what_holds_is_held_to_the_limits_in_the_same_way(beyond, measured):
     """So an effort that holds and no more is not restrained, be it beyond its limits or not."""
     holding = [-60.0, -80.0]
-    effort, flags = passed(guard(beyond=beyond), holding, measured=measured, holding=holding)
+    effort, flags = limit(limiter(beyond=beyond), holding, measured=measured, holding=holding)
     assert effort == ([-60.0, -40.0] if beyond is BeyondLimits.CLAMP else [-30.0, -40.0])
     assert flags == {'saturated': ('elbow',)}
 
 
 @pytest.mark.parametrize('beyond', BeyondLimits)
 def test_what_is_blended_is_within_the_limits_too(beyond):
-    one = guard(np.array([100.0, 40.0]), beyond)
-    passed(one, [0.0, 0.0])
+    one = limiter(np.array([100.0, 40.0]), beyond)
+    limit(one, [0.0, 0.0])
     one.ramp.sent = np.array([0.0, 90.0])  # as an earlier policy with higher limits left it
     one.ramp.blend(1.0)
-    effort, _ = passed(one, [10.0, 0.0], 10.001)
+    effort, _ = limit(one, [10.0, 0.0], 10.001)
     assert abs(effort[1]) <= 40.0
 
 
@@ -112,21 +112,21 @@ def test_what_is_blended_is_within_the_limits_too(beyond):
     (-30.0, -7.0, -30.0),
 ])
 def test_at_a_bound_nothing_from_before_drives_a_joint_on(before, holding, first):
-    one = guard()
-    passed(one, [before, 0.0])
+    one = limiter()
+    limit(one, [before, 0.0])
     one.ramp.blend(1.0)
-    effort, flags = passed(one, [holding, 0.0], 10.002, AT_UPPER, (holding, 0.0))
+    effort, flags = limit(one, [holding, 0.0], 10.002, AT_UPPER, (holding, 0.0))
     assert effort[0] == pytest.approx(first)
     assert flags == ({'restrained': ('shoulder',)} if first != before else {})
-    effort, _ = passed(one, [holding, 0.0], 11.1, AT_UPPER, (holding, 0.0))
+    effort, _ = limit(one, [holding, 0.0], 11.1, AT_UPPER, (holding, 0.0))
     assert effort[0] == holding
 
 
 def test_the_highest_rate_counts_above_all():
-    one = guard(rate=1000.0)
-    assert passed(one, [1.0, 0.0], 10.0)[0] == [1.0, 0.0]
-    effort, flags = passed(one, [90.0, 0.5], 10.001)
+    one = limiter(rate=1000.0)
+    assert limit(one, [1.0, 0.0], 10.0)[0] == [1.0, 0.0]
+    effort, flags = limit(one, [90.0, 0.5], 10.001)
     assert effort == pytest.approx([2.0, 0.5])
     assert flags == {'rate_limited': ('shoulder',)}
-    effort, flags = passed(one, [-5.0, 0.5], 10.002, AT_UPPER, (-5.0, 0.5))
+    effort, flags = limit(one, [-5.0, 0.5], 10.002, AT_UPPER, (-5.0, 0.5))
     assert effort == pytest.approx([1.0, 0.5])

@@ -16,10 +16,10 @@ from math import inf
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp, LONGEST_STRIDE
+from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp, LONGEST_STEP
 
 RATE = 100.0
-MOST = RATE * LONGEST_STRIDE
+MOST = RATE * LONGEST_STEP
 
 
 def ramp(rate=RATE, joints=('a', 'b')):
@@ -27,7 +27,7 @@ def ramp(rate=RATE, joints=('a', 'b')):
 
 
 def sent(ramp, wanted, time):
-    effort, late = ramp.stride(ramp.blended(np.array(wanted), time), time)
+    effort, late = ramp.limit_rate(ramp.crossfade(np.array(wanted), time), time)
     return effort.tolist(), None if late is None else late.tolist()
 
 

@@ -46,10 +46,10 @@ def moving(motion):
 
 
 def test_before_any_trajectory_the_target_is_the_measured_state_at_rest(motion):
-    kind, *desired, off_end = motion.target(NOW, MEASURED)
+    kind, *desired, goal_deviation = motion.target(NOW, MEASURED)
     assert kind is Status.NO_TRAJECTORY
     assert np.array_equal(desired, (MEASURED, AT_REST, AT_REST))
-    assert off_end is None
+    assert goal_deviation is None
 
 
 @pytest.mark.parametrize(('elapsed', 'kind', 'positions', 'velocities'), [
@@ -92,19 +92,19 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
     assert np.array_equal(desired, (ONES, AT_REST, AT_REST))
 
 
-@pytest.mark.parametrize(('off_end', 'kind'), [
+@pytest.mark.parametrize(('goal_deviation', 'kind'), [
     ((0.0, 0.0, 0.0), Status.HOLDING_END),
     ((0.049, -0.049, 0.049), Status.HOLDING_END),
-    ((0.0, 0.051, 0.0), Status.OFF_END),
-    ((-0.051, 0.0, 0.0), Status.OFF_END),
-    ((0.0, 2 * pi, 0.0), Status.OFF_END),
+    ((0.0, 0.051, 0.0), Status.GOAL_DEVIATION),
+    ((-0.051, 0.0, 0.0), Status.GOAL_DEVIATION),
+    ((0.0, 2 * pi, 0.0), Status.GOAL_DEVIATION),
     ((0.0, 0.0, 2 * pi), Status.HOLDING_END),
     ((0.0, 0.0, -6 * pi + 0.049), Status.HOLDING_END),
-    ((0.0, 0.0, 4 * pi - 0.051), Status.OFF_END),
-    ((0.0, 0.0, pi), Status.OFF_END),
+    ((0.0, 0.0, 4 * pi - 0.051), Status.GOAL_DEVIATION),
+    ((0.0, 0.0, pi), Status.GOAL_DEVIATION),
 ])
-def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, off_end, kind):
-    measured = ONES + off_end
+def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, goal_deviation, kind):
+    measured = ONES + goal_deviation
     target = moving.target(NOW + 3.0, measured)
     assert target.status is kind
     holding = kind is Status.HOLDING_END
@@ -114,7 +114,7 @@ def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, off_e
 
 def test_off_the_end_the_joints_and_how_far_they_are_off_are_named(moving):
     target = moving.target(NOW + 3.0, ONES + (0.5, 0.0, 2 * pi - 0.25))
-    assert target.off_end == pytest.approx((0.5, 0.0, -0.25))
+    assert target.goal_deviation == pytest.approx((0.5, 0.0, -0.25))
     explanation = moving.explain(target)
     assert 'shoulder by +0.500, wrist by -0.250' in explanation
     assert 'elbow' not in explanation
@@ -128,7 +128,7 @@ def test_other_targets_are_explained_by_their_kind(moving, time):
 
 
 def test_a_robot_that_returns_to_the_end_is_held_there_again(moving):
-    assert moving.target(NOW + 3.0, 2 * ONES).status is Status.OFF_END
+    assert moving.target(NOW + 3.0, 2 * ONES).status is Status.GOAL_DEVIATION
     assert moving.target(NOW + 4.0, ONES).status is Status.HOLDING_END
 
 
@@ -289,13 +289,13 @@ def test_a_reference_counts_instead_of_the_trajectory_and_is_held_after_it_stops
 @pytest.mark.parametrize(('age', 'kind'), [
     (0.0, Status.FOLLOWING_CONTROLLER),
     (1.5 * TIMEOUT, Status.CONTROLLER_LOST),
-    (3.0 * TIMEOUT, Status.OFF_END),
+    (3.0 * TIMEOUT, Status.GOAL_DEVIATION),
 ])
 def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion_has_faded(
         controlled, age, kind):
     target = reached(controlled, age, REFERENCE[0] + (0.0, 0.5, 4 * pi))
     assert target.status is kind
-    if kind is Status.OFF_END:
+    if kind is Status.GOAL_DEVIATION:
         assert 'motion ended' in controlled.explain(target)
         assert 'elbow by +0.500;' in controlled.explain(target)
 

@@ -24,8 +24,8 @@ from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
     joint_body,
+    JointIndexMap,
     single_joints,
-    WholeState,
 )
 from ros2_rnea.robot import Robot
 from small_robots import ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
@@ -116,27 +116,27 @@ def test_an_assumed_quaternion_must_have_unit_length(quaternion):
 
 
 def test_values_stand_at_their_joints_places_whatever_their_order():
-    whole = WholeState(ARM, ('grip', 'shoulder', 'elbow'), {})
+    whole = JointIndexMap(ARM, ('grip', 'shoulder', 'elbow'), {})
     assert whole.q_index.tolist() == whole.v_index.tolist() == [2, 0, 1]
     assert whole.positions(np.array([0.3, 0.1, 0.2])).tolist() == [0.1, 0.2, 0.3]
     assert whole.velocities(np.array([3.0, 1.0, 2.0])).tolist() == [1.0, 2.0, 3.0]
 
 
 def test_positions_and_velocities_have_places_of_their_own():
-    whole = WholeState(DRONE, ('camera',), {'flight': UPRIGHT})
+    whole = JointIndexMap(DRONE, ('camera',), {'flight': UPRIGHT})
     assert (whole.q_index.tolist(), whole.v_index.tolist()) == ([7], [6])
     assert whole.positions(np.array([0.5])).tolist() == [*UPRIGHT, 0.5]
     assert whole.velocities(np.array([0.5])).tolist() == [0.0] * 6 + [0.5]
 
 
 def test_a_measured_position_goes_before_the_assumed_one():
-    whole = WholeState(ARM, ('shoulder', 'elbow', 'grip'), {'grip': (0.04,)})
+    whole = JointIndexMap(ARM, ('shoulder', 'elbow', 'grip'), {'grip': (0.04,)})
     assert whole.positions(np.array([0.1, 0.2, 0.03])).tolist() == [0.1, 0.2, 0.03]
     assert whole.positions(np.array([0.1, 0.2, nan])).tolist() == [0.1, 0.2, 0.04]
 
 
 def test_the_answers_are_copies():
-    whole = WholeState(ARM, ('shoulder', 'elbow'), {'grip': (0.04,)})
+    whole = JointIndexMap(ARM, ('shoulder', 'elbow'), {'grip': (0.04,)})
     for answer, of_grip in ((whole.positions, 0.04), (whole.velocities, 0.0)):
         answer(np.zeros(2))[:] = 99.0
         assert answer(np.zeros(2)).tolist() == [0.0, 0.0, of_grip]
@@ -150,7 +150,7 @@ def test_the_answers_are_copies():
     ({'grip': (0.04,)}, (0.1, nan, nan), ('elbow',)),
 ])
 def test_a_joint_is_unknown_where_it_is_neither_measured_nor_assumed(assumed, values, unknown):
-    whole = WholeState(ARM, ('shoulder', 'elbow', 'grip'), assumed)
+    whole = JointIndexMap(ARM, ('shoulder', 'elbow', 'grip'), assumed)
     assert whole.unknown(np.array(values)) == unknown
 
 
@@ -158,9 +158,9 @@ def test_a_joint_is_unknown_where_it_is_neither_measured_nor_assumed(assumed, va
     (CART, ('pan',), 'drive', (0.0, 0.0, 0.0)), (DRONE, ('camera',), 'flight', UPRIGHT)])
 def test_a_joint_that_no_joint_state_can_hold_must_be_assumed(whose, names, joint_name, position):
     values = np.zeros(1)
-    assert WholeState(whose, names, {}).unknown(values) == (joint_name,)
-    assert WholeState(whose, names, {joint_name: position}).unknown(values) == ()
+    assert JointIndexMap(whose, names, {}).unknown(values) == (joint_name,)
+    assert JointIndexMap(whose, names, {joint_name: position}).unknown(values) == ()
 
 
 def test_a_mimic_joint_is_never_required():
-    assert 'thumb_joint' not in WholeState(ARM, (), {}).unknown(np.zeros(0))
+    assert 'thumb_joint' not in JointIndexMap(ARM, (), {}).unknown(np.zeros(0))

@@ -20,7 +20,7 @@ from math import exp, inf, nan
 import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.state.measured_gravity import LiveGravity
+from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from rotations import rotation_from_rpy
 
 T = 0.5
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings('error')
 
 def after(*readings, rotation=LEVEL, time_constant=T):
     """Return gravity after readings (time, acceleration)."""
-    gravity = LiveGravity(time_constant, DOWN)
+    gravity = MeasuredGravity(time_constant, DOWN)
     for time, acceleration in readings:
         gravity.update(acceleration, rotation, time)
     return gravity.vector
@@ -46,7 +46,7 @@ def near(actual, expected):
 
 
 def test_before_the_first_reading_and_with_it_gravity_is_what_it_was():
-    assert LiveGravity(T, DOWN).vector.tolist() == list(DOWN)
+    assert MeasuredGravity(T, DOWN).vector.tolist() == list(DOWN)
     near(after((NOW, (39.0, 0.0, 0.0))), DOWN)
 
 
@@ -66,7 +66,7 @@ def test_a_reading_counts_for_the_time_since_the_one_before_but_not_for_a_gap(ga
 
 
 def test_it_is_smoothed_in_the_axes_that_stand_still():
-    gravity = LiveGravity(T, DOWN)
+    gravity = MeasuredGravity(T, DOWN)
     for step in range(20):
         rotation = rotation_from_rpy((0.0, 0.3 * step, 0.1))
         gravity.update(rotation.T @ UP, rotation, NOW + 0.1 * step)
@@ -86,7 +86,7 @@ def test_it_is_smoothed_in_the_axes_that_stand_still():
     ((0.0, 0.0, 0.0, 9.81), '9.81 m/s'),
 ])
 def test_what_cannot_be_gravity_is_refused_and_what_was_known_stays(acceleration, size):
-    gravity = LiveGravity(T, DOWN)
+    gravity = MeasuredGravity(T, DOWN)
     gravity.update(UP, LEVEL, NOW)
     with pytest.raises(MessageError, match=rf'reads \[.*\], which is {size}.*1.5 to 40 m/s'):
         gravity.update(acceleration, LEVEL, NOW + 1.0)
@@ -106,7 +106,7 @@ def test_axes_that_are_not_finite_are_refused(rotation):
 
 
 def test_gravity_stays_as_it_is_when_the_next_reading_comes():
-    gravity = LiveGravity(T, DOWN)
+    gravity = MeasuredGravity(T, DOWN)
     gravity.update(UP, LEVEL, NOW)
     first = gravity.vector
     gravity.update((5.0, 0.0, 5.0), LEVEL, NOW + 1.0)
@@ -114,7 +114,7 @@ def test_gravity_stays_as_it_is_when_the_next_reading_comes():
 
 
 def test_a_successor_goes_on_from_there():
-    older, newer = LiveGravity(T, DOWN), LiveGravity(2.0 * T, DOWN)
+    older, newer = MeasuredGravity(T, DOWN), MeasuredGravity(2.0 * T, DOWN)
     older.update(UP, LEVEL, NOW)
     newer.adopt(older)
     near(newer.vector, [0.0, 0.0, -9.81])
