@@ -25,6 +25,7 @@ it, ``feedforward`` decides what to send when messages are late, short or missin
 carries messages between that and ROS 2.  Each uses only what stands to its right.
 """
 
+from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.closed_chain import ClosedChain
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
@@ -34,6 +35,7 @@ from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
 
 __all__ = [
+    'AdjustableRobot',
     'ArgumentError',
     'ClosedChain',
     'DescriptionError',

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -250,10 +251,10 @@ def checked_gravity(value: ArrayLike | None) -> list[float]:
     :raises ArgumentError: where it is not three finite numbers.
     """
     array = floats('gravity', STANDARD_GRAVITY if value is None else value)
-    if array.shape != (3,) or not np.all(np.isfinite(array)):
+    if array.shape != (3,) or not all(map(isfinite, numbers := array.tolist())):
         raise ArgumentError(
             f'gravity is {value!r}; it needs 3 finite numbers [m/s^2], such as (0, 0, -9.81)')
-    return array.tolist()
+    return numbers
 
 
 def _check_out(out: Any, shape: tuple[int, ...]) -> None:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import functools
 from typing import Any
 
@@ -23,51 +23,48 @@ import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, BatchArguments, Wrenches
 from ros2_rnea.dynamics import quantities
+from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec
 from ros2_rnea.kernels.engines import Kernels
-from ros2_rnea.kernels.tracing import parameters, Variant
+from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.spatial import Inertia
 
 Function = Callable[..., Any]
 
 ROUNDING = 1e-15
-"""Inertia below this share of the largest in the robot is what rounding leaves of none."""
+"""Inertia below this share of the largest in the robot is zero but for rounding."""
 
 
 class Evaluator:
     """
     Computes quantities of one robot.
 
-    :param tree: of the robot with its payloads.
-    :param unloaded: of the robot without, which kernels are made from.
-    :param payload_inertias: the payloads' inertia by body, in its frame.
-    :param gravity: unless another is given with a call.
+    :param unloaded: of the robot without payloads, which kernels are made from.
+    :param parameters: what kernels read at each call; gravity among them, unless another is given
+        with the call.
+    :param variant: which of the parameters kernels read.
     :param kernels: of ``unloaded``, which robots with other payloads share; None for the textbook.
+    :ivar tree: of the robot with its payloads; where the parameters are changed, it has to be
+        replaced by one that says the same.
     """
 
     def __init__(
             self,
             tree: Tree,
             unloaded: Tree,
-            payload_inertias: Mapping[int, Inertia],
-            gravity: Sequence[float],
+            parameters: RobotParameters,
+            variant: Variant,
             kernels: Kernels | None) -> None:
-        self._tree = tree
+        self.tree = tree
         self._unloaded = unloaded
-        self._payload_inertias = payload_inertias
-        self._gravity = gravity
+        self._parameters = parameters
+        self._variant = variant
         self._kernels = kernels
         self._functions: dict[tuple[str, Variant, bool], Callable[..., bool]] = {}
-        self._variant = Variant(
-            damping=any(body.damping for body in tree.bodies),
-            friction=any(body.friction for body in tree.bodies),
-            armature=any(body.armature for body in tree.bodies),
-            payloads=tuple(sorted(payload_inertias)))
 
     def compute(
             self,
@@ -82,9 +79,9 @@ class Evaluator:
         :param vectors: its inputs by name.
         :raises ArgumentError: where an argument does not fit the robot.
         """
-        shape = quantity.shape(self._tree)
-        gravity_of_call = self._gravity if gravity is None else gravity
-        with BatchArguments(self._tree, gravity_of_call, **vectors) as call:
+        shape = quantity.shape(self.tree)
+        gravity_of_call = self._parameters.gravity if gravity is None else gravity
+        with BatchArguments(self.tree, gravity_of_call, **vectors) as call:
             if not isinstance(self._kernels, CompiledKernels):  # those look themselves
                 call.check_quaternions()
             forces = call.body_forces(f_ext)
@@ -94,7 +91,7 @@ class Evaluator:
                 if self._run(self._kernels, quantity, call, rows, gravity is not None, result):
                     return result
             call.check_quaternions()
-            numbers = quantity.compute(self._tree, call.dynamics_inputs(forces))
+            numbers = quantity.compute(self.tree, call.dynamics_inputs(forces))
             return call.result(numbers, *shape, out=result)
 
     def direct(
@@ -110,7 +107,7 @@ class Evaluator:
         kernels = self._kernels
         if not isinstance(kernels, CompiledKernels):
             return None
-        shape = quantity.shape(self._tree)
+        shape = quantity.shape(self.tree)
         function: Function
 
         @functools.wraps(general)
@@ -123,7 +120,7 @@ class Evaluator:
         for option in (True, False) if wrenches else (False,):
             variant = self._variant._replace(wrenches=option)
             function = kernels.direct(
-                quantity, variant, self._parameters(quantity, variant), function)
+                quantity, variant, self._parameters.values, function)
         return function
 
     def bound(
@@ -134,7 +131,7 @@ class Evaluator:
             return fallback
         variant = self._variant._replace(wrenches=wrenches)
         return self._kernels.bound(
-            quantity, variant, self._parameters(quantity, variant), arrays, fallback)
+            quantity, variant, self._parameters.values, arrays, fallback)
 
     def prepare(self, quantity: Quantity, wrenches: bool = False, rows: bool = False) -> None:
         """Make a kernel now, so that the first call need not."""
@@ -169,7 +166,7 @@ class Evaluator:
             inputs.append(wrenches)
         rows = call.rows is not None
         if other_gravity and GRAVITY_FIELD in quantity.depends_on:
-            values = self._parameters(quantity, variant, list(call.gravity))
+            values = self._parameters.with_gravity([*call.gravity])
             function = (kernels.rows if rows else kernels.one)(quantity, variant, values)
         else:
             function = self._function(kernels, quantity, variant, rows)
@@ -185,15 +182,8 @@ class Evaluator:
         key = (quantity.name, variant, rows)
         if key not in self._functions:
             make = kernels.rows if rows else kernels.one
-            self._functions[key] = make(quantity, variant, self._parameters(quantity, variant))
+            self._functions[key] = make(quantity, variant, self._parameters.values)
         return self._functions[key]
-
-    def _parameters(
-            self, quantity: Quantity, variant: Variant, gravity: Sequence[float] | None = None,
-            ) -> Array:
-        return np.array(parameters(
-            self._tree, quantity, variant, gravity or self._gravity, self._payload_inertias,
-            ), dtype=float)
 
 
 def quantities_behind(name: str) -> tuple[Quantity, ...]:

@@ -24,12 +24,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, check_link, floats, Wrenches
 from ros2_rnea.dynamics import quantities, regressor, rnea
+from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
 from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
+from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
 from ros2_rnea.model.tree import attach, build_tree, payload_inertia, Tree
@@ -60,12 +62,13 @@ class Robot(Observables):
             kernels: Kernels | None = None) -> None:
         self._unloaded = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
-        super().__init__(attach(tree, self._payloads.values()), gravity)
+        payload_inertias = payload_inertia(tree, self._payloads.values())
+        super().__init__(attach(tree, payload_inertias), gravity)
         self._engine = engine_of(engine)
         self._kernels = kernels or kernels_of(tree, self._engine)
+        self._parameters = RobotParameters(tree, self._gravity, payload_inertias)
         self._evaluator = Evaluator(
-            self._tree, tree, payload_inertia(tree, self._payloads.values()), self._gravity,
-            self._kernels)
+            self._tree, tree, self._parameters, self._variant(payload_inertias), self._kernels)
         self._direct: dict[str, bool] = {}  # methods that are machine code: also with wrenches?
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
@@ -413,10 +416,7 @@ class Robot(Observables):
 
         :raises ArgumentError: where there is none of that name.
         """
-        if name not in self._payloads:
-            there = ', '.join(self._payloads) or 'none'
-            raise ArgumentError(f'there is no payload {name!r}; there is {there}')
-        return self._with(payloads={n: p for n, p in self._payloads.items() if n != name})
+        return self._with(payloads=self._payloads_without(name))
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """
@@ -427,6 +427,16 @@ class Robot(Observables):
         :raises ArgumentError: where it is not three finite numbers.
         """
         return self._with(gravity=gravity)
+
+    def _payloads_without(self, name: str) -> dict[str, tuple[str, Inertial]]:
+        if name not in self._payloads:
+            there = ', '.join(self._payloads) or 'none'
+            raise ArgumentError(f'there is no payload {name!r}; there is {there}')
+        return {other: payload for other, payload in self._payloads.items() if other != name}
+
+    def _variant(self, payload_bodies: Iterable[int]) -> Variant:
+        """Return which parameters the kernels of this robot read."""
+        return Variant.of(self._unloaded, payload_bodies)
 
     def _with(self, **other: Any) -> Robot:
         """Return this robot with another argument; the same kernels serve."""

@@ -40,6 +40,7 @@ FLOORS = [
     ['coordinates', 'evaluator'],
     ['observables'],
     ['robot'],
+    ['adjustable_robot'],
     ['audit', 'closed_chain', 'feedforward'],
     ['filling'],
     ['__init__'],

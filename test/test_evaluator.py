@@ -22,10 +22,12 @@ from paired_robots import arguments_of, for_each_engine, needs_llvmlite, pair, S
 import pytest
 from ros2_rnea import Engine, Robot
 from ros2_rnea.dynamics import quantities
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.evaluator import Evaluator
 from ros2_rnea.kernels.engines import kernels_of
+from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,
@@ -67,13 +69,12 @@ class Answering:
 def asked(draw):
     """Draw a robot with options and payloads, and rows of all that quantities depend on."""
     case = draw(cases(most_joints=4, mimics=True))
-    options = draw(st.tuples(*[st.booleans()] * 4))
+    options = draw(st.tuples(*[st.booleans()] * len(JOINT_PARAMETERS)))
     bare = replace(case.tree, bodies=tuple(
-        replace(body, **{name: 0.0 for name, on in zip(
-            ('damping', 'friction', 'armature'), options) if not on})
+        replace(body, **{name: 0.0 for name, on in zip(JOINT_PARAMETERS, options) if not on})
         for body in case.tree.bodies))
     payloads = []
-    if options[3]:
+    if draw(st.booleans()):
         links = draw(st.lists(st.sampled_from([*bare.links]), min_size=1, max_size=2))
         loads = st.builds(Inertial, st.integers(1, 8).map(lambda eighths: eighths / 4.0),
                           inertia=st.just((0.25, 0.0, 0.125, 0.5, 0.0, 0.375)))
@@ -109,10 +110,11 @@ def size_of_terms(tree, near, wrenches):
 
 def check_all_quantities(drawn, engine):
     bare, payloads, near, wrenches = drawn
-    tree = attach(bare, payloads)
-    made = bare, payload_inertia(bare, payloads), GRAVITY
-    ours = Evaluator(tree, *made, Answering(kernels_of(bare, engine)))
-    textbook = Evaluator(tree, *made, None)
+    inertias = payload_inertia(bare, payloads)
+    tree = attach(bare, inertias)
+    made = tree, bare, RobotParameters(bare, GRAVITY, inertias), Variant.of(bare, inertias)
+    ours = Evaluator(*made, Answering(kernels_of(bare, engine)))
+    textbook = Evaluator(*made, None)
     scale = size_of_terms(tree, near, wrenches)
     last = [*bare.links][-1]
     for quantity in (*BY_NAME.values(), quantities.link_jacobian(last),

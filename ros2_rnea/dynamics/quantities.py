@@ -36,6 +36,7 @@ from ros2_rnea.dynamics import (
     rnea,
 )
 from ros2_rnea.dynamics.friction import friction_slope, joint_friction
+from ros2_rnea.dynamics.parameters import ARMATURE, DAMPING, FRICTION, JOINT_PARAMETERS
 from ros2_rnea.dynamics.rotors import rotor_effort
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Force, Motion, Number, Vector, ZERO
@@ -89,15 +90,12 @@ class Quantity:
         return of_name, (self.name,)
 
 
-# What may enter a quantity beside the motion.
+# What may enter a quantity beside the motion and the parameters of joints.
 GRAVITY_FIELD = 'gravity'
 INERTIA = 'inertia'
-DAMPING = 'damping'
-FRICTION = 'friction'
-ARMATURE = 'armature'
 WRENCHES = 'f_ext'
 
-ALL = (GRAVITY_FIELD, INERTIA, DAMPING, FRICTION, ARMATURE, WRENCHES)
+ALL = (GRAVITY_FIELD, INERTIA, *JOINT_PARAMETERS, WRENCHES)
 
 
 def vector(tree: Tree) -> tuple[int]:

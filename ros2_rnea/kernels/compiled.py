@@ -30,6 +30,7 @@ import threading
 from typing import Any, NamedTuple
 
 import numpy as np
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
@@ -60,7 +61,7 @@ class KernelSpec(NamedTuple):
     What a kernel computes.
 
     :ivar function: ``one`` or ``rows``.
-    :ivar variant: without what the quantity does not feel.
+    :ivar variant: without what the quantity does not depend on.
     """
 
     function: str
@@ -160,7 +161,7 @@ class CompiledKernels:
     def _shapes(self, quantity: Quantity, variant: Variant) -> list[tuple[int, ...]]:
         """Return the shapes of the inputs, parameters left out, and of the output."""
         names = [name for name in arrays(quantity, variant) if name != PARAMETERS]
-        sizes = [input_size(self._tree, quantity, variant, name) for name in names]
+        sizes = [input_size(self._tree, name) for name in names]
         return [*((size // 6, 6) if name == 'f_ext' else (size,)
                   for name, size in zip(names, sizes)), quantity.shape(self._tree)]
 
@@ -191,10 +192,9 @@ def version() -> str:
 
 def signature(tree: Tree) -> str:
     """Return all of a tree that kernels are made from, and nothing that is an input of theirs."""
+    unset: dict[str, Any] = dict.fromkeys(JOINT_PARAMETERS, 0.0)
     bodies = [
-        replace(body, joint='', link='', limits=JointLimits(), damping=0.0, friction=0.0,
-                armature=0.0)
-        for body in tree.bodies]
+        replace(body, joint='', link='', limits=JointLimits(), **unset) for body in tree.bodies]
     return repr((bodies, list(tree.links.items())))
 
 

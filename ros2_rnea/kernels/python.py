@@ -72,11 +72,12 @@ class PythonKernels:
 
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
         """Return a function ``f(*inputs, output) -> True`` for one state."""
-        function, values = self._function(quantity, variant), parameters.tolist()
+        function = self._function(quantity, variant)
 
         def call(*arrays: Array) -> bool:
             *inputs, output = arrays
-            numbers = function(*(array.ravel().tolist() for array in inputs), values)
+            numbers = function(
+                *(array.ravel().tolist() for array in inputs), parameters.tolist())
             output[...] = np.reshape(numbers, output.shape)
             return True
 
@@ -84,12 +85,12 @@ class PythonKernels:
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
         """Return the same for many states, with their axis in front of all arrays but one."""
-        function, values = self._function(quantity, variant), parameters.tolist()
+        function = self._function(quantity, variant)
 
         def call(*arrays: Array) -> bool:
             *inputs, output = arrays
             count = len(output)
-            columns = function(*(_columns(array) for array in inputs), values)
+            columns = function(*(_columns(array) for array in inputs), parameters.tolist())
             flat = np.empty((count, len(columns)))
             for place, column in enumerate(columns):
                 flat[:, place] = column

@@ -15,33 +15,30 @@
 From the textbook to a graph: a quantity computed with symbols in the place of numbers.
 
 What may change while a robot runs is an input of its kernels: beside the motion, an array of
-*parameters* holds gravity and the values of options.  Which options there are at all is the
-*variant*; an option that a robot does not have costs nothing.
+*parameters* (:mod:`ros2_rnea.dynamics.parameters`), which all kernels of a robot share.  Which of
+them enter a kernel at all is its *variant*: the others count as zero, and cost nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, ParameterLayout
 from ros2_rnea.dynamics.quantities import (
-    ARMATURE,
-    DAMPING,
     DynamicsInputs,
-    FRICTION,
-    GRAVITY_FIELD,
     INERTIA,
     Quantity,
     WRENCHES,
 )
-from ros2_rnea.dynamics.regressor import inertia_from, parameters_of
+from ros2_rnea.dynamics.regressor import inertia_from
 from ros2_rnea.kernels.graph import Expression, Graph, Symbol
 from ros2_rnea.model.description import JointType
 from ros2_rnea.model.reduction import reduced
 from ros2_rnea.model.tree import Body, Tree
-from ros2_rnea.spatial import Force, Inertia, Number, Vector
+from ros2_rnea.spatial import Force, Vector
 
 PARAMETERS = 'parameters'
 
@@ -53,23 +50,31 @@ class Variant(NamedTuple):
     """
     Which options a kernel has.
 
-    :ivar damping: viscous friction in joints; likewise ``friction``, Coulomb's, and ``armature``.
-    :ivar payloads: the bodies that carry something whose inertia is an input.
+    :ivar joint_parameters: those of ``JOINT_PARAMETERS`` that enter, in their order.
+    :ivar payloads: the bodies that may carry a payload.
     :ivar wrenches: an external wrench on each body.
     """
 
-    damping: bool = False
-    friction: bool = False
-    armature: bool = False
+    joint_parameters: tuple[str, ...] = ()
     payloads: tuple[int, ...] = ()
     wrenches: bool = False
+
+    @classmethod
+    def of(cls, tree: Tree, payloads: Iterable[int]) -> Variant:
+        """
+        Return what a robot needs: the parameters that are not zero in all of its joints.
+
+        :param payloads: the bodies that carry one.
+        """
+        return cls(
+            tuple(name for name in JOINT_PARAMETERS
+                  if any(getattr(body, name) for body in tree.bodies)),
+            tuple(sorted(payloads)))
 
     def relevant_to(self, quantity: Quantity) -> Variant:
         """Return this variant without the options that do not enter a quantity."""
         return Variant(
-            self.damping and DAMPING in quantity.depends_on,
-            self.friction and FRICTION in quantity.depends_on,
-            self.armature and ARMATURE in quantity.depends_on,
+            tuple(name for name in self.joint_parameters if name in quantity.depends_on),
             self.payloads if INERTIA in quantity.depends_on else (),
             self.wrenches and WRENCHES in quantity.depends_on)
 
@@ -107,17 +112,17 @@ def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
     """
     Return a quantity of a robot as a graph.
 
-    :param tree: of the robot without payloads.  Of friction and rotors the variant says whether
-        they count, and parameters say how much.
+    :param tree: of the robot without payloads.  Its joint parameters do not matter: the variant
+        says which of them enter, and the array of parameters says their values.
     """
     variant = variant.relevant_to(quantity)
     graph = Graph()
     inputs = tuple(
-        (name, input_size(tree, quantity, variant, name)) for name in arrays(quantity, variant))
+        (name, input_size(tree, name)) for name in arrays(quantity, variant))
     symbols = {name: graph.inputs(name, size) for name, size in inputs}
     if quantity.follows_from_efforts:
         tree = reduced(tree)
-    gravity, tree = _with_parameters(tree, quantity, variant, symbols[PARAMETERS])
+    gravity, tree = _with_parameters(tree, variant, symbols[PARAMETERS])
     numbers = quantity.compute(tree, DynamicsInputs(
         **{name: symbols[name] for name in quantity.inputs},
         gravity=gravity,
@@ -137,55 +142,29 @@ def arrays(quantity: Quantity, variant: Variant) -> tuple[str, ...]:
     return (*quantity.inputs, *wrenches, PARAMETERS)
 
 
-def input_size(tree: Tree, quantity: Quantity, variant: Variant, name: str) -> int:
+def input_size(tree: Tree, name: str) -> int:
     """Return how many numbers an input of a kernel has."""
     if name == PARAMETERS:
-        return len(parameters(tree, quantity, variant, (0.0, 0.0, 0.0), {}))
+        return ParameterLayout(len(tree.bodies)).size
     return {'q': tree.nq, WRENCHES: 6 * len(tree.bodies)}.get(name, tree.nv)
 
 
-def parameters(
-        tree: Tree,
-        quantity: Quantity,
-        variant: Variant,
-        gravity: Sequence[float],
-        payloads: Mapping[int, Inertia]) -> list[Number]:
-    """
-    Return the values of a kernel's parameters, in the order in which they are read.
-
-    :param payloads: what the bodies of the variant carry, in each body's frame.
-    """
-    variant = variant.relevant_to(quantity)
-    values = [*gravity] if GRAVITY_FIELD in quantity.depends_on else []
-    for body in tree.bodies:
-        values += [body.damping] * variant.damping
-        values += [body.friction] * variant.friction
-        values += [body.armature] * variant.armature
-    for index in variant.payloads:
-        values += parameters_of(payloads[index]) if payloads else [0.0] * 10
-    return values
-
-
 def _with_parameters(
-        tree: Tree, quantity: Quantity, variant: Variant, symbols: Sequence[Symbol],
-        ) -> tuple[Vector, Tree]:
-    """Return gravity, and the tree with symbols for its options; the inverse of parameters()."""
-    read: Iterator[Any] = iter(symbols)
-    gravity = Vector(0.0, 0.0, 0.0)
-    if GRAVITY_FIELD in quantity.depends_on:
-        gravity = Vector(next(read), next(read), next(read))
-    bodies = [
-        replace(
-            body,
-            damping=next(read) if variant.damping else 0.0,
-            friction=next(read) if variant.friction else 0.0,
-            armature=next(read) if variant.armature else 0.0)
-        for body in tree.bodies]
+        tree: Tree, variant: Variant, symbols: Sequence[Symbol]) -> tuple[Vector, Tree]:
+    """Return gravity, and the tree with symbols for the parameters of the variant."""
+    layout = ParameterLayout(len(tree.bodies))
+    bodies = []
+    for index, body in enumerate(tree.bodies):
+        joint_parameters: dict[str, Any] = {
+            name: symbols[layout.joints(name)][index] if name in variant.joint_parameters else 0.0
+            for name in JOINT_PARAMETERS}
+        bodies.append(replace(body, **joint_parameters))
     for index in variant.payloads:
         body = bodies[index]
-        carried = _link_frame(tree, body).to_parent(inertia_from([next(read) for _ in range(10)]))
-        bodies[index] = replace(body, inertia=body.inertia + carried)
-    return gravity, replace(tree, bodies=tuple(bodies))
+        payload = inertia_from(symbols[layout.payload(index)])
+        bodies[index] = replace(
+            body, inertia=body.inertia + _link_frame(tree, body).to_parent(payload))
+    return Vector(*symbols[layout.gravity]), replace(tree, bodies=tuple(bodies))
 
 
 def _body_forces(tree: Tree, symbols: Sequence[Symbol]) -> dict[int, Force]:

@@ -22,7 +22,7 @@ says which coordinate moves it, and how.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from math import inf, isfinite
 from types import MappingProxyType
@@ -176,28 +176,32 @@ def build_tree(
     return _assemble(description.name, root.name, joints, frames, groups)
 
 
-def attach(tree: Tree, payloads: Collection[tuple[str, Inertial]]) -> Tree:
+def attach(tree: Tree, payload_inertias: Mapping[int, Inertia]) -> Tree:
     """
-    Return a tree with rigid bodies attached to links; bodies that carry none are shared.
+    Return a tree with payloads; bodies that carry none are shared.
 
-    :param payloads: the link and the mass properties in its frame.
+    :param payload_inertias: see :func:`payload_inertia`.
     """
     bodies = list(tree.bodies)
-    for index, added in payload_inertia(tree, payloads).items():
+    for index, added in payload_inertias.items():
         bodies[index] = replace(bodies[index], inertia=bodies[index].inertia + added)
-    return replace(tree, bodies=tuple(bodies)) if payloads else tree
+    return replace(tree, bodies=tuple(bodies)) if payload_inertias else tree
 
 
 def payload_inertia(
         tree: Tree, payloads: Iterable[tuple[str, Inertial]]) -> dict[int, Inertia]:
-    """Return what payloads add to the bodies that carry them, by body and in its frame."""
-    carried: dict[int, Inertia] = {}
+    """
+    Return what payloads add to the bodies that carry them, by body and in its frame.
+
+    :param payloads: the link and the mass properties in its frame.
+    """
+    inertias: dict[int, Inertia] = {}
     for link, inertial in payloads:
         frame = tree.links[link]
         if frame.body != BASE:
             added = frame.X_body_to_link.to_parent(link_inertia(inertial))
-            carried[frame.body] = carried.get(frame.body, MASSLESS) + added
-    return carried
+            inertias[frame.body] = inertias.get(frame.body, MASSLESS) + added
+    return inertias
 
 
 def placement(pose: Pose) -> Transform:

@@ -25,6 +25,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
@@ -310,7 +311,7 @@ def full_cache(monkeypatch):
 def test_every_kernel_has_a_key_of_its_own(full_cache):
     trees = [Robot.from_urdf(text, floating, massless_links=['base']).tree
              for text in (ARM, ARM_WITH_GRIPPER) for floating in (False, True)]
-    variants = [Variant(), Variant(True), Variant(False, True), Variant(False, False, True),
+    variants = [Variant(), *(Variant((name,)) for name in JOINT_PARAMETERS),
                 Variant(payloads=(0,)), Variant(payloads=(1,)), Variant(payloads=(0, 1)),
                 Variant(wrenches=True)]
     asked = [*BY_NAME.values(), quantities.link_jacobian('upper'),

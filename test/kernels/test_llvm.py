@@ -23,6 +23,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.tracing import Guard, trace, Variant
 from small_robots import ARM_WITH_GRIPPER, FREE_FLYER
@@ -76,7 +77,7 @@ def assert_right(trace_, call, *rows):
 
 ROBOTS = {'mimics': ARM_WITH_GRIPPER, 'quaternions': FREE_FLYER}
 FORWARD = {name: trace(Robot.from_urdf(text).tree, quantities.FORWARD_DYNAMICS,
-                       Variant(True, True, True, (0,), True))
+                       Variant(JOINT_PARAMETERS, (0,), True))
            for name, text in ROBOTS.items()}
 
 

@@ -20,13 +20,15 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
+from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.kernels import python
 from ros2_rnea.kernels.python import PythonKernels, source, VOCABULARY
 from ros2_rnea.kernels.tracing import Variant
 from small_robots import ARM
 from written_kernels import traced, values_of
 
-PARAMETERS = np.array([0.0, 0.0, -9.81])
+ARM_TREE = Robot.from_urdf(ARM).tree
+PARAMETERS = RobotParameters(ARM_TREE, (0.0, 0.0, -9.81), {}).values
 
 
 def run(trace, *arrays):
@@ -74,12 +76,12 @@ def test_no_number_is_a_python_error(angle):
 
 @pytest.fixture(scope='module')
 def kernels():
-    return PythonKernels(Robot.from_urdf(ARM).tree)
+    return PythonKernels(ARM_TREE)
 
 
 @pytest.mark.parametrize('count', [0, 1, 2, 7])
 def test_rows_are_each_what_one_gives(kernels, count):
-    asked = quantities.MASS_MATRIX, Variant(), np.zeros(0)
+    asked = quantities.MASS_MATRIX, Variant(), PARAMETERS
     q, M = np.random.default_rng(5).random((count, 2)), np.empty((count, 2, 2))
     assert kernels.rows(*asked)(q, M) is True
     for row, matrix in zip(q, M):

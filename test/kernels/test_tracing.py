@@ -20,24 +20,24 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.kernels.graph import Symbol
 from ros2_rnea.kernels.tracing import (
     arrays,
     input_size,
     PARAMETERS,
-    parameters,
     QUATERNION_BOUND,
     trace,
     Variant,
 )
-from ros2_rnea.model.description import Inertial, JointType
-from ros2_rnea.model.tree import build_tree, payload_inertia
+from ros2_rnea.model.description import JointType
+from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER
 
 ARITHMETIC = ('add', 'subtract', 'multiply', 'divide')
-FULL = Variant(damping=True, friction=True, armature=True, payloads=(0, 1), wrenches=True)
+FULL = Variant(JOINT_PARAMETERS, payloads=(0, 1), wrenches=True)
 for_each_quantity = pytest.mark.parametrize('quantity', BY_NAME.values(), ids=BY_NAME)
 
 
@@ -67,7 +67,6 @@ def test_inverse_dynamics_costs_few_operations(path, held, joints, most, today, 
     tree = example_tree(path, held)
     assert tree.nv == joints
     traced = trace(tree, quantities.INVERSE_DYNAMICS, Variant())
-    assert dict(traced.inputs)[PARAMETERS] == 3  # gravity
     count = traced.graph.count(traced.outputs)
     record_property('operations', dict(count))
     assert sum(count[kind] for kind in ARITHMETIC) == today <= most
@@ -81,10 +80,10 @@ def test_option_that_a_robot_does_not_have_costs_nothing(arm, quantity):
         traced = trace(arm, quantity, variant)
         return sum(traced.graph.count(traced.outputs).values())
 
-    options = {'damping': True, 'friction': True, 'armature': True, 'payloads': (1,)}
-    for name, value in options.items():
-        felt = name.replace('payloads', 'inertia') in quantity.depends_on
-        assert (cost(Variant(**{name: value})) > cost(Variant())) == felt
+    options = {name: Variant((name,)) for name in JOINT_PARAMETERS}
+    options[quantities.INERTIA] = Variant(payloads=(1,))
+    for name, variant in options.items():
+        assert (cost(variant) > cost(Variant())) == (name in quantity.depends_on)
 
 
 @for_each_quantity
@@ -93,7 +92,9 @@ def test_every_input_is_of_use(arm, quantity):
     used = {traced.graph.operations[node].left
             for node in traced.graph.needed(traced.outputs)
             if traced.graph.operations[node].kind == 'input'}
-    assert used == {name for name, size in traced.inputs if size}
+    has_parameters = {*quantity.depends_on} - {quantities.WRENCHES}
+    of_no_use = set() if has_parameters else {PARAMETERS}
+    assert used == {name for name, _ in traced.inputs} - of_no_use
 
 
 # --- inputs
@@ -104,24 +105,23 @@ def test_inputs_have_the_sizes_that_callers_are_told(arm, quantity, variant):
     traced = trace(arm, quantity, variant)
     assert [name for name, _ in traced.inputs] == [*arrays(quantity, variant)]
     for name, size in traced.inputs:
-        assert size == input_size(arm, quantity, variant, name)
-    payloads = payload_inertia(arm, [(link, Inertial(1.0)) for link in ('upper', 'lower')])
-    assert len(parameters(arm, quantity, variant, (0.0, 0.0, 0.0), payloads)) == (
-        dict(traced.inputs)[PARAMETERS])
+        assert size == input_size(arm, name)
+    assert dict(traced.inputs)[PARAMETERS] == RobotParameters(arm, [0.0] * 3, {}).values.size
     assert len(traced.outputs) == np.prod(traced.shape) == np.prod(quantity.shape(arm))
 
 
 @for_each_quantity
-def test_options_that_are_not_felt_make_no_other_variant(quantity):
-    felt = FULL.relevant_to(quantity)
-    for option, name in zip(felt, ('damping', 'friction', 'armature', 'inertia', 'f_ext')):
-        assert bool(option) == (name in quantity.depends_on)
+def test_options_that_do_not_enter_make_no_other_variant(quantity):
+    relevant = FULL.relevant_to(quantity)
+    assert relevant.joint_parameters == tuple(
+        name for name in JOINT_PARAMETERS if name in quantity.depends_on)
+    assert bool(relevant.payloads) == (quantities.INERTIA in quantity.depends_on)
+    assert relevant.wrenches == (quantities.WRENCHES in quantity.depends_on)
 
 
-@pytest.mark.parametrize('change', [
-    {'damping': 0.7}, {'friction': 0.7}, {'armature': 0.7}], ids=str)
-def test_values_of_options_are_not_in_the_graph(arm, change):
-    other = replace(arm, bodies=tuple(replace(body, **change) for body in arm.bodies))
+@pytest.mark.parametrize('name', JOINT_PARAMETERS)
+def test_values_of_options_are_not_in_the_graph(arm, name):
+    other = replace(arm, bodies=tuple(replace(body, **{name: 0.7}) for body in arm.bodies))
     ours, theirs = (trace(tree, quantities.INVERSE_DYNAMICS, FULL) for tree in (arm, other))
     assert ours.graph.operations == theirs.graph.operations
 

@@ -1,0 +1,189 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A robot whose gravity, payloads and joint parameters may change while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import isfinite
+from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import ArrayLike
+from ros2_rnea.arguments import check_link, checked_gravity
+from ros2_rnea.dynamics.parameters import DAMPING, FRICTION, JOINT_PARAMETERS
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.kernels.engines import Engine, Kernels
+from ros2_rnea.kernels.tracing import Variant
+from ros2_rnea.model.checks import check_payload
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.tree import attach, BASE, MASSLESS, payload_inertia, Tree
+from ros2_rnea.robot import Robot
+
+ADJUSTABLE = (DAMPING, FRICTION)
+"""The joint parameters that may change."""
+
+
+class AdjustableRobot(Robot):
+    """
+    A robot whose numbers are changed in place.
+
+    Its kernels read gravity, payloads, damping and friction at each call, so that a change builds
+    nothing: no robot, no trace and no kernel.  All methods, and all functions that :meth:`bind`
+    has returned, answer for the new numbers from the next call on.  The price is that terms which
+    are zero are computed too: a call takes up to 1.3 times as long as that of a :class:`Robot`.
+
+    :meth:`with_gravity` and its like return a :class:`Robot`, which changes no more.  Threads may
+    share an adjustable robot only while nobody changes it.
+
+    :param tree: of the robot without payloads.
+    :param payload_links: the links that may carry a payload; those of ``payloads`` may anyway.
+    """
+
+    def __init__(
+            self,
+            tree: Tree,
+            payloads: Mapping[str, tuple[str, Inertial]] | None = None,
+            gravity: ArrayLike | None = None,
+            engine: Engine | str | None = None,
+            kernels: Kernels | None = None,
+            payload_links: Iterable[str] = ()) -> None:
+        links = dict.fromkeys((*payload_links, *(link for link, _ in (payloads or {}).values())))
+        for link in links:
+            check_link(tree, link)
+        self._payload_links = tuple(links)
+        self._payload_bodies = frozenset(tree.links[link].body for link in links)
+        super().__init__(tree, payloads, gravity, engine, kernels)
+        self._payload_inertias = payload_inertia(tree, self._payloads.values())
+
+    @classmethod
+    def of(cls, robot: Robot, payload_links: Iterable[str] = ()) -> AdjustableRobot:
+        """
+        Return a robot with the numbers of another one, which may change.
+
+        :param robot: which itself never changes; its kernels of the same variant are shared.
+        :param payload_links: the links that may carry a payload, beside those that do.  Each of
+            them costs time in every call.
+        :raises ArgumentError: where one of them is not a link of the robot.
+        """
+        return cls(robot._unloaded, robot.payloads, robot._gravity, robot.engine, robot._kernels,
+                   payload_links)
+
+    def __reduce__(self) -> tuple[type[AdjustableRobot], tuple[object, ...]]:
+        """Pickle and copy as what it is made from now."""
+        return type(self), (self._unloaded, dict(self._payloads), self._gravity, self._engine,
+                            None, self._payload_links)
+
+    @property
+    def payload_links(self) -> tuple[str, ...]:
+        """Return the links that were named for payloads; others of the same bodies will do too."""
+        return self._payload_links
+
+    def takes_payload(self, link: str) -> bool:
+        """
+        Tell whether a payload may be attached to a link without building a new robot.
+
+        :raises ArgumentError: where there is no such link.
+        """
+        check_link(self._unloaded, link)
+        body = self._unloaded.links[link].body
+        return body == BASE or body in self._payload_bodies
+
+    # ---- changes --------------------------------------------------------------------------------
+
+    def set_gravity(self, gravity: ArrayLike) -> None:
+        """
+        Change the acceleration of free fall, shape (3,) [m/s^2].
+
+        :raises ArgumentError: where it is not three finite numbers; then nothing changes.
+        """
+        self._gravity[:] = checked_gravity(gravity)
+        self._parameters.set_gravity(self._gravity)
+
+    def set_payload(self, name: str, link: str, inertial: Inertial) -> None:
+        """
+        Attach a rigid body to a link, in place of one of that name; see :meth:`with_payload`.
+
+        :param inertial: mass, centre and inertia in the link's frame.
+        :raises RneaError: where the link is not prepared for payloads, or a number is not finite
+            or negative; then nothing changes.
+        """
+        check_payload(name, inertial)
+        if not self.takes_payload(link):
+            there = ', '.join(map(repr, self._payload_links)) or 'none'
+            raise ArgumentError(
+                f'link {link!r} of {self.name!r} is not prepared for a payload; there is {there}. '
+                'Make another AdjustableRobot with that link among its payload_links')
+        self._set_payloads({**self._payloads, name: (link, inertial)})
+
+    def remove_payload(self, name: str) -> None:
+        """
+        Remove a payload.
+
+        :raises ArgumentError: where there is none of that name.
+        """
+        self._set_payloads(self._payloads_without(name))
+
+    def set_joint_parameters(self, name: str, values: Mapping[str, float]) -> None:
+        """
+        Change what the description says of joints.
+
+        :param name: ``'damping'`` [Nm s/rad or N s/m] or ``'friction'`` [Nm or N].
+        :param values: by joint, mimic joints included; joints that are not named keep theirs.
+        :raises ArgumentError: where there is no such parameter or joint, or a value is not
+            possible; then nothing changes.
+        """
+        if name not in ADJUSTABLE:
+            raise ArgumentError(
+                f'the joint parameter {name!r} cannot be changed{did_you_mean(name, ADJUSTABLE)}; '
+                f'there are {", ".join(ADJUSTABLE)}')
+        bodies = list(self._unloaded.bodies)
+        joints = {**self._unloaded.joints, **self._unloaded.mimics}
+        for joint, value in values.items():
+            if joint not in joints:
+                raise ArgumentError(
+                    f'{self.name!r} has no moving joint {joint!r}{did_you_mean(joint, joints)}')
+            if not (isfinite(value) and value >= 0.0):
+                raise ArgumentError(f'joint {joint!r} cannot have the {name} {value!r}; '
+                                    'it needs a finite number that is zero or more')
+            index = joints[joint]
+            change: dict[str, Any] = {name: float(value)}
+            bodies[index] = replace(bodies[index], **change)
+        self._unloaded = replace(self._unloaded, bodies=tuple(bodies))
+        for joint in values:
+            index = joints[joint]
+            self._parameters.set_joint(name, index, getattr(bodies[index], name))
+        self._set_tree()
+
+    def _set_payloads(self, payloads: Mapping[str, tuple[str, Inertial]]) -> None:
+        self._payloads = MappingProxyType(dict(payloads))
+        before = self._payload_inertias
+        self._payload_inertias = now = payload_inertia(self._unloaded, payloads.values())
+        for body in {*before, *now}:
+            self._parameters.set_payload(body, now.get(body, MASSLESS))
+        self._set_tree()
+
+    def _set_tree(self) -> None:
+        """Keep the trees in step with the parameters that kernels read."""
+        self._tree = attach(self._unloaded, self._payload_inertias)
+        self._evaluator.tree = self._tree
+
+    def _variant(self, payload_bodies: Iterable[int]) -> Variant:
+        """Return which parameters the kernels of this robot read: all that may change."""
+        of_numbers = super()._variant(payload_bodies)
+        return of_numbers._replace(
+            joint_parameters=tuple(name for name in JOINT_PARAMETERS if (
+                name in ADJUSTABLE or name in of_numbers.joint_parameters)),
+            payloads=tuple(sorted(self._payload_bodies - {BASE})))
