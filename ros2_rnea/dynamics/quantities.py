@@ -169,17 +169,21 @@ def forward_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
         crba.mass_matrix(tree, given.q), _difference(effort, held))
 
 
+LINK_JACOBIAN, WORLD_JACOBIAN = 'jacobian of ', 'world jacobian of '
+"""What the names of the quantities of a link start with."""
+
+
 def link_jacobian(link: str) -> Quantity:
     """Return the Jacobian of a link, in its own frame."""
     return Quantity(
-        f'jacobian of {link}', ('q',), lambda tree: (6, tree.nv),
+        LINK_JACOBIAN + link, ('q',), lambda tree: (6, tree.nv),
         lambda tree, given: _rows(jacobian.link_jacobian(tree, given.q, link)))
 
 
 def world_jacobian(link: str) -> Quantity:
     """Return the Jacobian of a link, in the world's frame."""
     return Quantity(
-        f'world jacobian of {link}', ('q',), lambda tree: (6, tree.nv),
+        WORLD_JACOBIAN + link, ('q',), lambda tree: (6, tree.nv),
         lambda tree, given: _rows(jacobian.world_jacobian(tree, given.q, link)))
 
 
@@ -229,7 +233,14 @@ METHODS = {name: quantity for name, quantity in BY_NAME.items()
 
 
 def of_name(name: str) -> Quantity:
-    """Return a quantity by its name, those of a link left out."""
+    """
+    Return a quantity by its name.
+
+    :raises KeyError: where there is none of that name.
+    """
+    for prefix, of_link in ((LINK_JACOBIAN, link_jacobian), (WORLD_JACOBIAN, world_jacobian)):
+        if name.startswith(prefix):
+            return of_link(name.removeprefix(prefix))
     return BY_NAME[name]
 
 

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from importlib.metadata import distribution, PackageNotFoundError
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +25,18 @@ FOLDER = 'share/example-robot-data/robots/'
 
 def example_urdf(path):
     """Return the URDF text of one of the robots; skip the test where there are none."""
-    try:
-        installed = distribution('example-robot-data')
-    except PackageNotFoundError:
-        pytest.skip('example-robot-data is not installed')
+    installed = _installed()
     file = next(file for file in installed.files if str(file).endswith(FOLDER + path))
     return installed.locate_file(file).read_text(encoding='utf-8')
+
+
+def example_urdf_files():
+    """Return the paths of all URDFs of these robots; skip the test where there are none."""
+    return [Path(file.locate()) for file in _installed().files if file.suffix == '.urdf']
+
+
+def _installed():
+    try:
+        return distribution('example-robot-data')
+    except PackageNotFoundError:
+        pytest.skip('example-robot-data is not installed')
