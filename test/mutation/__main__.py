@@ -1,0 +1,286 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+How many small mistakes in a folder of the package are noticed by its tests.
+
+    ./run mutate feedforward --sample 300 --seed 1
+
+This is a program of our own because mutmut 3 leaves out decorated functions (every property),
+class bodies and constants of modules and draws no sample, and cosmic-ray starts a Python for each
+mutant.
+
+First all tests of the folder run once with coverage, which tells which tests execute which line.
+Then each mutant of the sample gets a process, forked from one that has imported everything except
+the package, and a copy of the repository in which the mutant stands.  The tests that execute the
+changed line run until one fails.  A line that is executed at import only is tried with all tests
+that execute anything of its file.  Some runs are controls without a mistake: they should pass, and
+the number that fails tells how often a kill may have had another reason.
+
+Results are kept in out/mutation, so that an interrupted run goes on where it was.  A mutant that
+was killed is not run again while its file is unchanged, a survivor not while the tests are
+unchanged, too.  ``equivalent.yaml`` lists the mutants whose behaviour is the same, with a reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass
+import hashlib
+import json
+import os
+from pathlib import Path
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from mutation.child import measure, run_tests, warm_up
+from mutation.mutants import Mutant, mutants
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = 'ros2_rnea'
+OUT = ROOT / 'out' / 'mutation'
+EQUIVALENT = Path(__file__).with_name('equivalent.yaml')
+
+CONTROLS = 20
+"""One run without a mistake for so many with one."""
+
+OUTCOMES = {0: 'survived', 1: 'killed', 2: 'killed', -signal.SIGALRM: 'timeout'}
+"""What the end of pytest means; 2 is an error while tests are collected, mostly at import."""
+
+
+@dataclass
+class Run:
+    """A mutant, or none, whose tests run in a child process."""
+
+    mutant: Mutant
+    is_control: bool
+    place: Path
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog='./run mutate', description=__doc__.split('\n\n')[0])
+    parser.add_argument('folder', help='of the package, such as feedforward or node/topics')
+    parser.add_argument('--sample', type=int, default=300, help='how many mutants; 0: all')
+    parser.add_argument('--seed', type=int, default=1, help='another one draws another sample')
+    parser.add_argument('--tests', nargs='+', metavar='PATH',
+                        help='tests of the folder; by default the folder of that name in test/')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='processes at a time')
+    return parser.parse_args()
+
+
+def digest(paths: list[Path]) -> str:
+    return hashlib.sha256(b'\0'.join(path.read_bytes() for path in sorted(paths))).hexdigest()
+
+
+def copy_of_repository() -> Path:
+    """Return a new folder with all files of the repository."""
+    place = Path(tempfile.mkdtemp(prefix='mutation_'))
+    listing = subprocess.run(
+        ['git', 'ls-files', '-zco', '--exclude-standard'], cwd=ROOT, capture_output=True,
+        check=True).stdout.decode()
+    for name in filter(None, listing.split('\0')):
+        if (ROOT / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, place / name)
+    return place
+
+
+def coverage_of(tests: list[str], key: str, place: Path) -> dict:
+    """Return which tests come by which lines, how long they take and what they import."""
+    kept = OUT / f'coverage-{key[:16]}.json'
+    if not kept.exists():
+        print('Running the tests once, to see which come by which line ...', flush=True)
+        child = os.fork()
+        if not child:
+            measure(place, PACKAGE, tests, kept)
+        if os.waitpid(child, 0)[1]:
+            raise SystemExit(f'The tests fail without a mistake already: see {kept}.log')
+    return json.loads(kept.read_text())
+
+
+def tests_of(mutant: Mutant, covered: dict) -> list[str]:
+    """Return the tests that come by a mutant, likely killers first."""
+    lines = covered['lines'].get(mutant.path, {})
+    first, last = mutant.lines
+    names = {name for line in range(first, last + 1) for name in lines.get(str(line), ())}
+    is_in_function = mutant.scope.rsplit('.', 1)[-1][:1].islower() or '__' in mutant.scope
+    if not names and not is_in_function:
+        names = {name for those in lines.values() for name in those}
+    namesake = f'test_{Path(mutant.path).stem}.py'
+    return sorted(names, key=lambda name: (
+        namesake not in name, covered['seconds'].get(name, 0.0), name))
+
+
+def start(run: Run, source: str, tests: list[str], seconds: dict, number: int) -> int:
+    """Fork a process that runs the tests of a mutant, and return its number."""
+    path = run.place / run.mutant.path
+    if not run.is_control:
+        path.write_text(run.mutant.applied(source), encoding='utf-8')
+        os.utime(path, (number, number))  # by which Python tells its bytecode from others'
+    child = os.fork()
+    if not child:
+        run_tests(run.place, tests, seconds)
+    return child
+
+
+def finish(run: Run, child: int, status: int) -> dict:
+    """Return what has come of a mutant, and mend its file."""
+    try:
+        os.killpg(child, signal.SIGKILL)  # what tests have started and left
+    except ProcessLookupError:
+        pass
+    shutil.copy2(ROOT / run.mutant.path, run.place / run.mutant.path)
+    code = os.waitstatus_to_exitcode(status)
+    killer = run.place / 'killer'
+    name = killer.read_text() if killer.exists() else ''
+    killer.unlink(missing_ok=True)
+    return {'outcome': OUTCOMES.get(code, 'killed' if code < 0 else f'error {code}'), 'by': name}
+
+
+def run_all(todo: list[tuple[str, Run]], sources: dict, covered: dict, jobs: int, keep) -> None:
+    """Run mutants in parallel, and hand over what comes of each."""
+    first = copy_of_repository()
+    places = [first] + [Path(shutil.copytree(
+        first, f'{first}_{i}', dirs_exist_ok=True)) for i in range(1, jobs)]
+    free, running = list(places), {}
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn(),
+               TimeRemainingColumn())
+    try:
+        with Progress(*columns, auto_refresh=False) as progress:
+            task = progress.add_task('mutants', total=len(todo))
+            while todo or running:
+                while todo and free:
+                    key, run = todo.pop(0)
+                    run.place = free.pop()
+                    tests = tests_of(run.mutant, covered)
+                    child = start(run, sources[run.mutant.path], tests, covered['seconds'],
+                                  len(todo) + 1)
+                    running[child] = key, run, len(tests), time.monotonic()
+                child, status = os.waitpid(-1, 0)
+                if child not in running:
+                    continue
+                key, run, count, since = running.pop(child)
+                keep(key, run, {**finish(run, child, status), 'tests': count,
+                                'seconds': round(time.monotonic() - since, 2)})
+                free.append(run.place)
+                progress.update(task, advance=1, refresh=True)
+    finally:
+        for child in running:
+            os.killpg(child, signal.SIGKILL)
+        for place in places:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def report(results: list[dict], controls: list[dict], console: Console) -> None:
+    table = Table('file', 'mutants', 'killed', 'by time', 'equivalent', 'survived', '%')
+    table.columns[0].no_wrap = True
+    by_file = {}
+    for result in results:
+        by_file.setdefault(result['path'], Counter())[result['outcome']] += 1
+    for path, count in [*sorted(by_file.items()), ('all', sum(by_file.values(), Counter()))]:
+        killed = count['killed'] + count['timeout']
+        rest = count.total() - count['equivalent']
+        table.add_row(path.removeprefix(f'{PACKAGE}/'), str(count.total()), str(killed),
+                      str(count['timeout']), str(count['equivalent']), str(rest - killed),
+                      f'{100 * killed / rest:.1f}' if rest else '-')
+    for result in results:
+        if result['outcome'] not in ('killed', 'timeout', 'equivalent'):
+            console.print(f"\n{result['path']}: {result['scope']}: {result['outcome']} "
+                          f"{result['tests']} tests", highlight=False)
+            console.print(result['diff'], highlight=False, markup=False)
+    console.print(table)
+    failed = sum(control['outcome'] != 'survived' for control in controls)
+    console.print(f'{failed} of {len(controls)} runs without a mistake failed.')
+
+
+def main() -> None:
+    given = arguments()
+    folder = Path(PACKAGE, given.folder.rstrip('/').removeprefix(f'{PACKAGE}/'))
+    tests = given.tests or [str(Path('test', *folder.parts[1:]))]
+    paths = sorted((ROOT / folder).rglob('*.py')) if (ROOT / folder).is_dir() else [
+        (ROOT / folder).with_suffix('.py')]
+    sources = {str(path.relative_to(ROOT)): path.read_text(encoding='utf-8') for path in paths}
+    OUT.mkdir(parents=True, exist_ok=True)
+    of_tests = digest([p for t in ['test/support', *tests] for p in (
+        [ROOT / t] if (ROOT / t).is_file() else (ROOT / t).rglob('*.py'))])
+    of_package = digest(list((ROOT / PACKAGE).rglob('*.py')))
+    place = copy_of_repository()
+    try:
+        covered = coverage_of(tests, hashlib.sha256(
+            f'{of_tests} {of_package} {tests}'.encode()).hexdigest(), place)
+    finally:
+        shutil.rmtree(place)
+
+    sample = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
+    if 0 < given.sample < len(sample):
+        sample = random.Random(given.seed).sample(sample, given.sample)
+    equivalent = {(entry['file'], entry['in'], entry['becomes'])
+                  for entry in yaml.safe_load(EQUIVALENT.read_text()) or ()}
+    kept_path = OUT / f'{"-".join(folder.parts[1:])}.jsonl'
+    kept = {}
+    if kept_path.exists():
+        for line in kept_path.read_text().splitlines():
+            kept.update([json.loads(line)])
+
+    results, controls, todo = [], [], []
+
+    def keep(key: str, run: Run, result: dict) -> None:
+        if run.is_control:
+            controls.append(result)
+            return
+        mutant, source = run.mutant, sources[run.mutant.path]
+        result = {'path': mutant.path, 'scope': mutant.scope, 'diff': mutant.diff(source),
+                  'becomes': mutant.changed_line(source), 'of_tests': of_tests, **result}
+        results.append(result)
+        if result['tests']:
+            with kept_path.open('a') as file:
+                file.write(json.dumps([key, result]) + '\n')
+
+    for number, mutant in enumerate(sample):
+        source = sources[mutant.path]
+        key = hashlib.sha256(f'{source}\0{mutant}'.encode()).hexdigest()[:24]
+        known = kept.get(key)
+        run = Run(mutant, False, ROOT)
+        if (mutant.path, mutant.scope, mutant.changed_line(source)) in equivalent:
+            keep(key, run, {'outcome': 'equivalent', 'by': '', 'tests': 0, 'seconds': 0.0})
+        elif not tests_of(mutant, covered):
+            keep(key, run, {'outcome': 'survived', 'by': '', 'tests': 0, 'seconds': 0.0})
+        elif known and (known['of_tests'] == of_tests or known['outcome'] != 'survived'):
+            results.append(known)
+        else:
+            todo.append((key, run))
+            if number % CONTROLS == 0:
+                todo.append(('', Run(mutant, True, ROOT)))
+    warm_up(covered['modules'])
+    run_all(todo, sources, covered, given.jobs, keep)
+
+    (OUT / f'{kept_path.stem}.json').write_text(json.dumps(
+        {'folder': str(folder), 'tests': tests, 'seed': given.seed, 'mutants': results,
+         'controls': controls}, indent=1))
+    console = Console()
+    results.sort(key=lambda result: result['path'])
+    report(results, controls, console)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
