@@ -50,7 +50,7 @@ def _enter(place: Path, log: Path) -> None:
     os.chdir(place)
     sys.path[0] = str(place)
     os.environ['PYTHONPATH'] = str(place)
-    os.environ['PYTHONHASHSEED'] = '0'
+    os.environ['ROS2_RNEA_TEST_PATIENCE'] = '10'  # mutants let many a test wait in vain
 
 
 def _pytest(arguments: list[str], plugin: object) -> None:

@@ -13,10 +13,8 @@
 # limitations under the License.
 """Controllers beside the node: whether its parameters fit theirs, before and while they run."""
 
+from controller_node import Controller
 import pytest
-from rcl_interfaces.srv import GetParameters, ListParameters
-from rclpy.node import Node
-from rclpy.parameter import Parameter
 from ros2_rnea.node import monitor
 from small_robots import ARM
 
@@ -27,43 +25,6 @@ Q = [0.3, -0.8]
 JTC = {
     'joints': JOINTS[::-1], 'command_interfaces': ['position'], 'allow_partial_joints_goal': True,
     'allow_nonzero_velocity_at_trajectory_end': False}
-
-
-class Controller:
-    """
-    A node with parameters as rclcpp serves them: where one is not declared, all are withheld.
-
-    :ivar asked: how often it was asked for values.
-    """
-
-    def __init__(self, arm, name, **parameters):
-        self.parameters = {key.replace('__', '.'): value for key, value in parameters.items()}
-        self.asked = 0
-        self._arm = arm
-        self._node = Node(name, namespace='/robot', start_parameter_services=False)
-        self._node.create_service(ListParameters, f'{name}/list_parameters', self._list)
-        self._node.create_service(GetParameters, f'{name}/get_parameters', self._get)
-        arm.executor.add_node(self._node)
-
-    def _list(self, _, response):
-        response.result.names = list(self.parameters)
-        return response
-
-    def _get(self, request, response):
-        self.asked += 1
-        if set(request.names) <= set(self.parameters):
-            response.values = [
-                Parameter(name, value=self.parameters[name]).get_parameter_value()
-                for name in request.names]
-        return response
-
-    def leave(self):
-        """Be gone, once what is being answered is."""
-        if self._node is not None:
-            self._arm.executor.remove_node(self._node)
-            self._arm.settle(0.1)
-            self._node.destroy_node()
-            self._node = None
 
 
 @pytest.fixture(autouse=True)
@@ -189,7 +150,7 @@ def test_a_controller_that_was_only_out_of_hearing_still_holds_what_was_sent(
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     before = arm.commands[-1]
-    monkeypatch.setattr(arm.node._controllers, 'look', lambda: None)
+    monkeypatch.setattr(arm.node._controllers, 'poll', lambda: None)
     arm.settle(0.2)
     arm.node._controllers._on_effort_controller(None)
     assert not sends(arm)

@@ -27,6 +27,14 @@ JOINTS = ['shoulder', 'elbow']
 def arm_in_simulation(bench, **parameters):
     """Return an arm in simulated time, which stands still until the test sets it."""
     arm = bench(joints=JOINTS, use_sim_time=True, **parameters)
+    arm.set_time = time_setter(arm)
+    arm.set_time(100)
+    arm.describe(ARM)
+    return arm
+
+
+def time_setter(arm):
+    """Return a function that sets the simulated time, and waits until the node has it."""
     clock = arm.peer.create_publisher(Clock, '/clock', 10)
 
     def set_time(seconds: float) -> None:
@@ -40,10 +48,7 @@ def arm_in_simulation(bench, **parameters):
 
         arm.until(has_come)
 
-    arm.set_time = set_time
-    arm.set_time(100)
-    arm.describe(ARM)
-    return arm
+    return set_time
 
 
 @pytest.fixture
@@ -93,3 +98,22 @@ def test_after_a_reset_the_effort_is_blended(bench):
     assert efforts[40] == pytest.approx(efforts[39])
     assert efforts[-1] == gravity(here)
     assert np.abs(np.diff(efforts, axis=0)).max() < 10.1
+
+
+def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(bench):
+    """Its timers were made for another clock, which goes on."""
+    arm = bench(joints=JOINTS, rate=100.0, state_timeout=10.0, on_stale_state='stop')
+    arm.describe(ARM)
+    arm.state(JOINTS, [0.0, 0.0])
+    arm.until(lambda: len(arm.efforts) > 3)
+    assert arm.set_parameter('use_sim_time', True).successful
+    set_time = time_setter(arm)
+    set_time(100.0)
+    arm.state(JOINTS, [0.0, 0.0])
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'] == 2)
+    arm.settle(0.1)
+    count = len(arm.efforts)
+    arm.settle(0.3)
+    assert len(arm.efforts) == count  # time stands still
+    set_time(100.02)
+    arm.until(lambda: len(arm.efforts) > count)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import inf
+import os
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -32,7 +33,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-PATIENCE = 10.0
+PATIENCE = float(os.environ.get('ROS2_RNEA_TEST_PATIENCE', 60.0))
+"""How long a test waits at most [s].  A machine may be busy: what comes late is no failure."""
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -71,9 +73,8 @@ class Bench:
         self.states = self.peer.create_publisher(JointState, 'joint_states', 10)
         self.trajectory = self.peer.create_publisher(JointTrajectory, 'joint_trajectory', 10)
         self.wrench = self.peer.create_publisher(WrenchStamped, 'wrench', 10)
-        self.until(lambda: all(
-            self.peer.count_subscribers(p.topic_name) and p.get_subscription_count()
-            for p in (self.description, self.states, self.trajectory, self.wrench)))
+        for publisher in (self.description, self.states, self.trajectory, self.wrench):
+            self.connect(publisher)
         self.until(lambda: self.node.count_subscribers('inverse_dynamics/effort'))
 
     def close(self) -> None:
@@ -99,6 +100,22 @@ class Bench:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.executor.spin_once(timeout_sec=0.02)
+
+    def connect(self, publisher) -> None:
+        """
+        Wait until the node's subscription and a publisher of the peer know each other.
+
+        The publisher alone is not enough: what it sends is lost as long as a subscription of best
+        effort has not found it, too.
+        """
+        def is_connected() -> bool:
+            return publisher.get_subscription_count() > 0 and all(
+                subscription.get_publisher_count() > 0
+                for subscription in self.node.subscriptions
+                if subscription.topic_name == publisher.topic_name
+                and hasattr(subscription, 'get_publisher_count'))  # rclpy of Humble has none
+
+        self.until(is_connected)
 
     # ---- what drivers and users do --------------------------------------------------------------
 

@@ -1,0 +1,95 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Another controller of efforts is named while one is known and is sent efforts."""
+
+from controller_node import Controller
+import pytest
+from ros2_rnea.node import monitor
+from small_robots import ARM
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+
+
+@pytest.fixture
+def start(bench, monkeypatch):
+    """Return a function that starts the arm, with these controllers beside it."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    started = []
+
+    def start(**controllers):
+        arm = bench(joints=JOINTS, state_timeout=10.0, effort_controller='first')
+        arm.describe(ARM)
+        started.extend(Controller(arm, name, joints=joints)
+                       for name, joints in controllers.items())
+        arm.until(lambda: answered(arm))
+        return arm
+
+    yield start
+    for controller in started:
+        controller.leave()
+
+
+def answered(arm):
+    """Publish a joint state, and tell whether commands have come since."""
+    count = len(arm.commands)
+    arm.state(JOINTS, Q)
+    arm.settle(0.05)
+    return len(arm.commands) > count
+
+
+def status_after_a_state(arm):
+    """Return what the node decided for a joint state that has certainly arrived."""
+    accepted = arm.node._diagnostics._accepted['joint_states']
+    arm.state(JOINTS, Q)
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'] > accepted)
+    return arm.node._diagnostics._decision.status.name
+
+
+def test_what_is_known_of_the_first_does_not_count_for_the_second(start):
+    arm = start(first=JOINTS)
+    assert arm.set_parameter('effort_controller', 'second').successful
+    assert status_after_a_state(arm) == 'DISABLED'
+    arm.until(lambda: "'second' is not there" in arm.told('effort_controller'))
+    assert status_after_a_state(arm) == 'DISABLED'
+
+
+def test_the_joints_of_the_second_are_compared_though_the_first_fitted(start):
+    arm = start(first=JOINTS, second=JOINTS[::-1])
+    assert arm.set_parameter('effort_controller', 'second').successful
+    assert status_after_a_state(arm) == 'DISABLED'
+    arm.until(lambda: "'second' takes the joints elbow, shoulder" in arm.told('effort_controller'))
+    assert status_after_a_state(arm) == 'DISABLED'
+
+
+def test_the_second_holds_nothing_so_its_effort_sets_out_from_zero(start):
+    arm = start(first=JOINTS, second=JOINTS)
+    assert max(map(abs, arm.commands[-1])) > 1.0
+    assert arm.set_parameter('blend_time', 60.0).successful
+    assert arm.set_parameter('effort_controller', 'second').successful
+    arm.settle(0.05)
+    count = len(arm.commands)
+    arm.until(lambda: answered(arm))
+    assert arm.commands[count] == pytest.approx([0.0, 0.0], abs=0.05)
+
+
+def test_named_back_the_first_is_asked_anew(start):
+    arm = start(first=JOINTS)
+    assert arm.set_parameter('effort_controller', 'second').successful
+    arm.until(lambda: "'second' is not there" in arm.told('effort_controller'))
+    assert arm.set_parameter('effort_controller', 'first').successful
+    assert status_after_a_state(arm) == 'DISABLED'
+    arm.until(lambda: answered(arm))

@@ -1,0 +1,87 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Gravity that changes while the robot works: how fast, and what another root link means."""
+
+from geometry_msgs.msg import Vector3, Vector3Stamped
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from ros2_rnea.node import monitor
+from sensor_msgs.msg import Imu
+from small_robots import ARM
+from std_msgs.msg import Header
+
+interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+ROBOT = Robot.from_urdf(ARM)
+ACROSS = [9.81, 0.0, 0.0]
+
+
+@pytest.fixture
+def arm(bench, monkeypatch):
+    """Return an arm that sends its efforts."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=10.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    return arm
+
+
+def turn(arm, vector, **more):
+    x, y, z = vector
+    gravity = Vector3Stamped(vector=Vector3(x=x, y=y, z=z))
+    return arm.call(interfaces.SetGravity, 'set_gravity', gravity=gravity, **more)
+
+
+def test_it_goes_over_in_the_time_that_the_request_asks_for(arm):
+    before = arm.answer(JOINTS, Q)
+    assert turn(arm, ACROSS, transition_time=3600.0).success
+    np.testing.assert_allclose(arm.answer(JOINTS, Q), before, atol=1e-2)
+
+
+def test_without_a_time_in_the_request_it_goes_over_in_that_of_the_parameter(arm):
+    assert turn(arm, ACROSS).success
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS), rtol=1e-9)
+
+
+def test_the_time_of_one_request_is_not_that_of_the_next(arm):
+    assert turn(arm, [0.0, 0.0, -9.81], transition_time=3600.0).success  # changes nothing
+    assert arm.set_parameter('blend_time', 0.0).successful
+    assert not turn(arm, [np.nan, 0.0, 0.0], transition_time=3600.0).success
+    assert arm.node._configuration._transition is None
+
+
+def test_what_was_measured_in_the_axes_of_one_root_link_does_not_count_for_another(arm):
+    assert arm.set_parameter('gravity_time_constant', 0.0).successful
+    assert arm.set_parameter('gravity_from_imu', True).successful
+    publisher = arm.peer.create_publisher(Imu, 'imu', 10)
+    arm.connect(publisher)
+    up = Imu(header=Header(frame_id='base'), linear_acceleration=Vector3(x=-9.81))
+
+    def answers(gravity):
+        return np.allclose(arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=gravity), rtol=1e-9)
+
+    def is_in_force():
+        publisher.publish(up)
+        return answers(ACROSS)
+
+    arm.until(is_in_force)
+    arm.describe(ARM.replace('name="arm"', 'name="same_root"'))
+    assert answers(ACROSS)
+    arm.describe(ARM.replace('"base"', '"stand"'))
+    assert answers([0.0, 0.0, -9.81])
