@@ -86,7 +86,7 @@ def test_theory_names_every_file_of_the_mechanics(name: str):
 def names_in_the_graph() -> Iterator[str]:
     """Yield the topics and services of the node, as its code has them."""
     makers = {'create_publisher': 1, 'create_subscription': 1, 'create_service': 1}
-    for path in (PACKAGE / 'node').glob('*.py'):
+    for path in sorted((PACKAGE / 'node').rglob('*.py')):
         for call in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 place = makers.get(call.func.attr)
