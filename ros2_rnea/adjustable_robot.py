@@ -179,6 +179,7 @@ class AdjustableRobot(Robot):
         """Keep the trees in step with the parameters that kernels read."""
         self._tree = attach(self._unloaded, self._payload_inertias)
         self._evaluator.tree = self._tree
+        self._update_copy()
 
     def _variant(self, payload_bodies: Iterable[int]) -> Variant:
         """Return which parameters the kernels of this robot read: all that may change."""

@@ -38,6 +38,9 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 QUATERNION_TOLERANCE = 1e-3
 
+REAL_KINDS = 'biuf'
+"""The kinds of NumPy's real numbers: booleans, signed and unsigned whole numbers, floats."""
+
 WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
 
 
@@ -236,12 +239,25 @@ def floats(name: str, value: ArrayLike) -> Array:
     """
     Return a value as an array of floats.
 
-    :raises ArgumentError: where it is none.
+    :param value: real numbers of any type; whole numbers and booleans are real numbers too.
+    :raises ArgumentError: where it is something else.  NumPy would convert complex numbers, dates,
+        texts and objects too, but lose imaginary parts and units.
     """
     try:
-        return np.asarray(value, dtype=np.float64)
+        array = np.asarray(value)
+        if array.dtype.kind in REAL_KINDS:
+            return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} is not an array of numbers: {error}') from error
+        raise ArgumentError(f'{name} is not an array of real numbers: {error}') from error
+    raise ArgumentError(
+        f'{name} is not an array of real numbers, but of {_described(array.dtype)}')
+
+
+def _described(dtype: np.dtype) -> str:
+    """Return the type of an array's elements in words."""
+    words = {'c': 'complex numbers', 'M': 'dates', 'm': 'durations', 'O': 'Python objects',
+             'S': 'bytes', 'U': 'texts', 'V': 'records'}
+    return f'{words.get(dtype.kind, "elements")} ({dtype})'
 
 
 def checked_gravity(value: ArrayLike | None) -> list[float]:

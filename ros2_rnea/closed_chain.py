@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.arguments import Array, BatchArguments, check_link, Wrenches
+from ros2_rnea.arguments import Array, BatchArguments, check_link, floats, Wrenches
 from ros2_rnea.dynamics import loops as mechanics
 from ros2_rnea.dynamics.joints import joint_models
 from ros2_rnea.dynamics.loops import LoopJoint
@@ -401,10 +401,7 @@ class ClosedChain:
         return wrenches
 
     def _checked_efforts(self, efforts: ArrayLike) -> Array:
-        try:
-            array = np.asarray(efforts, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f'efforts is not an array of numbers: {error}') from error
+        array = floats('efforts', efforts)
         if array.shape != (len(self._places),) or not np.isfinite(array).all():
             raise ArgumentError(
                 f'efforts are {efforts!r}; the actuated joints ({", ".join(self._actuated)}) need '

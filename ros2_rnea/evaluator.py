@@ -28,6 +28,7 @@ from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.background import Compilation
+from ros2_rnea.kernels.call import Target
 from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec
 from ros2_rnea.kernels.engines import Kernels
 from ros2_rnea.kernels.tracing import Variant
@@ -94,44 +95,32 @@ class Evaluator:
             numbers = quantity.compute(self.tree, call.dynamics_inputs(forces))
             return call.result(numbers, *shape, out=result)
 
-    def direct(
-            self, quantity: Quantity, general: Function, wrenches: bool) -> Function | None:
+    def call(self, quantity: Quantity, general: Function) -> Function | None:
         """
-        Return a builtin function for one state; None without machine code.
+        Return what computes a quantity for one state by machine code; None without that.
 
-        It is ``f(*inputs, out=output)``, and makes an output where none is given.  Called in any
-        other way, it calls the general function.
-
-        :param wrenches: it is ``f(*inputs, f_ext=wrenches, out=output)`` too, for arrays.
+        :param general: called where machine code cannot compute; see :class:`.PythonKernelCall`.
         """
-        kernels = self._kernels
-        if not isinstance(kernels, CompiledKernels):
-            return None
-        shape = quantity.shape(self.tree)
-        function: Function
-
-        @functools.wraps(general)
-        def otherwise(*inputs: Any, **named: Any) -> Any:
-            if 'out' not in named and all(isinstance(i, Array) and i.ndim == 1 for i in inputs):
-                return function(*inputs, **named, out=np.empty(shape))
-            return general(*inputs, **named)
-
-        function = otherwise
-        for option in (True, False) if wrenches else (False,):
-            variant = self._variant._replace(wrenches=option)
-            function = kernels.direct(
-                quantity, variant, self._parameters.values, function)
-        return function
-
-    def bound(
-            self, quantity: Quantity, arrays: Sequence[Array], wrenches: bool,
-            fallback: Function) -> Function:
-        """Return a function without arguments that reads and writes these arrays."""
         if not isinstance(self._kernels, CompiledKernels):
-            return fallback
-        variant = self._variant._replace(wrenches=wrenches)
+            return None
+        return self._kernels.call(
+            quantity, functools.partial(self._target, self._kernels, quantity), general)
+
+    def bound(self, quantity: Quantity, arrays: Sequence[Array], general: Function) -> Function:
+        """
+        Return a function without arguments that reads and writes these arrays.
+
+        :param arrays: the inputs, the wrenches if there are any, and the output.
+        :raises ArgumentError: where machine code may not access one of them.
+        """
+        if not isinstance(self._kernels, CompiledKernels):
+            return general
         return self._kernels.bound(
-            quantity, variant, self._parameters.values, arrays, fallback)
+            quantity, arrays, functools.partial(self._target, self._kernels, quantity), general)
+
+    def _target(self, kernels: CompiledKernels, quantity: Quantity, wrenches: bool) -> Target:
+        variant = self._variant._replace(wrenches=wrenches)
+        return kernels.target(quantity, variant, self._parameters.values)
 
     def prepare(self, quantity: Quantity, wrenches: bool = False, rows: bool = False) -> None:
         """Make a kernel now, so that the first call need not."""

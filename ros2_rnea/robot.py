@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+import functools
 from types import MappingProxyType
 from typing import Any
 
@@ -25,10 +26,10 @@ from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, check_link, floats, Wrenches
 from ros2_rnea.dynamics import quantities, regressor, rnea
 from ros2_rnea.dynamics.parameters import RobotParameters
-from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
+from ros2_rnea.kernel_method import kernel_method
 from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.kernels.tracing import Variant
@@ -38,6 +39,10 @@ from ros2_rnea.model.tree import attach, build_tree, payload_inertia, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.observables import Observables
 from ros2_rnea.results import EffortTerms
+
+
+COPY = '_copy_for_calls'
+"""The attribute with the copy that calls of kernels refer to; see KernelMethod."""
 
 
 class Robot(Observables):
@@ -69,11 +74,26 @@ class Robot(Observables):
         self._parameters = RobotParameters(tree, self._gravity, payload_inertias)
         self._evaluator = Evaluator(
             self._tree, tree, self._parameters, self._variant(payload_inertias), self._kernels)
-        self._direct: dict[str, bool] = {}  # methods that are machine code: also with wrenches?
+        self._kernel_calls: dict[str, Callable[..., Any]] = {}  # see KernelMethod
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
         """Pickle and copy as what it was made from, so that processes can share the work."""
         return type(self), (self._unloaded, dict(self._payloads), self._gravity, self._engine)
+
+    def _without_calls(self) -> Robot:
+        """Return a copy that shares everything with this robot but the calls of its kernels."""
+        copy = object.__new__(type(self))
+        vars(copy).update(self._shared(), _kernel_calls={})
+        return vars(self).setdefault(COPY, copy)
+
+    def _update_copy(self) -> None:
+        """Give the copy for calls the attributes of this robot; for subclasses that change."""
+        if COPY in vars(self):
+            vars(vars(self)[COPY]).update(self._shared())
+
+    def _shared(self) -> dict[str, Any]:
+        own = {*quantities.METHODS, '_kernel_calls', COPY}
+        return {name: value for name, value in vars(self).items() if name not in own}
 
     @classmethod
     def from_urdf(
@@ -164,15 +184,20 @@ class Robot(Observables):
             raise ArgumentError(
                 f'{name!r} is bound to {len(vectors)} arrays; it needs '
                 f'{", ".join(quantity.inputs)}')
-        method = getattr(type(self), name).__get__(self)
+        function = getattr(type(self), name)
         wrenches = {} if f_ext is None else {'f_ext': f_ext}
-        method(**given, **wrenches, out=out)  # an error is better now than in the cycle
-        arrays = (*vectors, *wrenches.values(), out)
-        return self._evaluator.bound(
-            quantity, arrays, bool(wrenches), lambda: method(**given, **wrenches, out=out))
+        # Not of this robot, which may own what is returned: only the garbage collector could
+        # free the two.
+        general = functools.partial(
+            function, self._without_calls(), **given, **wrenches, out=out)
+        general()  # an error is better now than in the cycle
+        if function is not getattr(Robot, name):  # but a subclass's own
+            return general
+        return self._evaluator.bound(quantity, (*vectors, *wrenches.values(), out), general)
 
     # ---- from motion to effort ------------------------------------------------------------------
 
+    @kernel_method
     def inverse_dynamics(
             self,
             q: ArrayLike,
@@ -198,9 +223,10 @@ class Robot(Observables):
         :return: efforts, shape (nv,) or (N, nv) [Nm or N].
         :raises ArgumentError: where a size, name or value does not fit this robot.
         """
-        return self._compute(
+        return self._evaluator.compute(
             quantities.INVERSE_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, qdd=qdd)
 
+    @kernel_method
     def gravity(
             self, q: ArrayLike, gravity: ArrayLike | None = None, out: Array | None = None,
             ) -> Array:
@@ -209,8 +235,9 @@ class Robot(Observables):
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        return self._compute(quantities.GRAVITY, None, gravity, out, q=q)
+        return self._evaluator.compute(quantities.GRAVITY, None, gravity, out, q=q)
 
+    @kernel_method
     def bias(
             self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike | None = None,
             out: Array | None = None) -> Array:
@@ -219,15 +246,17 @@ class Robot(Observables):
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        return self._compute(quantities.BIAS, None, gravity, out, q=q, qd=qd)
+        return self._evaluator.compute(quantities.BIAS, None, gravity, out, q=q, qd=qd)
 
+    @kernel_method
     def coriolis_effort(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
         """Return C(q, q̇) q̇; arguments and errors are those of :meth:`inverse_dynamics`."""
-        return self._compute(quantities.CORIOLIS_EFFORT, None, None, out, q=q, qd=qd)
+        return self._evaluator.compute(quantities.CORIOLIS_EFFORT, None, None, out, q=q, qd=qd)
 
+    @kernel_method
     def friction(self, qd: ArrayLike, out: Array | None = None) -> Array:
         """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
-        return self._compute(quantities.FRICTION_EFFORT, None, None, out, qd=qd)
+        return self._evaluator.compute(quantities.FRICTION_EFFORT, None, None, out, qd=qd)
 
     def effort_terms(
             self,
@@ -243,7 +272,7 @@ class Robot(Observables):
         """
         vectors = {'q': q, 'qd': qd, 'qdd': qdd}
         weight, coriolis, inertia, friction, external = (
-            self._compute(
+            self._evaluator.compute(
                 term,
                 f_ext if quantities.WRENCHES in term.depends_on else None,
                 gravity if quantities.GRAVITY_FIELD in term.depends_on else None,
@@ -253,6 +282,7 @@ class Robot(Observables):
         total = weight + coriolis + inertia + friction + external
         return EffortTerms(weight, coriolis, inertia, friction, external, total)
 
+    @kernel_method
     def inverse_dynamics_derivatives(
             self,
             q: ArrayLike,
@@ -269,7 +299,7 @@ class Robot(Observables):
         as they are in their body's frame.  Arguments and errors are those of
         :meth:`inverse_dynamics`.
         """
-        return self._compute(
+        return self._evaluator.compute(
             quantities.INVERSE_DYNAMICS_DERIVATIVES, f_ext, gravity, out, q=q, qd=qd, qdd=qdd)
 
     def joint_wrenches(
@@ -295,18 +325,21 @@ class Robot(Observables):
 
     # ---- from effort to motion ------------------------------------------------------------------
 
+    @kernel_method
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M(q), rotors included, shape (nv, nv) or (N, nv, nv); q as elsewhere."""
-        return self._compute(quantities.MASS_MATRIX, None, None, out, q=q)
+        return self._evaluator.compute(quantities.MASS_MATRIX, None, None, out, q=q)
 
+    @kernel_method
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
         """
         Return C(q, q̇) of the Christoffel symbols, shape (nv, nv) or (N, nv, nv).
 
         C q̇ is the Coriolis and centrifugal effort, and Ṁ − 2C is skew-symmetric.
         """
-        return self._compute(quantities.CORIOLIS_MATRIX, None, None, out, q=q, qd=qd)
+        return self._evaluator.compute(quantities.CORIOLIS_MATRIX, None, None, out, q=q, qd=qd)
 
+    @kernel_method
     def forward_dynamics(
             self,
             q: ArrayLike,
@@ -323,10 +356,11 @@ class Robot(Observables):
 
         :raises ArgumentError: also where a joint moves nothing that has inertia.
         """
-        accelerations = self._compute(
+        accelerations = self._evaluator.compute(
             quantities.FORWARD_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, tau=tau)
         if not np.all(np.abs(accelerations) < quantities.BEYOND_REASON):
-            check_mass_matrix(self._tree, self.mass_matrix(q))
+            M = self._evaluator.compute(quantities.MASS_MATRIX, q=q)  # noqa: N806
+            check_mass_matrix(self._evaluator.tree, M)
         return accelerations
 
     # ---- links ----------------------------------------------------------------------------------
@@ -346,10 +380,11 @@ class Robot(Observables):
             raise ArgumentError(f'the frame of a Jacobian is {frame!r}; it needs None or WORLD')
         jacobian_of = (
             quantities.link_jacobian if frame is None else quantities.world_jacobian)
-        return self._compute(jacobian_of(link), None, None, out, q=q)
+        return self._evaluator.compute(jacobian_of(link), None, None, out, q=q)
 
     # ---- inertial parameters --------------------------------------------------------------------
 
+    @kernel_method
     def regressor(
             self,
             q: ArrayLike,
@@ -363,7 +398,7 @@ class Robot(Observables):
         φ is :attr:`inertial_parameters`; friction and rotors are not in Y φ.  Arguments and errors
         are those of :meth:`inverse_dynamics`.
         """
-        return self._compute(
+        return self._evaluator.compute(
             quantities.REGRESSOR, None, gravity, out, q=q, qd=qd, qdd=qdd)
 
     @property
@@ -443,23 +478,3 @@ class Robot(Observables):
         return Robot(**{
             'tree': self._unloaded, 'payloads': self._payloads, 'gravity': self._gravity,
             'engine': self._engine, 'kernels': self._kernels, **other})
-
-    def _compute(
-            self,
-            quantity: Quantity,
-            f_ext: Wrenches | ArrayLike | None = None,
-            gravity: ArrayLike | None = None,
-            out: Array | None = None,
-            **vectors: ArrayLike) -> Array:
-        """Return a quantity; from the second time on, its method is machine code itself."""
-        result = self._evaluator.compute(quantity, f_ext, gravity, out, **vectors)
-        name, wrenches = quantity.name, isinstance(f_ext, Array)
-        is_new = name not in self._direct or wrenches > self._direct[name]
-        is_ours = getattr(type(self), name, None) is getattr(Robot, name, None)  # not a subclass's
-        if is_new and is_ours and name in quantities.METHODS:
-            direct = self._evaluator.direct(
-                quantity, getattr(Robot, name).__get__(self), wrenches)
-            if direct is not None:
-                self.__dict__[name] = direct
-            self._direct[name] = wrenches
-        return result

@@ -266,3 +266,12 @@ def test_a_copy_has_the_numbers_of_now_and_changes_by_itself(robot, copied):
     assert not np.array_equal(other.inverse_dynamics(*STATE), before)
     with pytest.raises(ArgumentError, match="'upper'"):
         other.set_payload('x', 'upper', STONE)
+
+
+@needs_llvmlite
+def test_method_taken_before_a_change_is_copied_with_the_numbers_of_after():
+    robot = AdjustableRobot.of(Robot.from_urdf(ARM, engine='compiled'), ['tool'])
+    gravity = robot.gravity
+    gravity([0.1, 0.2])
+    robot.set_payload('stone', 'tool', STONE)
+    assert np.array_equal(pickle.loads(pickle.dumps(gravity))([0.1, 0.2]), gravity([0.1, 0.2]))

@@ -38,7 +38,7 @@ FLOORS = [
     ['kernels'],
     ['arguments', 'results'],
     ['coordinates', 'evaluator'],
-    ['observables'],
+    ['kernel_method', 'observables'],
     ['robot'],
     ['adjustable_robot'],
     ['audit', 'closed_chain', 'feedforward'],

@@ -551,9 +551,9 @@ def test_states_that_are_no_single_finite_state_are_refused():
         chain.freedoms([nan, 0.0, 0.0])
     with pytest.raises(ArgumentError, match=r'efforts are .*\(drive\) need 1 finite'):
         chain.forward_dynamics(q, qd, [1.0, 2.0])
-    with pytest.raises(ArgumentError, match='efforts is not an array of numbers'):
+    with pytest.raises(ArgumentError, match='efforts is not an array of real numbers'):
         chain.forward_dynamics(q, qd, ['strong'])
-    with pytest.raises(ArgumentError, match='qd is not an array of numbers'):
+    with pytest.raises(ArgumentError, match='qd is not an array of real numbers'):
         chain.check_consistent(q, 'fast')
 
 

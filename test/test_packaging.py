@@ -16,17 +16,20 @@
 from __future__ import annotations
 
 import ast
+from importlib.machinery import EXTENSION_SUFFIXES
 import os
 from pathlib import Path
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
 from repository import PACKAGE, requirements, ROOT
+from ros2_rnea.kernels import call
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
 EXECUTABLES = ['check_model', 'demo', 'inverse_dynamics_node', 'simulated_driver']
@@ -39,20 +42,27 @@ KEYS = {
 DEMO_MODULES = {'matplotlib', 'mujoco', 'rich', 'rosbags'}
 
 
-@pytest.fixture(scope='module')
-def wheel(tmp_path_factory) -> Path:
-    """Build the wheel from a copy of what it is made of, without the network."""
-    if sys.prefix == sys.base_prefix:
-        pytest.skip('pip is for virtual environments; this Python belongs to the system')
-    folder = tmp_path_factory.mktemp('wheel')
+def copy_of_the_sources(folder: Path) -> Path:
+    """Copy what the package is made of, without what was compiled in place."""
     for name in ['ros2_rnea', 'resource', 'launch', 'config']:
         if (ROOT / name).exists():
-            shutil.copytree(ROOT / name, folder / 'source' / name)
-    for name in ['setup.py', 'setup.cfg', 'pyproject.toml', 'package.xml', 'LICENSE']:
-        shutil.copy(ROOT / name, folder / 'source')
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns('*.so'))
+    for name in ['setup.py', 'setup.cfg', 'pyproject.toml', 'package.xml', 'LICENSE',
+                 'MANIFEST.in']:
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+def built_wheel(folder: Path, **environment: str) -> Path:
+    """Build the wheel, without the network."""
+    if sys.prefix == sys.base_prefix:
+        pytest.skip('pip is for virtual environments; this Python belongs to the system')
+    folder.mkdir()
+    source = copy_of_the_sources(folder / 'source')
     command = [sys.executable, '-m', 'pip', 'wheel', '--no-deps', '--no-index',
-               '--no-build-isolation', '-w', str(folder), str(folder / 'source')]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+               '--no-build-isolation', '-w', str(folder), str(source)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False,
+                            env={**os.environ, **environment})
     if "invalid command 'bdist_wheel'" in result.stderr + result.stdout:
         pytest.skip('setuptools before 70.1 without the package wheel')
     assert result.returncode == 0, result.stdout + result.stderr
@@ -60,9 +70,36 @@ def wheel(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope='module')
+def wheel(tmp_path_factory) -> Path:
+    return built_wheel(tmp_path_factory.mktemp('wheel') / 'built')
+
+
+@pytest.mark.skipif(call.EXTENSION_ERROR != '', reason='there is no compiler here, it seems')
+def test_wheel_carries_the_extension(wheel: Path):
+    assert f'ros2_rnea/kernels/_call{EXTENSION_SUFFIXES[0]}' in ZipFile(wheel).namelist()
+
+
+def test_wheel_is_built_without_a_compiler_too(tmp_path: Path):
+    names = ZipFile(built_wheel(tmp_path / 'built', CC='/bin/false')).namelist()
+    assert 'ros2_rnea/kernels/call.py' in names
+    assert not any(name.endswith('.so') for name in names)
+
+
+def test_source_archive_carries_what_is_compiled(tmp_path: Path):
+    source = copy_of_the_sources(tmp_path / 'source')
+    program = "import sys; sys.modules['numpy'] = None; import runpy; runpy.run_path('setup.py')"
+    subprocess.run([sys.executable, '-c', program, 'sdist', '-d', str(tmp_path)], cwd=source,
+                   check=True, capture_output=True)
+    with tarfile.open(tmp_path / 'ros2_rnea-0.1.0.tar.gz') as archive:
+        names = {name.partition('/')[2] for name in archive.getnames()}
+    assert {'ros2_rnea/kernels/_call.c', 'ros2_rnea/kernels/_call.pyi', 'setup.py', 'package.xml',
+            'pyproject.toml', 'ros2_rnea/robot.py', 'config/inverse_dynamics.yaml'} <= names
+
+
 def test_wheel_carries_everything(wheel: Path):
     data = 'ros2_rnea-0.1.0.data/data'
-    expected = {str(path.relative_to(ROOT)) for pattern in ['*.py', '*.urdf', 'py.typed']
+    expected = {str(path.relative_to(ROOT)) for pattern in ['*.py', '*.pyi', '*.urdf', 'py.typed']
                 for path in PACKAGE.rglob(pattern)}
     expected |= {f'{data}/share/ros2_rnea/{path.relative_to(ROOT)}'
                  for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.yaml')]}

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from math import inf, nan
 import warnings
 
@@ -263,8 +264,8 @@ def test_an_out_that_does_not_fit_is_refused(out, message, arm):
     ((BATCH[0], QD, BATCH[0]), r'qd has shape \(2,\).*needs \(5, 2\)'),
     ((BATCH[0], BATCH[0][:4], BATCH[0]), r'qd has shape \(4, 2\).*needs \(5, 2\)'),
     ((BATCH, QD, QDD), r'q has shape \(3, 5, 2\)'),
-    ((Q, ['fast', 0.0], QDD), 'qd is not an array of numbers'),
-    ((Q, [[1.0], [1.0, 2.0]], QDD), 'qd is not an array of numbers'),
+    ((Q, ['fast', 0.0], QDD), 'qd is not an array of real numbers'),
+    ((Q, [[1.0], [1.0, 2.0]], QDD), 'qd is not an array of real numbers'),
     ((None, QD, QDD), 'q has shape|q is not an array'),
 ])
 def test_a_state_of_another_size_is_refused(arguments, message, arm):
@@ -272,8 +273,42 @@ def test_a_state_of_another_size_is_refused(arguments, message, arm):
         arm.inverse_dynamics(*arguments)
 
 
+@pytest.mark.parametrize('value, words', [
+    (np.array([1j, 0.0]), 'complex numbers .complex128.'),
+    ([1j, 0.0], 'complex numbers'),
+    (np.array([1.0, 2.0], object), 'Python objects .object.'),
+    ([Fraction(1, 3), 0.0], 'Python objects'),
+    (np.array([1, 2], 'M8[s]'), r'dates .datetime64\[s\].'),
+    (np.array([1, 2], 'm8[s]'), r'durations .timedelta64\[s\].'),
+    (np.array([(1.0,), (2.0,)], [('x', 'f8')]), 'records'),
+    (np.array([1.0, 2.0]).view('V8'), 'records'),
+    (['1', '2'], 'texts .<U1.'),
+    ([b'1', b'2'], 'bytes'),
+], ids=str)
+def test_what_is_no_real_number_is_refused_by_name(value, words, arm):
+    """Each of these would be converted to float64 by NumPy, which loses part of it."""
+    for options in ({}, {'out': np.empty(2)}):
+        for _ in range(2):  # also where the kernel is there
+            with pytest.raises(ArgumentError, match=f'qd is not .* real numbers, but of {words}'):
+                arm.inverse_dynamics(Q, value, QDD, **options)
+            arm.inverse_dynamics(Q, QD, QDD)
+    with pytest.raises(ArgumentError, match='gravity is not an array of real numbers'):
+        arm.gravity(Q, gravity=np.resize(np.asarray(value), 3))
+    with pytest.raises(ArgumentError, match="the wrench on 'lower' is not an array of real"):
+        arm.inverse_dynamics(Q, QD, QDD, {'lower': np.tile(np.asarray(value), 3)})
+
+
+@pytest.mark.parametrize('value', [
+    [True, False], [1, 0], np.array([1, 0], 'u1'), np.array([1, 0], 'i8'), np.array([1, 0], 'f2'),
+    np.array([1, 0], 'f4'), np.array([1, 0], 'g'), np.array([1, 0], '>f8'), (True, 0.0)], ids=repr)
+def test_whole_numbers_and_booleans_are_real_numbers(value, arm):
+    np.testing.assert_allclose(
+        arm.inverse_dynamics(Q, value, QDD),
+        arm.inverse_dynamics(Q, np.array([1.0, 0.0]), QDD), rtol=1e-12)
+
+
 def test_rows_of_different_lengths_are_refused(arm):
-    with pytest.raises(ArgumentError, match='q is not an array of numbers'):
+    with pytest.raises(ArgumentError, match='q is not an array of real numbers'):
         arm.gravity([[1.0], [1.0, 2.0]])
 
 
@@ -283,7 +318,7 @@ def test_rows_of_different_lengths_are_refused(arm):
     ({'lower': Wrench(np.zeros(6), 'uper')}, "no link 'uper'; did you mean 'upper'"),
     ({'lower': np.zeros(3)}, r"the wrench on 'lower' has shape \(3,\); it needs 6 numbers"),
     ({'lower': np.zeros((4, 6))}, r'has shape \(4, 6\)'),
-    ({'lower': 'up'}, "the wrench on 'lower' is not an array of numbers"),
+    ({'lower': 'up'}, "the wrench on 'lower' is not an array of real numbers"),
 ])
 def test_a_wrench_that_does_not_fit_is_refused(f_ext, message, arm):
     for compute in (arm.inverse_dynamics, arm.effort_terms):

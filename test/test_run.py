@@ -38,8 +38,9 @@ def clone(tmp_path: Path) -> Path:
     folder = tmp_path / 'clone'
     shutil.copytree(ROOT / 'requirements', folder / 'requirements')
     shutil.copytree(ROOT / 'ros2_rnea_interfaces', folder / 'ros2_rnea_interfaces')
-    for name in ['run', 'setup.py']:
-        shutil.copy(ROOT / name, folder)
+    (folder / 'ros2_rnea' / 'kernels').mkdir(parents=True)
+    for name in ['run', 'setup.py', 'pyproject.toml', 'ros2_rnea/kernels/_call.c']:
+        shutil.copy(ROOT / name, folder / name)
     (folder / 'bin').mkdir()
     put_command(folder, 'apt-get', 'exit 1')  # no test touches the system
     return folder

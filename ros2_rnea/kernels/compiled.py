@@ -24,9 +24,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import functools
 import hashlib
+from importlib.machinery import ExtensionFileLoader
 import logging
 import operator
 from pathlib import Path
+import pkgutil
 import threading
 from typing import Any, NamedTuple
 
@@ -36,7 +38,14 @@ from ros2_rnea.dynamics.quantities import of_name, Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
-from ros2_rnea.kernels.entry import Entries, one_call, open_entries, rows_call
+from ros2_rnea.kernels.call import (
+    check_arrays,
+    KernelCall,
+    one_call,
+    Resolve,
+    rows_call,
+    Target,
+)
 from ros2_rnea.kernels.tracing import arrays, input_size, PARAMETERS, trace, Variant
 from ros2_rnea.model.description import JointLimits
 from ros2_rnea.model.tree import Tree
@@ -54,8 +63,8 @@ MANY_OPERATIONS = 20_000
 OPERATIONS_A_SECOND = 6_000
 """How many are compiled in a second, about, in kernels that large."""
 
-SOURCES = ('spatial.py', 'model', 'dynamics', 'kernels')
-"""The parts of this package that say what a kernel computes."""
+SOURCES = {'': ('spatial',), 'model': (), 'dynamics': (), 'kernels': ()}
+"""The modules that say what a kernel computes, by folder; without names, all of the folder."""
 
 
 class KernelSpec(NamedTuple):
@@ -137,21 +146,37 @@ class CompiledKernels:
 
         return call
 
-    def direct(
-            self, quantity: Quantity, variant: Variant, parameters: Array, fallback: Function,
-            ) -> Function:
-        """Return a builtin ``f(*inputs, out=output)``; see :meth:`.Entries.direct_call`."""
-        keywords = ('f_ext', 'out') if variant.relevant_to(quantity).wrenches else ('out',)
-        return entries().direct_call(
-            self.kernel('one', quantity, variant), self._shapes(quantity, variant), keywords,
-            parameters, fallback, quantity.name, fallback.__doc__ or '')
+    def call(self, quantity: Quantity, resolve: Resolve, general: Function) -> Function:
+        """
+        Return what calls a quantity's kernel for one state, made when it is first called.
+
+        :param resolve: its argument tells whether there are wrenches; see :meth:`target`.
+        :param general: see :class:`.PythonKernelCall`.
+        """
+        return KernelCall(*self._arguments(quantity), resolve, general)
 
     def bound(
-            self, quantity: Quantity, variant: Variant, parameters: Array,
-            given: Sequence[Array], fallback: Function) -> Function:
-        """Return a builtin function without arguments; see :meth:`.Entries.bound_call`."""
-        return entries().bound_call(
-            self.kernel('one', quantity, variant), given, parameters, fallback, quantity.name)
+            self, quantity: Quantity, arrays: Sequence[Array], resolve: Resolve,
+            general: Function) -> Function:
+        """
+        Return the same for arrays that are read and written at each call, without arguments.
+
+        :param arrays: the inputs, the wrenches if there are any, and the output.
+        :raises ArgumentError: where machine code may not access one of them.
+        """
+        names, shapes, required = self._arguments(quantity)
+        if len(arrays) < len(names):  # without wrenches
+            check_arrays(arrays, (*shapes[:required], shapes[-1]))
+            given = *arrays[:-1], None, arrays[-1]
+        else:
+            check_arrays(arrays, shapes)
+            given = *arrays,
+        return KernelCall(names, shapes, required, resolve, general, given)
+
+    def target(self, quantity: Quantity, variant: Variant, parameters: Array) -> Target:
+        """Return what a call needs of a kernel, which is found or made."""
+        kernel = self.kernel('one', quantity, variant)
+        return kernel, kernel.address('one'), parameters
 
     def kernel(self, function: str, quantity: Quantity, variant: Variant) -> machine.Loaded:
         """Return the machine code of ``one`` or ``rows``, found or made."""
@@ -185,6 +210,14 @@ class CompiledKernels:
         return key_of(
             version(), self._signature, repr(spec.name), *machine.identity(machine.host()))
 
+    def _arguments(
+            self, quantity: Quantity) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...], int]:
+        """Return names and shapes of a call's arguments, and how many inputs it always needs."""
+        variant = Variant(wrenches=True)
+        names = [name for name in arrays(quantity, variant) if name != PARAMETERS]
+        shapes = tuple(self._shapes(quantity, variant))
+        return (*names, 'out'), shapes, len(quantity.inputs)
+
     def _shapes(self, quantity: Quantity, variant: Variant) -> list[tuple[int, ...]]:
         """Return the shapes of the inputs, parameters left out, and of the output."""
         names = [name for name in arrays(quantity, variant) if name != PARAMETERS]
@@ -200,20 +233,26 @@ def cache() -> ObjectCache:
 
 
 @functools.cache
-def entries() -> Entries:
-    """Return what makes callable functions in this process."""
-    return open_entries(cache())
-
-
-@functools.cache
 def version() -> str:
     """Return what tells this package's kernels from those of an older or newer one."""
+    return content_of(Path(__file__).parent.parent)
+
+
+def content_of(package: Path) -> str:
+    """
+    Return a hash of the modules of this package that say what a kernel computes.
+
+    It is made of what Python loads them from: their source, or their bytecode where the package
+    was installed without source.
+    """
     digest = hashlib.sha256()
-    root = Path(__file__).parent.parent
-    for part in SOURCES:
-        place = root / part
-        for file in sorted(place.glob('*.py')) if place.is_dir() else [place]:
-            digest.update(file.read_bytes())
+    for folder, wanted in SOURCES.items():
+        for module in pkgutil.iter_modules([str(package / folder)]):
+            spec = module.module_finder.find_spec(module.name, None)
+            if (wanted and module.name not in wanted) or not spec or not spec.loader:
+                continue
+            if not isinstance(spec.loader, ExtensionFileLoader):  # calls kernels, writes none
+                digest.update(spec.loader.get_data(spec.origin))  # type: ignore[attr-defined]
     return digest.hexdigest()
 
 

@@ -25,7 +25,7 @@ from typing import Protocol
 import numpy as np
 from ros2_rnea.dynamics.quantities import Quantity
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.kernels import machine
+from ros2_rnea.kernels import call, machine
 from ros2_rnea.kernels.compiled import cache, CompiledKernels
 from ros2_rnea.kernels.python import PythonKernels
 from ros2_rnea.kernels.tracing import Variant
@@ -97,6 +97,10 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
     reason = cache().take_reason()
     if reason:
         _say_once(f'compiled robots are kept in memory only: {reason}')
+    if call.EXTENSION_ERROR:
+        _say_once('kernels are called from Python, which takes microseconds longer: ros2_rnea was '
+                  'installed without its extension in C; with a C compiler, Python.h and NumPy, '
+                  f'install it again ({call.EXTENSION_ERROR})')
     return CompiledKernels(tree)
 
 

@@ -11,12 +11,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A small kernel and both ways of calling it."""
+"""A small kernel and both types that call it."""
 
 import numpy as np
 import pytest
-from ros2_rnea.kernels.cache import open_cache
-from ros2_rnea.kernels.entry import BuiltinEntries, Entries, open_entries
+from ros2_rnea.kernels import call
+from ros2_rnea.kernels.call import PythonKernelCall
 from tiny_kernel import tiny_kernel
 
 
@@ -25,23 +25,19 @@ def kernel():
     return tiny_kernel()
 
 
-@pytest.fixture(scope='session')
-def any_entries():
-    return open_entries(open_cache(environment={}))
-
-
 @pytest.fixture
-def builtin_entries(any_entries):
-    if not isinstance(any_entries, BuiltinEntries):
-        pytest.skip('this interpreter takes the safe way')
-    return any_entries
+def extension():
+    """Return the type in C."""
+    if call.KernelCall is PythonKernelCall:
+        pytest.skip(f'the extension is not built here: {call.EXTENSION_ERROR}')
+    return call.KernelCall
 
 
-@pytest.fixture(params=['builtin', 'in Python'])
-def entries(request):
-    """Return each of the two ways; the same is expected of both."""
-    return Entries() if request.param == 'in Python' else request.getfixturevalue(
-        'builtin_entries')
+@pytest.fixture(params=['in C', 'in Python'])
+def call_type(request):
+    """Return each of the two types; the same is expected of both."""
+    return PythonKernelCall if request.param == 'in Python' else request.getfixturevalue(
+        'extension')
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from ros2_rnea.dynamics.quantities import GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.kernels import machine
 from ros2_rnea.kernels.background import Compilation
-from ros2_rnea.kernels.compiled import entries, KernelSpec
+from ros2_rnea.kernels.compiled import KernelSpec
 from ros2_rnea.kernels.tracing import Variant
 from small_robots import joint, link, robot
 
@@ -46,7 +46,6 @@ def finish(compilation):
 def test_what_it_made_need_not_be_compiled_here(monkeypatch):
     pendulum = rod(0.123)
     finish(pendulum.compile_in_background('inverse_dynamics', 'effort_terms'))
-    entries()  # compiled once a process, for all robots
     monkeypatch.setattr(machine, 'compile_object', None)
     expected = rod(0.123).effort_terms([0.3], [1.0], [2.0])
     assert expected.total == pytest.approx(pendulum.inverse_dynamics([0.3], [1.0], [2.0]))

@@ -13,6 +13,7 @@
 # limitations under the License.
 """Kernels are compiled when they must be and only then: what is asked again is found again."""
 
+import compileall
 from dataclasses import replace
 import json
 import os
@@ -30,7 +31,7 @@ from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
-from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec, signature
+from ros2_rnea.kernels.compiled import CompiledKernels, content_of, KernelSpec, signature
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
     Inertial,
@@ -67,7 +68,6 @@ class Counted:
 
 @pytest.fixture
 def compilations(monkeypatch):
-    compiled.entries()  # which are compiled too
     counted = Counted(machine.compile_object)
     monkeypatch.setattr(machine, 'compile_object', counted)
     return counted
@@ -84,7 +84,6 @@ def traces(monkeypatch):
 def empty_cache(monkeypatch):
     """Give each test a cache of its own, kept in memory."""
     memory = ObjectCache(None)
-    compiled.entries()  # by the cache of the run
     monkeypatch.setattr(compiled, 'cache', lambda: memory)
     return memory
 
@@ -359,22 +358,37 @@ def test_cpu_and_versions_are_in_the_key(full_cache, monkeypatch):
     assert one == same and other == again and len({one, other, another}) == 3
 
 
-def test_version_changes_with_each_file_that_kernels_are_made_by(monkeypatch, tmp_path):
+def test_version_changes_with_each_module_that_kernels_are_made_by(tmp_path):
     package = tmp_path / 'ros2_rnea'
     shutil.copytree(ROOT / 'ros2_rnea', package, ignore=shutil.ignore_patterns('__pycache__'))
-    monkeypatch.setattr(compiled, '__file__', str(package / 'kernels' / 'compiled.py'))
-    version = compiled.version.__wrapped__
-    assert version() == compiled.version()
+    assert content_of(package) == compiled.version()
     for name in ('spatial', 'kernels/llvm', 'kernels/sine', 'model/reduction', 'dynamics/rnea'):
-        before = version()
+        before = content_of(package)
         (package / f'{name}.py').write_text('# something else', encoding='utf-8')
-        assert version() != before
-    before = version()
+        assert content_of(package) != before
+    before = content_of(package)
     (package / 'robot.py').write_text('# something else', encoding='utf-8')
-    assert version() == before
+    (package / 'kernels' / 'notes.txt').write_text('something else', encoding='utf-8')
+    assert content_of(package) == before
 
 
-# --- threads
+@pytest.mark.slow
+def test_package_installed_as_bytecode_alone_compiles_robots(tmp_path):
+    package = tmp_path / 'ros2_rnea'
+    shutil.copytree(ROOT / 'ros2_rnea', package, ignore=shutil.ignore_patterns('__pycache__'))
+    assert compileall.compile_dir(package, quiet=2, legacy=True)
+    for source in package.rglob('*.py'):
+        source.unlink()
+    program = PROGRAM.replace("'test/support'", repr(str(ROOT / 'test' / 'support')))
+    result = subprocess.run(
+        [sys.executable, '-c', program], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, 'XDG_CACHE_HOME': str(tmp_path), 'PYTHONPATH': str(tmp_path)})
+    assert result.returncode == 0, result.stderr
+    version = content_of(package)
+    assert version != compiled.version()
+    (package / 'dynamics' / 'rnea.pyc').write_bytes(b'something else')
+    assert content_of(package) != version
+
 
 def together(*calls):
     """Run calls at once, and return their results."""

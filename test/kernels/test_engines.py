@@ -22,7 +22,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.kernels import engines, machine
+from ros2_rnea.kernels import call, engines, machine
 from ros2_rnea.kernels.cache import ObjectCache
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Engine, engine_of, kernels_of, VARIABLE
@@ -96,6 +96,17 @@ def test_unknown_engine_is_refused_with_those_that_there_are(wish, monkeypatch):
 @pytest.mark.parametrize('engine, kind', KINDS.items())
 def test_engine_has_its_kernels(engine, kind):
     assert type(kernels_of(Robot.from_urdf(ARM).tree, engine)) is kind
+
+
+# --- without the extension
+
+@needs_llvmlite
+def test_that_calls_are_made_from_python_is_said_once(no_wish, monkeypatch, caplog):
+    monkeypatch.setattr(call, 'EXTENSION_ERROR', "No module named 'ros2_rnea.kernels._call'")
+    for _ in range(3):
+        Robot.from_urdf(ARM, engine='compiled')
+    message, = said(caplog)
+    assert 'C compiler' in message and "No module named 'ros2_rnea.kernels._call'" in message
 
 
 # --- without llvmlite

@@ -18,8 +18,8 @@ import threading
 import numpy as np
 import pytest
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.kernels import entry, machine
-from ros2_rnea.kernels.entry import one_call, rows_call
+from ros2_rnea.kernels import machine
+from ros2_rnea.kernels.call import LARGE, one_call, rows_call
 from tiny_kernel import expected, SHAPES, TOO_LARGE
 
 pytestmark = pytest.mark.skipif(not machine.available(), reason='llvmlite is not installed')
@@ -36,7 +36,7 @@ def test_one_call_tells_whether_it_computed(kernel, parameters, arrays):
     assert one(q, qd, out) is False
 
 
-@pytest.mark.parametrize('count', [0, 1, 2, 7, entry.LARGE])
+@pytest.mark.parametrize('count', [0, 1, 2, 7, LARGE])
 def test_rows_are_each_what_one_gives(kernel, parameters, count):
     q, qd, out = (np.random.default_rng(count).random((count, 3)) for _ in range(3))
     assert rows_call(kernel, SHAPES, parameters)(q, qd, out) is True
@@ -108,5 +108,5 @@ def test_other_threads_run_while_a_large_batch_is_computed():
     timer = threading.Timer(0.05, flag.fill, [1.0])
     timer.start()
     # Its only input is what the other thread writes meanwhile.
-    assert rows_call(kernel, ((3,),), flag)(np.zeros((entry.LARGE, 3)))
+    assert rows_call(kernel, ((3,),), flag)(np.zeros((LARGE, 3)))
     timer.join()

@@ -123,17 +123,26 @@ def tiny_kernel():
     return machine.load(machine.compile_object(tiny_text()))
 
 
+NAMES = ('q', 'qd', 'out')
+
+
+def call_of(call_type, kernel, parameters, general, shapes=SHAPES, bound=None):
+    """Return a call of the kernel, by either of the types."""
+    target = kernel, kernel.address('one'), parameters
+    return call_type(NAMES, shapes, 2, lambda _: target, general, bound)
+
+
 class Called(Exception):
-    """The fallback was called; holds how."""
+    """The general function was called; holds how."""
 
 
-def fallback(*arguments, **named):
+def general(*arguments, **named):
     """Say how it was called."""
     raise Called(arguments, named)
 
 
 def check_handed_on(function, positional, named):
-    """Check that a call reaches the fallback with the same objects."""
+    """Check that a call reaches the general function with the same objects."""
     with pytest.raises(Called) as caught:
         function(*positional, **named)
     arguments, keywords = caught.value.args

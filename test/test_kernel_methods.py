@@ -11,52 +11,116 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A method that has become machine code does what it did before, mistakes included."""
+"""A method that a kernel computes does what its function in Python says, mistakes included."""
 
+import copy
+import functools
 import gc
-from types import BuiltinFunctionType
+import inspect
+import pickle
+import pydoc
+from threading import Barrier, Thread
 import weakref
 
 import numpy as np
 from paired_robots import arguments_of, for_each_engine, needs_llvmlite, pair, STATE
 import pytest
 from ros2_rnea import Engine, Robot
-from ros2_rnea.dynamics.quantities import BY_NAME
-from ros2_rnea.errors import RneaError
+from ros2_rnea.dynamics.quantities import METHODS
+from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.evaluator import Evaluator
-from ros2_rnea.kernels import compiled, machine
-from ros2_rnea.kernels.entry import BuiltinEntries
-from small_robots import ARM, ARM_WITH_GRIPPER, link, robot
-
-METHODS = [name for name in BY_NAME if hasattr(Robot, name)]
+from ros2_rnea.kernels.call import KernelCall
+from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, link, robot
 
 
-@pytest.fixture(scope='module')
-def builtin():
-    if not machine.available() or not isinstance(compiled.entries(), BuiltinEntries):
-        pytest.skip('there is no machine code that can be called here')
+def refuse(*arguments, **named):
+    """Stand in for what must not be called."""
+    raise AssertionError('Python computed')
 
 
+@needs_llvmlite
 @pytest.mark.parametrize('name', METHODS)
-def test_method_is_machine_code_from_the_second_call_on(builtin, name):
+def test_method_is_a_kernels_from_the_first_call_on_however_it_was_taken(name, monkeypatch):
     ours, textbook = pair(Engine.COMPILED)
     arguments = arguments_of(name)
     expected = getattr(textbook, name)(*arguments)
-    for call in range(3):
-        method = getattr(ours, name)
-        assert (type(method) is BuiltinFunctionType) == (call > 0)
-        np.testing.assert_allclose(method(*arguments), expected, rtol=1e-12, atol=1e-12)
-    assert method.__name__ == name
-    assert method.__doc__ == getattr(Robot, name).__doc__
+    monkeypatch.setattr(Evaluator, 'compute', refuse)
+    taken = getattr(ours, name)
+    partial = functools.partial(taken, *arguments)
+    for _ in range(2):
+        for result in (taken(*arguments), partial(), getattr(ours, name)(*arguments),
+                       taken(*map(np.ndarray.tolist, arguments)),
+                       getattr(ours, name)(**dict(zip(METHODS[name].inputs, arguments))),
+                       taken(*arguments, out=np.empty_like(expected))):
+            np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+    assert getattr(ours, name) is taken and isinstance(taken, KernelCall)
 
 
-def test_wrenches_in_an_array_are_machine_code_too(builtin, monkeypatch):
+@for_each_engine
+@pytest.mark.parametrize('name', METHODS)
+def test_method_describes_itself(engine, name):
+    ours, _ = pair(engine)
+    of_class, of_robot = getattr(Robot, name), getattr(ours, name)
+    assert inspect.isfunction(of_class)
+    assert of_robot.__name__ == of_class.__name__ == name
+    assert of_robot.__doc__ == of_class.__doc__
+    assert of_robot.__qualname__ == f'Robot.{name}'
+    parameters = inspect.signature(of_class).parameters
+    assert [*parameters] == ['self', *inspect.signature(of_robot).parameters]
+    assert parameters['out'].default is None
+    assert inspect.getdoc(of_class).splitlines()[0] in pydoc.render_doc(Robot)
+
+
+def test_every_quantity_with_a_method_has_its_kernel():
+    assert {name for name, value in vars(Robot).items()
+            if type(value).__name__ == 'KernelMethod'} == {*METHODS}
+
+
+@for_each_engine
+def test_function_of_the_class_takes_a_robot(engine):
+    ours, textbook = pair(engine)
+    for _ in range(2):
+        np.testing.assert_allclose(
+            Robot.gravity(ours, STATE[0]), textbook.gravity(STATE[0]), rtol=1e-12)
+
+
+@for_each_engine
+@pytest.mark.parametrize('copied', [
+    copy.copy, copy.deepcopy, lambda method: pickle.loads(pickle.dumps(method))])
+def test_method_is_copied_and_pickled_before_and_after_its_first_call(engine, copied):
+    ours, textbook = pair(engine)
+    expected = textbook.gravity(STATE[0])
+    for _ in range(2):
+        np.testing.assert_allclose(copied(ours.gravity)(STATE[0]), expected, rtol=1e-12)
+        ours.gravity(STATE[0])
+    for robot_ in (copied(ours), pickle.loads(pickle.dumps(ours))):
+        np.testing.assert_allclose(robot_.gravity(STATE[0]), expected, rtol=1e-12)
+
+
+@needs_llvmlite
+def test_one_method_looked_up_by_many_threads_at_once_is_the_same():
+    ours, _ = pair(Engine.COMPILED)
+    barrier, methods = Barrier(8, timeout=30.0), []
+
+    def look_up():
+        barrier.wait()
+        methods.append(ours.gravity)
+        methods[-1](STATE[0])
+
+    threads = [Thread(target=look_up) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30.0)
+    assert len(methods) == 8 and len({*map(id, methods)}) == 1
+
+
+@needs_llvmlite
+def test_wrenches_in_an_array_are_machine_code_too(monkeypatch):
     ours, textbook = pair(Engine.COMPILED)
     wrenches, out = np.arange(24.0).reshape(4, 6), np.empty(3)
-    for _ in range(2):
-        ours.inverse_dynamics(*STATE, f_ext=wrenches, out=out)
     pushed, free = textbook.inverse_dynamics(*STATE, wrenches), textbook.inverse_dynamics(*STATE)
-    monkeypatch.setattr(Evaluator, 'compute', None)
+    monkeypatch.setattr(Evaluator, 'compute', refuse)
     for _ in range(2):
         assert ours.inverse_dynamics(*STATE, f_ext=wrenches, out=out) is out
         np.testing.assert_allclose(out, pushed, rtol=1e-12)
@@ -104,6 +168,11 @@ CALLS = {
     'two dimensions too many': lambda f: f(q, qd, qdd.reshape(1, 1, 3)),
     'rows and one state': lambda f: f(BATCH[0], qd, qdd),
     'words': lambda f: f('abc', qd, qdd),
+    'complex numbers': lambda f: f(q + 1j, qd, qdd),
+    'complex numbers in a list': lambda f: f(q, [1j, 0, 0], qdd),
+    'objects': lambda f: f(q, qd.astype(object), qdd, out=np.empty(3)),
+    'dates': lambda f: f(q, qd, qdd.astype('M8[s]')),
+    'texts of numbers': lambda f: f(['1', '2', '3'], qd, qdd),
     'nothing': lambda f: f(),
     'nothing of one': lambda f: f(q, qd),
     'none': lambda f: f(None, qd, qdd),
@@ -169,24 +238,41 @@ def test_mistakes_are_the_same_errors_as_before(engine, name):
             np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_each_call_without_output_makes_a_new_array(builtin):
+@needs_llvmlite
+def test_each_call_without_output_makes_a_new_array():
     ours, _ = pair(Engine.COMPILED)
     results = [ours.mass_matrix(STATE[0]) for _ in range(4)]
     assert len({id(result) for result in results}) == len(results)
     assert not any(np.shares_memory(results[0], other) for other in results[1:])
 
 
+class Doubled(Robot):
+    """Overrides a method that has a kernel."""
+
+    def gravity(self, *arguments, **named):
+        """Return twice the effort."""
+        return 2.0 * super().gravity(*arguments, **named)
+
+
 @for_each_engine
 def test_method_of_a_subclass_stays_in_force(engine):
-    class Doubled(Robot):
-
-        def gravity(self, *arguments, **named):
-            return 2.0 * super().gravity(*arguments, **named)
-
     doubled, textbook = Doubled.from_urdf(ARM, engine=engine), Robot.from_urdf(ARM)
+    q, out = np.array([0.1, 0.2]), np.empty(2)
+    expected = 2.0 * textbook.gravity(q)
+    bound = doubled.bind('gravity', q, out=out)
     for _ in range(3):
-        np.testing.assert_allclose(
-            doubled.gravity([0.1, 0.2]), 2.0 * textbook.gravity([0.1, 0.2]), rtol=1e-12)
+        for result in (doubled.gravity([0.1, 0.2]), doubled.gravity(q), bound(),
+                       copy.copy(doubled).gravity(q)):
+            np.testing.assert_allclose(result, expected, rtol=1e-12)
+        assert doubled.bias(q, np.zeros(2)).shape == (2,)
+
+
+@needs_llvmlite
+def test_method_of_the_base_class_is_a_kernels_in_a_subclass_too(monkeypatch):
+    doubled = Doubled.from_urdf(ARM, engine='compiled')
+    monkeypatch.setattr(Evaluator, 'compute', refuse)
+    for _ in range(2):
+        doubled.gravity(np.zeros(2))
 
 
 @for_each_engine
@@ -200,20 +286,52 @@ def test_robot_that_nothing_moves_is_computed(engine):
         assert still.jacobian(nothing, 'base').shape == (6, 0)
 
 
+@pytest.fixture
+def no_garbage_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @for_each_engine
-def test_robots_are_gone_after_use(engine):
-    def used():
-        arm = Robot.from_urdf(ARM, engine=engine)
+def test_robots_are_gone_when_nobody_refers_to_them(engine, no_garbage_collector):
+    """Whatever they have been used for: none has to wait for the garbage collector."""
+    def used(cls=Robot):
+        arm = cls.from_urdf(ARM, engine=engine)
         for _ in range(2):
-            arm.inverse_dynamics(STATE[0][:2], STATE[1][:2], STATE[2][:2])
+            for name in METHODS:
+                method = getattr(arm, name)
+                method(*[np.ones(2)] * len(METHODS[name].inputs))
+                method(*[[0.1, 0.2]] * len(METHODS[name].inputs))
             arm.mass_matrix(np.zeros((20, 2)))
+            arm.inverse_dynamics(*np.ones((3, 2)), f_ext=np.ones((2, 6)))
+            arm.inverse_dynamics(*np.ones((3, 2)), f_ext={'tool': range(6)}, gravity=[0, 0, 1])
+            arm.with_gravity([0.0, 0.0, 1.0]).gravity([1.0, 2.0])
         bound = arm.bind('gravity', np.zeros(2), out=np.zeros(2))
         bound()
-        return weakref.ref(arm), weakref.ref(arm._kernels)
+        arm.bound = bound  # an object may keep what is bound to it
+        return weakref.ref(arm), weakref.ref(arm._kernels), weakref.ref(arm._evaluator)
 
-    references = [reference for _ in range(50) for reference in used()]
+    for cls in (Robot, Doubled):
+        assert [reference() for reference in used(cls)] == [None] * 3
+
+
+@needs_llvmlite
+def test_method_outlives_its_robot():
+    gravity = Robot.from_urdf(ARM, engine='compiled').gravity
     gc.collect()
-    assert [reference() for reference in references] == [None] * 100
+    expected = Robot.from_urdf(ARM).gravity([0.1, 0.2])
+    for q in ([0.1, 0.2], np.array([0.1, 0.2]), np.array([[0.1, 0.2]])):
+        np.testing.assert_allclose(gravity(q).ravel(), expected, rtol=1e-12)
+
+
+@needs_llvmlite
+def test_first_call_that_is_refused_compiles_nothing():
+    flyer = Robot.from_urdf(FREE_FLYER, engine='compiled')
+    with pytest.raises(ArgumentError, match='shape'):
+        flyer.gravity(np.zeros(3))
+    assert flyer._kernels._loaded == {}
 
 
 @needs_llvmlite
