@@ -41,8 +41,9 @@ class KernelMethod:
     A method that is named as a quantity and computed by its kernel.
 
     The class has the function itself, with its docstring and signature.  A compiled robot has a
-    :class:`.KernelCall` in its place, which is made when the method is first looked up and
-    compiles the kernel when it is first called.  The function computes what the kernel does not.
+    ``KernelCall`` (:mod:`ros2_rnea.kernels.call`) in its place, which is made when the method is
+    first looked up and compiles the kernel when it is first called.  The function computes what
+    the kernel does not.
 
     A call refers to a copy of the robot.  If it referred to the robot, which refers to the call,
     only the garbage collector could free the two.

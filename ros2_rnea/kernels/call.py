@@ -14,10 +14,10 @@
 """
 Calling a kernel from Python: with the arrays of one state, or of many states at once.
 
-What a user calls in each cycle is a :class:`KernelCall`.  It is written twice: in C, in the
-extension ``_call.c``, where a call costs about as much as Python takes to call anything, and here
-in Python, for installations that had no C compiler.  Both do the same; ``test_call.py`` has the
-same expectations of both.
+What a user calls in each cycle is a ``KernelCall``.  It is written twice: in C, in the extension
+``_call.c``, where a call costs about as much as Python takes to call anything, and here in Python,
+as :class:`PythonKernelCall`, for installations that had no C compiler.  Both do the same, and
+``test_call.py`` tests both alike.
 
 Machine code may access an array if it is exactly a numpy.ndarray of native float64, C-contiguous,
 aligned, of the right shape and, for the output, writeable.  The memory of any other object is
