@@ -18,7 +18,7 @@ from ros2_rnea.tools.models import seven_dof_arm
 
 
 def main() -> None:
-    """Print what each motor does to hold the arm, and what it can do at most."""
+    """Print the effort with which each motor holds the arm, and its effort limit."""
     robot = Robot.from_urdf(seven_dof_arm())  # or the text of your own URDF, xacro expanded
     pose = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]  # in the order of robot.joint_names
     effort = robot.gravity(pose)

@@ -12,11 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Find out what a robot's hand holds, from a motion and measured joint efforts.
+Identify the payload of an arm from a motion and measured joint efforts.
 
-Effort is linear in inertial parameters: tau = Y(q, qd, qdd) phi.  What the empty arm does not
-explain is the payload's; its ten numbers add to those of the last body, whose columns of Y are
-therefore all it takes.  Here the measurements come from a simulated arm, with noise.
+The efforts are linear in the inertial parameters: tau = Y(q, qd, qdd) phi.  So the difference
+between the measured efforts and those of the arm without a payload depends linearly on the ten
+parameters of the payload.  These add to the parameters of the last body, so only the columns of Y
+for that body are needed.  Here the measurements come from a simulated arm, with noise.
 """
 
 import numpy as np
@@ -32,7 +33,7 @@ NOISE = 0.2  # standard deviation of a measured effort [Nm]
 
 
 def motion() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q, qd and qdd of ten seconds in which every joint swings at a rate of its own."""
+    """Return q, qd and qdd of ten seconds; each joint swings at another frequency."""
     t = np.arange(0.0, 10.0, 0.01)[:, np.newaxis]
     middle, swing = np.array([0.0, -0.3, 0.0, -1.6, 0.0, 1.6, 0.0]), 0.5
     rate = 2.0 * np.pi * np.linspace(0.3, 0.9, 7)
@@ -42,7 +43,7 @@ def motion() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Print the payload's parameters beside what is found."""
+    """Print the true parameters of the payload beside the identified ones."""
     q, qd, qdd = motion()
     empty = Robot.from_urdf(seven_dof_arm())
     loaded = empty.with_payload('unknown', 'link7', PAYLOAD)

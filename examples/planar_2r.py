@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Hold the planar arm of two links against its closed form.
+Compare a planar arm of two links with its closed-form dynamics.
 
-The arm swings in the plane x-y of its base, where y is up; gravity is told so.  The formulas are
-the textbooks' (Spong, Hutchinson and Vidyasagar, *Robot Modeling and Control*, section 7.4).
+The arm moves in the x-y plane of its base, where y is up: gravity is along -y.  The formulas are
+from Spong, Hutchinson and Vidyasagar, *Robot Modeling and Control*, section 7.4.
 """
 
 from math import cos, sin
@@ -57,7 +57,7 @@ def closed_form(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Print both efforts in a few states."""
+    """Print both efforts for some states."""
     robot = Robot.from_urdf(URDF)
     qd, qdd = np.array([1.5, -2.0]), np.array([4.0, 3.0])
     worst = 0.0

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Push a quadruped forward from a stand, and find what the ground and the motors do for it.
+Accelerate a standing quadruped forward, and compute the contact forces and the motor efforts.
 
-A floating base has no motor: its six efforts have to come out as zero.  That is what the ground's
-forces on the feet are for.  Of the many that would do, the smallest are taken.
+A floating base has no motor, so its six efforts have to be zero.  The contact forces on the feet
+have to balance them.  Many sets of forces do; this program takes the one of least norm.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ JOINT = """
 
 
 def leg(foot: str, x: float, y: float) -> str:
-    """Return a leg: a hip that turns about x, a thigh and a shank about y, a point for a foot."""
+    """Return a leg: a hip that rotates about x, a thigh and a shank about y, and a point foot."""
     hip, thigh, shank = f'{foot}_hip', f'{foot}_thigh', f'{foot}_shank'
     return (
         LINK.format(name=hip, z=0.0, mass=0.7, i=0.001)
@@ -50,7 +50,7 @@ def leg(foot: str, x: float, y: float) -> str:
 
 
 def main() -> None:
-    """Print the forces on the feet, the efforts of the motors, and what they make of the base."""
+    """Print the contact forces, the motor efforts, and the resulting base acceleration."""
     trunk = LINK.format(name='trunk', z=0.0, mass=9.0, i=0.15)
     legs = ''.join(leg(foot, x, y) for foot, (x, y) in FEET.items())
     robot = Robot.from_urdf(f'<robot name="quadruped">{trunk}{legs}</robot>', floating_base=True)
@@ -71,10 +71,10 @@ def main() -> None:
     for foot, force, efforts in zip(FEET, forces, tau[6:].reshape(4, 3)):
         print('{:11}  {:+6.2f} {:+6.2f} {:+6.2f}     {:+6.2f} {:+6.2f} {:+6.2f}'.format(
             foot, *(poses[foot].rotation @ force).round(2) + 0.0, *efforts.round(2) + 0.0))
-    print(f'largest effort left at the base: {np.max(np.abs(tau[:6])):.1e}')
+    print(f'largest effort that remains at the base: {np.max(np.abs(tau[:6])):.1e}')
     tau[:6] = 0.0
     base = robot.forward_dynamics(q, at_rest, tau, f_ext=contacts)[:6]
-    print('so the base accelerates by', base.round(6) + 0.0, 'rad/s^2, m/s^2')
+    print('resulting acceleration of the base:', base.round(6) + 0.0, 'rad/s^2, m/s^2')
 
 
 if __name__ == '__main__':

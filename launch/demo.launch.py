@@ -12,11 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Start a simulated arm and the inverse dynamics node beside it, to play with.
+Start a simulated arm together with the inverse dynamics node, for experiments.
 
-The arm hangs in gravity compensation: push it on tip_wrench, let it pick something up on tip_load,
-tilt it by the driver's parameter gravity, or send it a joint_trajectory after setting the node's
-parameter mode to feedforward.  The simulation needs MuJoCo (from PyPI).
+The arm starts in gravity compensation.  Push it with a wrench on the topic tip_wrench, attach a
+payload on tip_load, tilt its mount with the parameter gravity of the driver, or set the parameter
+mode of the node to feedforward and send a joint_trajectory.  The simulation needs MuJoCo (PyPI).
 """
 
 from launch import LaunchContext, LaunchDescription
@@ -28,12 +28,12 @@ from ros2_rnea.tools.models import MODELS
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe the arguments, and what follows from them."""
+    """Describe the arguments and the two nodes."""
     return LaunchDescription([
         DeclareLaunchArgument(
-            'robot', default_value='panda', choices=list(MODELS), description='which arm'),
+            'robot', default_value='panda', choices=list(MODELS), description='simulated arm'),
         DeclareLaunchArgument(
-            'namespace', default_value='', description='namespace of both and their topics'),
+            'namespace', default_value='', description='namespace of both nodes and their topics'),
         DeclareLaunchArgument(
             'mode', default_value='gravity_compensation',
             description='gravity_compensation or feedforward'),
@@ -41,7 +41,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def _nodes(context: LaunchContext) -> list[Node]:
-    """Return the simulated driver and the node, which has to know the names of the joints."""
+    """Return the simulated driver, and the node with the joint names of that arm."""
     robot = LaunchConfiguration('robot').perform(context)
     namespace = LaunchConfiguration('namespace')
     joints = [joint.name for joint in parse_urdf(MODELS[robot]().urdf).joints if joint.type.nv]

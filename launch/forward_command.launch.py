@@ -14,7 +14,7 @@
 """
 Start the node beside a forward_command_controller that commands effort.
 
-The arm is moved by what the node sends and by nothing else.
+The efforts of the node are the only ones that move the arm.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ CONFIG = HERE.parent / 'config' / 'forward_command.yaml'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),

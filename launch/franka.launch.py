@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Start the node for a Franka arm under franka_ros2."""
+"""Start the node for a Franka arm with franka_ros2."""
 
 from pathlib import Path
 
@@ -24,13 +24,13 @@ CONFIG = HERE.parent / 'config' / 'franka.yaml'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),
             description='parameters: a copy of config/franka.yaml'),
         DeclareLaunchArgument(
             'joint_states', default_value='franka/joint_states',
-            description="topic of the arm's measured state at 1 kHz; joint_states has 30 Hz"),
+            description="topic of the arm's measured state at 1 kHz (joint_states has 30 Hz)"),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])

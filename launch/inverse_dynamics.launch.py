@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Start the inverse dynamics node beside a robot's driver."""
+"""Start the inverse dynamics node for a robot whose driver and controllers are running."""
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -20,17 +20,17 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 TOPICS = {
-    'robot_description': 'topic that brings the URDF',
+    'robot_description': 'topic of the URDF',
     'joint_states': "topic of the robot's measured state",
     'joint_trajectory': 'topic of desired trajectories',
     'controller_state': 'topic of the reference that a joint_trajectory_controller publishes',
-    'wrench': 'topic of the wrench that acts on the robot',
-    'imu': 'topic of the accelerometer, for gravity_from_imu',
+    'wrench': 'topic of the external wrench, as of a force-torque sensor',
+    'imu': 'topic of the IMU, for the parameter gravity_from_imu',
 }
 OVERRIDES = {
-    'joints': "the controlled joints, '[a, b]', in the order of the controller; empty: those of "
+    'joints': "the controlled joints, '[a, b]', in the order of the controller; empty: as in "
               'params_file',
-    'mode': 'feedforward, gravity_compensation or computed_torque; empty: that of params_file',
+    'mode': 'feedforward, gravity_compensation or computed_torque; empty: as in params_file',
 }
 
 
@@ -41,11 +41,11 @@ def generate_launch_description() -> LaunchDescription:
     arguments = {
         'params_file': (default_params, 'parameters: a copy of config/inverse_dynamics.yaml'),
         **{name: ('', description) for name, description in OVERRIDES.items()},
-        'namespace': ('', "namespace of the node and its topics, the driver's own"),
+        'namespace': ('', "namespace of the node and its topics: that of the robot's driver"),
         **{name: (name, description) for name, description in TOPICS.items()},
-        'commands': ('effort_controller/commands', 'topic that the effort controller listens to'),
-        'use_sim_time': ('false', 'whether time comes from /clock'),
-        'log_level': ('info', 'debug, info, warn or error'),
+        'commands': ('effort_controller/commands', "topic of the commands: the controller's own"),
+        'use_sim_time': ('false', 'whether to take the time from /clock'),
+        'log_level': ('info', 'log level: debug, info, warn or error'),
     }
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=description)
@@ -54,7 +54,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start_node(context: LaunchContext) -> list[Node]:
-    """Describe the node, once it is known which parameters are overridden."""
+    """Describe the node, with the parameters that arguments override."""
     overridden = [name for name in OVERRIDES if LaunchConfiguration(name).perform(context)]
     parameters = {name: LaunchConfiguration(name) for name in ['use_sim_time', *overridden]}
     return [Node(

@@ -14,8 +14,8 @@
 """
 Start the node beside a joint_trajectory_controller that commands effort.
 
-The node commands nothing: it fills trajectories with efforts, and follows the controller's
-reference to tell where they come from.
+The node sends no commands.  It fills trajectories with efforts, and follows the reference of the
+controller to publish the terms of its efforts.
 """
 
 from pathlib import Path
@@ -30,7 +30,7 @@ CONTROLLER = 'joint_trajectory_controller'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),
@@ -40,9 +40,9 @@ def generate_launch_description() -> LaunchDescription:
             description='topic of the reference that the controller publishes'),
         DeclareLaunchArgument(
             'joint_trajectory', default_value=f'{CONTROLLER}/joint_trajectory',
-            description='topic of desired trajectories, where controller_state is not heard'),
+            description='topic of desired trajectories, used without controller_state'),
         DeclareLaunchArgument(
             'commands', default_value='~/commands',
-            description='topic of the efforts: one that no controller listens to'),
+            description='topic of the efforts: one without a subscriber'),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])

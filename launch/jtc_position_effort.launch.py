@@ -24,7 +24,7 @@ CONFIG = HERE.parent / 'config' / 'jtc_position_effort.yaml'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe what differs from jtc_effort.launch.py, and start that."""
+    """Set the defaults that differ from jtc_effort.launch.py, and include it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),

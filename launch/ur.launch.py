@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Start the node for an arm of Universal Robots under ur_robot_driver."""
+"""Start the node for an arm of Universal Robots with ur_robot_driver."""
 
 from pathlib import Path
 
@@ -24,13 +24,13 @@ CONFIG = HERE.parent / 'config' / 'ur.yaml'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe what differs from inverse_dynamics.launch.py, and start that."""
+    """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
     return LaunchDescription([
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),
             description='parameters: a copy of config/ur.yaml'),
         DeclareLaunchArgument(
             'commands', default_value='forward_effort_controller/commands',
-            description='topic that the effort controller listens to'),
+            description="topic of the commands: the controller's own"),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])

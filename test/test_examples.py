@@ -65,8 +65,8 @@ def test_identify_payload():
 
 def test_quadruped():
     text = output('quadruped.py')
-    assert 0.0 <= number_after('largest effort left at the base:', text) < 1e-11
-    assert 'so the base accelerates by [0. 0. 0. 1. 0. 0.]' in text
+    assert 0.0 <= number_after('largest effort that remains at the base:', text) < 1e-11
+    assert 'resulting acceleration of the base: [0. 0. 0. 1. 0. 0.]' in text
     # The rear feet carry more, and left and right the same.
     upward = {line.split()[0]: float(line.split()[3]) for line in text.splitlines()[1:5]}
     assert upward['front_left'] == upward['front_right'] < upward['rear_left']

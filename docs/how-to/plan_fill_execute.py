@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Give a planned trajectory its efforts, and let move_group execute it."""
+"""Fill a planned trajectory with efforts, and let move_group execute it."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ PATIENCE = 10.0  # [s]
 
 
 def filled(node: Node, planned: JointTrajectory) -> JointTrajectory:
-    """Return a trajectory with its efforts, or say why the robot cannot do it."""
+    """Return a trajectory with efforts; raise an error if the robot cannot execute it."""
     client = node.create_client(FillTrajectoryEfforts, FILL)
     if not client.wait_for_service(timeout_sec=PATIENCE):
-        raise RuntimeError(f'{FILL} is not there')
+        raise RuntimeError(f'the service {FILL} is not available')
     reply = _awaited(node, client.call_async(FillTrajectoryEfforts.Request(trajectory=planned)))
     if not reply.success:
         raise RuntimeError(reply.message)
     if not reply.report.within_limits:
         raise RuntimeError(
             f'{reply.report.first_break_joint} would need {reply.report.first_break_effort:.1f} '
-            f'Nm; {reply.report.time_scaling:.2f} times as long, it could be done')
+            f'Nm; the motion is possible if it takes {reply.report.time_scaling:.2f} times as long')
     return reply.trajectory
 
 
 def execute(node: Node, trajectory: JointTrajectory) -> int:
-    """Let move_group execute a trajectory as it is; return its error code, 1 for success."""
+    """Let move_group execute a trajectory unchanged; return its error code, 1 for success."""
     client = ActionClient(node, ExecuteTrajectory, EXECUTE)
     if not client.wait_for_server(timeout_sec=PATIENCE):
-        raise RuntimeError(f'{EXECUTE} is not there')
+        raise RuntimeError(f'the action {EXECUTE} is not available')
     goal = ExecuteTrajectory.Goal(trajectory=RobotTrajectory(joint_trajectory=trajectory))
     accepted = _awaited(node, client.send_goal_async(goal))
     return _awaited(node, accepted.get_result_async()).result.error_code.val
