@@ -41,7 +41,7 @@ def filled(node: Node, planned: JointTrajectory) -> JointTrajectory:
     if not reply.report.within_limits:
         raise RuntimeError(
             f'{reply.report.first_break_joint} would need {reply.report.first_break_effort:.1f} '
-            f'Nm; the motion is possible if it takes {reply.report.time_scaling:.2f} times as long')
+            f'Nm; the motion is possible in {reply.report.time_scaling:.2f} times its duration')
     return reply.trajectory
 
 
