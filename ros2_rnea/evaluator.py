@@ -24,8 +24,9 @@ from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, BatchArguments, Wrenches
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import RobotParameters
-from ros2_rnea.dynamics.quantities import GRAVITY_FIELD, Quantity
+from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
+from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.call import Target
@@ -182,7 +183,7 @@ def quantities_behind(name: str) -> tuple[Quantity, ...]:
     :raises ArgumentError: where it is none of those methods.
     """
     if name == 'effort_terms':
-        return quantities.EFFORT_TERMS
+        return tuple(term.quantity for term in TERMS)
     if name not in quantities.METHODS:
         raise ArgumentError(
             f'{name!r} has no kernel{did_you_mean(name, quantities.METHODS)}; there are '

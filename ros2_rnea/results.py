@@ -15,22 +15,32 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from ros2_rnea.dynamics.terms import TERM_NAMES
 
 Array = np.ndarray
 
 
-class EffortTerms(NamedTuple):
-    """Where an effort comes from; each term has shape (nv,) or (N, nv), and total is their sum."""
+def tuple_of_terms(*others: str) -> Any:
+    """Return a class of named tuples of all terms, in their order, and of other fields."""
+    return namedtuple('tuple_of_terms', (*TERM_NAMES, *others))
 
-    gravity: Array
-    coriolis: Array
-    inertia: Array
-    friction: Array
-    external: Array
-    total: Array
+
+_TermsAndTotal: Any = tuple_of_terms('total')
+
+
+class EffortTerms(_TermsAndTotal):
+    """
+    Where an effort comes from.
+
+    A named tuple of the terms in :data:`ros2_rnea.dynamics.terms.TERMS` and at last ``total``,
+    their sum.  Each has shape (nv,) or (N, nv).
+    """
+
+    __slots__ = ()
 
 
 class LinkMotion(NamedTuple):

@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, check_link, floats, Wrenches
-from ros2_rnea.dynamics import quantities, regressor, rnea
+from ros2_rnea.dynamics import quantities, regressor, rnea, terms
 from ros2_rnea.dynamics.parameters import RobotParameters
+from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, WRENCHES
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
@@ -235,7 +236,7 @@ class Robot(Observables):
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
-        return self._evaluator.compute(quantities.GRAVITY, None, gravity, out, q=q)
+        return self._evaluator.compute(terms.GRAVITY, None, gravity, out, q=q)
 
     @kernel_method
     def bias(
@@ -251,12 +252,12 @@ class Robot(Observables):
     @kernel_method
     def coriolis_effort(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
         """Return C(q, q̇) q̇; arguments and errors are those of :meth:`inverse_dynamics`."""
-        return self._evaluator.compute(quantities.CORIOLIS_EFFORT, None, None, out, q=q, qd=qd)
+        return self._evaluator.compute(terms.CORIOLIS_EFFORT, None, None, out, q=q, qd=qd)
 
     @kernel_method
     def friction(self, qd: ArrayLike, out: Array | None = None) -> Array:
         """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
-        return self._evaluator.compute(quantities.FRICTION_EFFORT, None, None, out, qd=qd)
+        return self._evaluator.compute(terms.FRICTION_EFFORT, None, None, out, qd=qd)
 
     def effort_terms(
             self,
@@ -271,16 +272,15 @@ class Robot(Observables):
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
         vectors = {'q': q, 'qd': qd, 'qdd': qdd}
-        weight, coriolis, inertia, friction, external = (
+        efforts = [
             self._evaluator.compute(
-                term,
-                f_ext if quantities.WRENCHES in term.depends_on else None,
-                gravity if quantities.GRAVITY_FIELD in term.depends_on else None,
+                quantity,
+                f_ext if WRENCHES in quantity.depends_on else None,
+                gravity if GRAVITY_FIELD in quantity.depends_on else None,
                 None,
-                **{name: vectors[name] for name in term.inputs})
-            for term in quantities.EFFORT_TERMS)
-        total = weight + coriolis + inertia + friction + external
-        return EffortTerms(weight, coriolis, inertia, friction, external, total)
+                **{name: vectors[name] for name in quantity.inputs})
+            for quantity in (term.quantity for term in terms.TERMS)]
+        return EffortTerms(*efforts, total=np.sum(efforts, axis=0))
 
     @kernel_method
     def inverse_dynamics_derivatives(

@@ -20,10 +20,8 @@ answer; with the symbols of an expression graph they are the trace that kernels 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import inf
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ros2_rnea.dynamics import (
     aba,
@@ -35,136 +33,63 @@ from ros2_rnea.dynamics import (
     regressor,
     rnea,
 )
-from ros2_rnea.dynamics.friction import friction_slope, joint_friction
-from ros2_rnea.dynamics.parameters import ARMATURE, DAMPING, FRICTION, JOINT_PARAMETERS
-from ros2_rnea.dynamics.rotors import rotor_effort
+from ros2_rnea.dynamics.parameters import ARMATURE
+from ros2_rnea.dynamics.quantity import (
+    ALL,
+    DynamicsInputs,
+    GRAVITY_FIELD,
+    INERTIA,
+    matrix,
+    Numbers,
+    Quantity,
+    vector,
+    WRENCHES,
+)
+from ros2_rnea.dynamics.terms import at_rest, joint_efforts, sum_of, TERMS
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.spatial import Force, Motion, Number, Vector, ZERO
-
-Numbers = Any
-"""Numbers in nested lists: a vector, or a matrix by rows."""
+from ros2_rnea.spatial import Motion, Number
 
 BEYOND_REASON = 1e12
 """Accelerations beyond this are looked into: the mass matrix may be singular but for rounding."""
 
 
-@dataclass(frozen=True)
-class DynamicsInputs:
-    """
-    What quantities are computed from: joint vectors and what acts from outside.
-
-    :ivar gravity: acceleration of free fall in the base's axes [m/s^2].
-    :ivar f_ext: wrenches that the environment applies, by body, in the body's frame.
-    """
-
-    q: Sequence[Number] = ()
-    qd: Sequence[Number] = ()
-    qdd: Sequence[Number] = ()
-    tau: Sequence[Number] = ()
-    gravity: Vector = ZERO
-    f_ext: Mapping[int, Force] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """
-    Something that can be asked of a robot.
-
-    :ivar inputs: the vectors it depends on, by their names in :class:`DynamicsInputs`.
-    :ivar shape: of the result for one state.
-    :ivar depends_on: what enters it beside the motion, of ``ALL``.
-    :ivar follows_from_efforts: every tree that needs the same efforts gives the same.
-    :ivar plausible: results beyond this are worth a second look; NaN then is too.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    shape: Callable[[Tree], tuple[int, ...]]
-    compute: Callable[[Tree, DynamicsInputs], Numbers]
-    depends_on: tuple[str, ...] = ()
-    follows_from_efforts: bool = True
-    plausible: float = inf
-
-    def __reduce__(self) -> tuple[Callable[[str], Quantity], tuple[str]]:
-        """Pickle as a name, for functions without one cannot be pickled."""
-        return of_name, (self.name,)
-
-
-# What may enter a quantity beside the motion and the parameters of joints.
-GRAVITY_FIELD = 'gravity'
-INERTIA = 'inertia'
-WRENCHES = 'f_ext'
-
-ALL = (GRAVITY_FIELD, INERTIA, *JOINT_PARAMETERS, WRENCHES)
-
-
-def vector(tree: Tree) -> tuple[int]:
-    """Return the shape of efforts and accelerations."""
-    return (tree.nv,)
-
-
-def matrix(tree: Tree) -> tuple[int, int]:
-    """Return the shape of the mass matrix and its like."""
-    return (tree.nv, tree.nv)
-
-
 def inverse_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return the effort that a motion needs, friction and rotors included."""
+    """Return the effort that a motion needs, the sum of all ``TERMS``."""
     tau = rnea.inverse_dynamics(
         tree, given.q, given.qd, given.qdd, given.gravity, given.f_ext)
-    return _sum(tau, joint_friction(tree, given.qd), rotor_effort(tree, given.qdd))
-
-
-def gravity(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return the effort that holds the robot still."""
-    rest = _rest(tree)
-    return rnea.inverse_dynamics(tree, given.q, rest, rest, given.gravity)
+    return sum_of(tau, *joint_efforts(tree, given))
 
 
 def bias(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return the effort without acceleration: C q̇ + g + friction."""
-    tau = rnea.inverse_dynamics(tree, given.q, given.qd, _rest(tree), given.gravity)
-    return _sum(tau, joint_friction(tree, given.qd))
-
-
-def coriolis_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return C q̇, the Coriolis and centrifugal effort."""
-    return rnea.inverse_dynamics(tree, given.q, given.qd, _rest(tree), ZERO)
-
-
-def inertial_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return M q̈, rotors included."""
-    tau = rnea.inverse_dynamics(tree, given.q, _rest(tree), given.qdd, ZERO)
-    return _sum(tau, rotor_effort(tree, given.qdd))
-
-
-def external_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return −Jᵀ f, the effort that stands against external wrenches."""
-    rest = _rest(tree)
-    return rnea.inverse_dynamics(tree, given.q, rest, rest, ZERO, given.f_ext)
+    """Return the effort without acceleration and wrenches: C q̇ + g and what joints take."""
+    return inverse_dynamics(tree, replace(given, qdd=at_rest(tree), f_ext={}))
 
 
 def effort_derivatives(tree: Tree, given: DynamicsInputs) -> Numbers:
-    """Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈, friction and rotors included."""
+    """Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ of all ``TERMS``."""
     by_q, by_qd, by_qdd = derivatives.effort_derivatives(
         tree, given.q, given.qd, given.qdd, given.gravity, given.f_ext)
-    for k, slope in enumerate(friction_slope(tree, given.qd)):
-        by_qd[k][k] = by_qd[k][k] + slope
+    for term in TERMS:
+        for matrix_, slope in ((by_q, term.slope_by_q), (by_qd, term.slope_by_qd)):
+            if slope is not None:
+                for k, number in enumerate(slope(tree, given)):
+                    matrix_[k][k] = matrix_[k][k] + number
     return [by_q, by_qd, by_qdd]
 
 
 def forward_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
     """
-    Return the accelerations that efforts cause, joint friction counted against them.
+    Return the accelerations that efforts cause, what joints take counted against them.
 
     By articulated bodies; through the mass matrix where mimic joints tie bodies together.
     """
-    effort = _difference(given.tau, joint_friction(tree, given.qd))
+    in_joints = joint_efforts(tree, replace(given, qdd=at_rest(tree)))
+    effort = _difference(given.tau, sum_of(*in_joints))
     if not tree.mimics:
         return aba.forward_dynamics(
             tree, given.q, given.qd, effort, given.gravity, given.f_ext)
     held = rnea.inverse_dynamics(
-        tree, given.q, given.qd, _rest(tree), given.gravity, given.f_ext)
+        tree, given.q, given.qd, at_rest(tree), given.gravity, given.f_ext)
     return linear.solve_symmetric(
         crba.mass_matrix(tree, given.q), _difference(effort, held))
 
@@ -189,17 +114,9 @@ def world_jacobian(link: str) -> Quantity:
 
 INVERSE_DYNAMICS = Quantity(
     'inverse_dynamics', ('q', 'qd', 'qdd'), vector, inverse_dynamics, ALL)
-GRAVITY = Quantity('gravity', ('q',), vector, gravity, (GRAVITY_FIELD, INERTIA))
 BIAS = Quantity(
-    'bias', ('q', 'qd'), vector, bias, (GRAVITY_FIELD, INERTIA, DAMPING, FRICTION))
-CORIOLIS_EFFORT = Quantity(
-    'coriolis_effort', ('q', 'qd'), vector, coriolis_effort, (INERTIA,))
-INERTIAL_EFFORT = Quantity(
-    'inertial_effort', ('q', 'qdd'), vector, inertial_effort, (INERTIA, ARMATURE))
-EXTERNAL_EFFORT = Quantity('external_effort', ('q',), vector, external_effort, (WRENCHES,))
-FRICTION_EFFORT = Quantity(
-    'friction', ('qd',), vector, lambda tree, given: joint_friction(tree, given.qd),
-    (DAMPING, FRICTION))
+    'bias', ('q', 'qd'), vector, bias,
+    tuple(name for name in ALL if name not in (ARMATURE, WRENCHES)))
 MASS_MATRIX = Quantity(
     'mass_matrix', ('q',), matrix, lambda tree, given: crba.mass_matrix(tree, given.q),
     (INERTIA, ARMATURE))
@@ -218,17 +135,11 @@ REGRESSOR = Quantity(
         tree, given.q, given.qd, given.qdd, given.gravity),
     (GRAVITY_FIELD,), follows_from_efforts=False)
 
-EFFORT_TERMS = (
-    GRAVITY, CORIOLIS_EFFORT, INERTIAL_EFFORT, FRICTION_EFFORT, EXTERNAL_EFFORT)
-"""What inverse dynamics is the sum of."""
-
 BY_NAME = {quantity.name: quantity for quantity in (
-    INVERSE_DYNAMICS, GRAVITY, BIAS, CORIOLIS_EFFORT, INERTIAL_EFFORT, EXTERNAL_EFFORT,
-    FRICTION_EFFORT, MASS_MATRIX, CORIOLIS_MATRIX, FORWARD_DYNAMICS,
-    INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
+    INVERSE_DYNAMICS, *(term.quantity for term in TERMS), BIAS, MASS_MATRIX, CORIOLIS_MATRIX,
+    FORWARD_DYNAMICS, INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
 
-METHODS = {name: quantity for name, quantity in BY_NAME.items()
-           if quantity not in (INERTIAL_EFFORT, EXTERNAL_EFFORT)}
+METHODS = {name: quantity for name, quantity in BY_NAME.items() if quantity.is_method}
 """Those that a robot has a method of the same name for."""
 
 
@@ -242,14 +153,6 @@ def of_name(name: str) -> Quantity:
         if name.startswith(prefix):
             return of_link(name.removeprefix(prefix))
     return BY_NAME[name]
-
-
-def _rest(tree: Tree) -> list[Number]:
-    return [0.0] * tree.nv
-
-
-def _sum(*vectors: Sequence[Number]) -> list[Number]:
-    return [sum(numbers[1:], numbers[0]) for numbers in zip(*vectors)]
 
 
 def _difference(left: Sequence[Number], right: Sequence[Number]) -> list[Number]:

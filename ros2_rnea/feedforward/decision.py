@@ -16,9 +16,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from ros2_rnea.results import tuple_of_terms
 
 
 class Instant(NamedTuple):
@@ -69,24 +70,18 @@ class Decision(NamedTuple):
     rate_limited: tuple[str, ...] = ()
 
 
-class SentTerms(NamedTuple):
+_SentTerms: Any = tuple_of_terms(
+    'feedback', 'total', 'sent', 'measured', 'residual', 'saturated', 'rate_limited',
+    'restrained')
+
+
+class SentTerms(_SentTerms):
     """
     Where the effort of a decision comes from, by controlled joint, each of shape (joints,).
 
-    ``total`` is the sum of what stands before it, whatever of it the arm adds by itself; ``sent``
-    what is left after the choice of terms and the limits.
+    A named tuple.  First come the terms in :data:`ros2_rnea.dynamics.terms.TERMS`.  ``total`` is
+    the sum of what stands before it, whatever of it the arm adds by itself; ``sent`` what is left
+    after the choice of terms and the limits.
     """
 
-    gravity: np.ndarray
-    coriolis: np.ndarray
-    inertia: np.ndarray
-    friction: np.ndarray
-    external: np.ndarray
-    feedback: np.ndarray
-    total: np.ndarray
-    sent: np.ndarray
-    measured: np.ndarray
-    residual: np.ndarray
-    saturated: np.ndarray
-    rate_limited: np.ndarray
-    restrained: np.ndarray
+    __slots__ = ()

@@ -319,10 +319,10 @@ class FeedforwardPolicy:
         saturated, rate_limited, restrained = (
             np.array([name in names for name in self.controlled], dtype=bool)
             for names in (decision.saturated, decision.rate_limited, decision.restrained))
-        return SentTerms(
-            of_model.gravity, of_model.coriolis, of_model.inertia, of_model.friction,
-            of_model.external, feedback, total, decision.effort, measured, measured - total,
-            saturated, rate_limited, restrained)
+        return SentTerms(**{
+            **of_model._asdict(), 'feedback': feedback, 'total': total, 'sent': decision.effort,
+            'measured': measured, 'residual': measured - total, 'saturated': saturated,
+            'rate_limited': rate_limited, 'restrained': restrained})
 
     def mimic_deviations(self) -> dict[str, float]:
         """Return by how much measured mimic joints are off what they should follow [rad or m]."""

@@ -22,6 +22,7 @@ from math import inf, isfinite
 from types import MappingProxyType
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
+from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 
@@ -56,7 +57,7 @@ class Terms(Enum):
         return {
             Terms.NO_GRAVITY: ('gravity',),
             Terms.NO_GRAVITY_NO_CORIOLIS: ('gravity', 'coriolis'),
-            Terms.GRAVITY_ONLY: ('coriolis', 'inertia', 'friction', 'external'),
+            Terms.GRAVITY_ONLY: tuple(term.name for term in TERMS if not term.acts_at_rest),
         }.get(self, ())
 
 

@@ -156,13 +156,15 @@ class TorqueCheck:
         any joint meets a limit at any moment.
         """
         robot, samples = self._robot, self._samples
-        gravity, friction = (
+        rest = np.zeros_like(samples.qd)
+        holding, friction = (
             effort[:, self._v_index]
-            for effort in (robot.gravity(samples.q), robot.friction(samples.qd)))
+            for effort in (robot.inverse_dynamics(samples.q, rest, rest),
+                           robot.friction(samples.qd)))
         damping = np.array(friction_slope(robot.tree, [_ALL_SLIDING] * robot.nv))
         viscous = (damping * samples.qd)[:, self._v_index]
-        dynamic = self._effort - gravity - friction
-        standing = gravity + friction - viscous
+        dynamic = self._effort - holding - friction
+        standing = holding + friction - viscous
         haste = np.minimum(
             first_root(dynamic, viscous, self._limits - standing),
             first_root(-dynamic, -viscous, self._limits + standing))

@@ -46,7 +46,7 @@ class Compilation:
         self._output = tempfile.TemporaryFile()
         self._complaints = tempfile.TemporaryFile()
         with tempfile.TemporaryFile() as specs_file:  # unlike a pipe, it takes all at once
-            pickle.dump((tree, list(specs)), specs_file)
+            pickle.dump((tree, [spec.to_plain() for spec in specs]), specs_file)
             specs_file.seek(0)
             self._process = subprocess.Popen(
                 [sys.executable, '-m', 'ros2_rnea.kernels.background'], stdin=specs_file,
@@ -98,7 +98,8 @@ def main() -> None:
     lower_priority()
     tree, specs = pickle.load(sys.stdin.buffer)
     kernels = CompiledKernels(tree)
-    pickle.dump(dict(map(kernels.object_file, specs)), sys.stdout.buffer)
+    made = [kernels.object_file(KernelSpec.from_plain(spec)) for spec in specs]
+    pickle.dump(dict(made), sys.stdout.buffer)
 
 
 if __name__ == '__main__':

@@ -34,7 +34,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
-from ros2_rnea.dynamics.quantities import of_name, Quantity
+from ros2_rnea.dynamics.quantities import of_name
+from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache

@@ -23,7 +23,7 @@ import os
 from typing import Protocol
 
 import numpy as np
-from ros2_rnea.dynamics.quantities import Quantity
+from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, machine
 from ros2_rnea.kernels.compiled import cache, CompiledKernels

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 from ros2_rnea import spatial
-from ros2_rnea.dynamics.quantities import Quantity
+from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.kernels.graph import (
     ADD,
     CONSTANT,

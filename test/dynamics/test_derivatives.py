@@ -24,7 +24,8 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.friction import friction_slope, joint_friction
-from ros2_rnea.dynamics.quantities import DynamicsInputs, INVERSE_DYNAMICS
+from ros2_rnea.dynamics.quantities import INVERSE_DYNAMICS
+from ros2_rnea.dynamics.quantity import DynamicsInputs
 from ros2_rnea.kernels.tracing import trace, Variant
 from ros2_rnea.spatial import Force, Vector
 from small_robots import joint, link, robot

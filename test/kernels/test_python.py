@@ -21,6 +21,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import RobotParameters
+from ros2_rnea.dynamics.terms import GRAVITY
 from ros2_rnea.kernels import python
 from ros2_rnea.kernels.python import PythonKernels, source, VOCABULARY
 from ros2_rnea.kernels.tracing import Variant
@@ -93,11 +94,11 @@ def test_rows_are_each_what_one_gives(kernels, count):
 def test_output_may_be_an_input(kernels):
     tau = np.array([[0.1, 0.2], [0.3, 0.4]])
     expected = np.empty((2, 2))
-    rows = kernels.rows(quantities.GRAVITY, Variant(), PARAMETERS)
+    rows = kernels.rows(GRAVITY, Variant(), PARAMETERS)
     rows(tau.copy(), expected)
     rows(tau, tau)
     assert tau.tolist() == expected.tolist()
-    one = kernels.one(quantities.GRAVITY, Variant(), PARAMETERS)
+    one = kernels.one(GRAVITY, Variant(), PARAMETERS)
     q = np.array([0.1, 0.2])
     one(q, q)
     np.testing.assert_allclose(q, expected[0], rtol=1e-15)
@@ -117,5 +118,5 @@ def test_a_text_is_made_once_for_all_values_of_parameters(kernels, monkeypatch):
 
 def test_error_in_a_text_names_robot_and_quantity(kernels):
     with pytest.raises(IndexError) as caught:
-        kernels.one(quantities.GRAVITY, Variant(), PARAMETERS)(np.zeros(1), np.zeros(2))
+        kernels.one(GRAVITY, Variant(), PARAMETERS)(np.zeros(1), np.zeros(2))
     assert traceback.extract_tb(caught.tb)[-1].filename == '<gravity of arm>'

@@ -22,6 +22,7 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
+from ros2_rnea.dynamics.quantity import INERTIA, WRENCHES
 from ros2_rnea.kernels.graph import Symbol
 from ros2_rnea.kernels.tracing import (
     arrays,
@@ -81,7 +82,7 @@ def test_option_that_a_robot_does_not_have_costs_nothing(arm, quantity):
         return sum(traced.graph.count(traced.outputs).values())
 
     options = {name: Variant((name,)) for name in JOINT_PARAMETERS}
-    options[quantities.INERTIA] = Variant(payloads=(1,))
+    options[INERTIA] = Variant(payloads=(1,))
     for name, variant in options.items():
         assert (cost(variant) > cost(Variant())) == (name in quantity.depends_on)
 
@@ -92,7 +93,7 @@ def test_every_input_is_of_use(arm, quantity):
     used = {traced.graph.operations[node].left
             for node in traced.graph.needed(traced.outputs)
             if traced.graph.operations[node].kind == 'input'}
-    has_parameters = {*quantity.depends_on} - {quantities.WRENCHES}
+    has_parameters = {*quantity.depends_on} - {WRENCHES}
     of_no_use = set() if has_parameters else {PARAMETERS}
     assert used == {name for name, _ in traced.inputs} - of_no_use
 
@@ -115,8 +116,8 @@ def test_options_that_do_not_enter_make_no_other_variant(quantity):
     relevant = FULL.relevant_to(quantity)
     assert relevant.joint_parameters == tuple(
         name for name in JOINT_PARAMETERS if name in quantity.depends_on)
-    assert bool(relevant.payloads) == (quantities.INERTIA in quantity.depends_on)
-    assert relevant.wrenches == (quantities.WRENCHES in quantity.depends_on)
+    assert bool(relevant.payloads) == (INERTIA in quantity.depends_on)
+    assert relevant.wrenches == (WRENCHES in quantity.depends_on)
 
 
 @pytest.mark.parametrize('name', JOINT_PARAMETERS)

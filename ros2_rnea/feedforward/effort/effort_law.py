@@ -60,7 +60,7 @@ class EffortLaw:
         self._sent = sent
         self._weightless = robot.with_gravity((0.0, 0.0, 0.0))
         self._computing = robot if sent is Terms.FULL else self._weightless
-        self._coriolis = np.zeros(robot.nv)
+        self._coriolis, self._at_rest = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def set_gravity(self, gravity: ArrayLike) -> None:
         """Compute with another acceleration of free fall from now on, shape (3,)."""
@@ -72,7 +72,7 @@ class EffortLaw:
         """Return what is to be sent of the effort of a motion, shape (nv,), written to ``out``."""
         q, qd, qdd, _, wrenches, friction_qd = motion
         if self._sent is Terms.GRAVITY_ONLY:
-            return self.robot.gravity(q, out=out)
+            return self.robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
         if wrenches is None:
             tau = self._computing.inverse_dynamics(q, qd, qdd, out=out)
         else:
@@ -86,12 +86,11 @@ class EffortLaw:
     def terms(self, motion: RobotMotion) -> tuple[EffortTerms, np.ndarray]:
         """Return all terms of the effort of a motion without its correction, and that one's."""
         q, qd, qdd, correction, wrenches, friction_qd = motion
-        at_rest = np.zeros(self.robot.nv)
         if correction is None:
-            correction = at_rest
+            correction = self._at_rest
         terms = self.robot.effort_terms(q, qd, qdd - correction, wrenches)
         if friction_qd is not None:
             friction = self.robot.friction(friction_qd)
             terms = terms._replace(
                 friction=friction, total=terms.total - terms.friction + friction)
-        return terms, self._weightless.inverse_dynamics(q, at_rest, correction)
+        return terms, self._weightless.effort_terms(q, self._at_rest, correction).inertia

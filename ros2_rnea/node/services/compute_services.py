@@ -22,6 +22,7 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
+from ros2_rnea.dynamics.terms import TERM_NAMES
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
 from ros2_rnea.feedforward.queries import answered_joints, AnsweredJoints, state_query
@@ -31,8 +32,9 @@ from sensor_msgs.msg import JointState
 
 try:
     from ros2_rnea.node.services.fill_service import FillService
+    from ros2_rnea_interfaces.msg import EffortTerms as EffortTermsMessage
     from ros2_rnea_interfaces.srv import ComputeGravity, ComputeInverseDynamics
-    ARE_DEFINED = True
+    ARE_DEFINED = all(hasattr(EffortTermsMessage, name) for name in TERM_NAMES)
 except ImportError:
     ARE_DEFINED = False
 

@@ -41,7 +41,7 @@ class TermsPublisher:
     def __init__(self, node: Node) -> None:
         self.is_heard = False
         self._publisher = None
-        if hasattr(EffortTerms, 'sent'):  # an old one does not have it
+        if all(hasattr(EffortTerms, name) for name in SentTerms._fields):  # an old one lacks some
             self._publisher = node.create_publisher(EffortTerms, '~/terms', RELIABLE)
 
     def poll(self) -> None:
