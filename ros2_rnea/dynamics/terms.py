@@ -134,6 +134,7 @@ TERMS = (
     EffortTerm(
         'external', 'balances the wrenches that the environment applies', EXTERNAL_EFFORT),
 )
+"""All terms, in the order in which results and messages have them."""
 
 TERM_NAMES = tuple(term.name for term in TERMS)
 
