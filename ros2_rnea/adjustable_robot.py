@@ -17,31 +17,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import check_link, checked_gravity
-from ros2_rnea.dynamics.parameters import DAMPING, FRICTION, JOINT_PARAMETERS
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
-from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS
 from ros2_rnea.model.tree import attach, BASE, MASSLESS, payload_inertia, Tree
 from ros2_rnea.robot import Robot
 
-ADJUSTABLE = (DAMPING, FRICTION)
-"""The joint parameters that may change."""
+ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_DYNAMICS}
+"""The joint parameters that may change, by name."""
 
 
 class AdjustableRobot(Robot):
     """
     A robot whose numbers are changed in place.
 
-    Its kernels read gravity, payloads, damping and friction at each call, so that a change builds
-    nothing: no robot, no trace and no kernel.  All methods, and all functions that :meth:`bind`
+    Its kernels read gravity, payloads and the dynamics of joints at each call, so that a change
+    builds nothing: no robot, no trace and no kernel.  All methods, and all functions that :meth:`bind`
     has returned, answer for the new numbers from the next call on.  The price is that terms which
     are zero are computed too: a call takes up to 1.3 times as long as that of a :class:`Robot`.
 
@@ -140,7 +139,8 @@ class AdjustableRobot(Robot):
         """
         Change what the description says of joints.
 
-        :param name: ``'damping'`` [Nm s/rad or N s/m] or ``'friction'`` [Nm or N].
+        :param name: of one of :data:`ros2_rnea.model.description.JOINT_DYNAMICS`, such as
+            ``'damping'``.
         :param values: by joint, mimic joints included; joints that are not named keep theirs.
         :raises ArgumentError: where there is no such parameter or joint, or a value is not
             possible; then nothing changes.
@@ -155,9 +155,9 @@ class AdjustableRobot(Robot):
             if joint not in joints:
                 raise ArgumentError(
                     f'{self.name!r} has no moving joint {joint!r}{did_you_mean(joint, joints)}')
-            if not (isfinite(value) and value >= 0.0):
+            if not ADJUSTABLE[name].accepts(value):
                 raise ArgumentError(f'joint {joint!r} cannot have the {name} {value!r}; '
-                                    'it needs a finite number that is zero or more')
+                                    f'it needs {ADJUSTABLE[name].needed}')
             index = joints[joint]
             change: dict[str, Any] = {name: float(value)}
             bodies[index] = replace(bodies[index], **change)

@@ -29,14 +29,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from ros2_rnea.dynamics.regressor import parameters_of
+from ros2_rnea.model.description import JOINT_DYNAMICS
 from ros2_rnea.model.tree import MASSLESS, Tree
 from ros2_rnea.spatial import Inertia
 
-DAMPING = 'damping'
-FRICTION = 'friction'
 ARMATURE = 'armature'
 
-JOINT_PARAMETERS = (DAMPING, FRICTION, ARMATURE)
+JOINT_PARAMETERS = (*(parameter.name for parameter in JOINT_DYNAMICS), ARMATURE)
 """What each body says of the joint that carries it, by the names of its fields."""
 
 

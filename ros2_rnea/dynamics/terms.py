@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 from ros2_rnea.dynamics import rnea
 from ros2_rnea.dynamics.friction import friction_slope, joint_friction
-from ros2_rnea.dynamics.parameters import ARMATURE, DAMPING, FRICTION
+from ros2_rnea.dynamics.parameters import ARMATURE
 from ros2_rnea.dynamics.quantity import (
     DynamicsInputs,
     GRAVITY_FIELD,
@@ -117,7 +117,7 @@ CORIOLIS_EFFORT = Quantity(
 INERTIAL_EFFORT = Quantity(
     'inertial_effort', ('q', 'qdd'), vector, inertial_effort, (INERTIA, ARMATURE),
     is_method=False)
-FRICTION_EFFORT = Quantity('friction', ('qd',), vector, friction, (DAMPING, FRICTION))
+FRICTION_EFFORT = Quantity('friction', ('qd',), vector, friction, ('damping', 'friction'))
 EXTERNAL_EFFORT = Quantity(
     'external_effort', ('q',), vector, external_effort, (WRENCHES,), is_method=False)
 

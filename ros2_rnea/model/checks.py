@@ -27,6 +27,7 @@ from math import hypot, isfinite
 from ros2_rnea.errors import DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
     Inertial,
+    JOINT_DYNAMICS,
     JointDescription,
     JointType,
     LinkDescription,
@@ -103,16 +104,17 @@ def _check_joint(joint: JointDescription) -> None:
     where = f'joint {joint.name!r}'
     _check_pose(where, joint.origin)
     _check_finite(where, 'axis', joint.axis)
-    _check_finite(where, 'damping', [joint.damping])
-    _check_finite(where, 'friction', [joint.friction])
+    for parameter in JOINT_DYNAMICS:
+        name, value = parameter.name.replace('_', ' '), getattr(joint, parameter.name)
+        _check_finite(where, name, [value])
+        if not parameter.is_signed:
+            _check_not_negative(where, name, value)
     _check_finite(where, 'pitch', [joint.pitch])
     _check_finite(where, 'gear ratio', [joint.gear_ratio])
     _check_finite(where, 'rotor inertia', [joint.rotor_inertia])
     if joint.mimic is not None:
         _check_finite(where, 'mimic multiplier', [joint.mimic.multiplier])
         _check_finite(where, 'mimic offset', [joint.mimic.offset])
-    _check_not_negative(where, 'damping', joint.damping)
-    _check_not_negative(where, 'friction', joint.friction)
     _check_not_negative(where, 'rotor inertia', joint.rotor_inertia)
     _check_limits(joint)
     _check_axis(joint)

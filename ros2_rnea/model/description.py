@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import inf
+from math import inf, isfinite
+from typing import NamedTuple
 
 Triple = tuple[float, float, float]
 
@@ -123,6 +124,37 @@ class JointDescription:
     pitch: float = 0.0
     rotor_inertia: float = 0.0
     gear_ratio: float = 1.0
+
+
+class DynamicsParameter(NamedTuple):
+    """
+    A number of a joint that may be given otherwise than by the description, and may change.
+
+    :ivar name: of the field in :class:`JointDescription`, and of the node's parameters.
+    :ivar unit: for joints that turn, and for joints that slide.
+    :ivar is_signed: whether it may be negative.
+    """
+
+    name: str
+    meaning: str
+    unit: str
+    is_signed: bool = False
+
+    def accepts(self, value: float) -> bool:
+        """Tell whether a joint can have a value."""
+        return isfinite(value) and (self.is_signed or value >= 0.0)
+
+    @property
+    def needed(self) -> str:
+        """Return in words what it accepts."""
+        return 'a finite number' if self.is_signed else 'a finite number from 0 on'
+
+
+JOINT_DYNAMICS = (
+    DynamicsParameter('damping', 'Viscous friction', 'Nm s/rad or N s/m'),
+    DynamicsParameter('friction', 'Coulomb friction', 'Nm or N'),
+)
+"""What SDFormat's element ``<dynamics>`` says of a joint."""
 
 
 @dataclass(frozen=True)

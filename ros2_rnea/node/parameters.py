@@ -27,22 +27,20 @@ from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.model.description import DynamicsParameter, JOINT_DYNAMICS
 from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
 
-ASSUMED, DAMPING, FRICTION = 'assumed_positions.', 'damping.', 'friction.'
+ASSUMED = 'assumed_positions.'
 """Parameters below these names hold one joint's value each."""
 
 PER_JOINT = {
     ASSUMED: (
         'Where joint {!r} stands while nothing measures it [rad or m].',
         'as many numbers as the joint has coordinates'),
-    DAMPING: (
-        "Viscous friction of joint {!r}, over the description's [Nm s/rad or N s/m].",
-        'a number from 0 on'),
-    FRICTION: (
-        "Coulomb friction of joint {!r}, over the description's [Nm or N].",
-        'a number from 0 on'),
+    **{parameter.name + '.': (
+        f"{parameter.meaning} of joint {{!r}}, over the description's [{parameter.unit}].",
+        parameter.needed) for parameter in JOINT_DYNAMICS},
 }
 
 _DEFAULT = Settings()
@@ -297,13 +295,16 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
 
 def joint_friction_from(values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """
-    Return damping and friction by joint, ``{'damping': {...}, 'friction': {...}}``, where set.
+    Return the dynamics of joints where they are set, such as ``{'damping': {'elbow': 0.5}, ...}``.
 
-    :raises ArgumentError: naming the first parameter that is not a number from 0 on.
+    :raises ArgumentError: naming the first parameter that is not a number as is needed.
     """
-    return {family[:-1]: {joint: _not_negative(family + joint, value)
-                          for joint, value in _of_joints(values, family).items()}
-            for family in (DAMPING, FRICTION)}
+    by_name: dict[str, dict[str, float]] = {}
+    for kind in JOINT_DYNAMICS:
+        family = kind.name + '.'
+        by_name[kind.name] = {joint: _number(kind, family + joint, value)
+                              for joint, value in _of_joints(values, family).items()}
+    return by_name
 
 
 def _of_class(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -323,9 +324,10 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
         raise ArgumentError(f'{name} is {value!r}; it needs a number or a list of them') from error
 
 
-def _not_negative(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < inf:
-        raise ArgumentError(f'{name} is {value!r}; it needs a finite number from 0 on')
+def _number(kind: DynamicsParameter, name: str, value: Any) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not kind.accepts(value):
+        raise ArgumentError(f'{name} is {value!r}; it needs {kind.needed}')
     return float(value)
 
 

@@ -101,7 +101,7 @@ def test_the_report_shows_tree_joints_mass_loads_and_findings(check):
             'base                no inertial',
             '  upper    revolute         1 kg',
             '      tool  fixed     no inertial',
-            'shoulder  0 1 0     -3      3         2     100      0.5         0',
+            'shoulder  0 1 0     -3      3         2     100      0.5',
             '2 kg, of which joints move 2 kg',
             'centre of mass at x 0.1000, y 0.0000, z 0.2500 m in the root link']:
         assert ' '.join(line.split()) in ' '.join(out.split())

@@ -18,7 +18,12 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from ros2_rnea.model.description import JointDescription, JointType, LinkDescription
+from ros2_rnea.model.description import (
+    JOINT_DYNAMICS,
+    JointDescription,
+    JointType,
+    LinkDescription,
+)
 from ros2_rnea.tools.check_model.figures import Figures
 
 
@@ -68,7 +73,7 @@ def _joint(joint: JointDescription, figures: Figures) -> dict[str, Any]:
         'axis': list(joint.axis),
         'lower': _finite(limits.lower), 'upper': _finite(limits.upper),
         'velocity': _finite(limits.velocity), 'effort': _finite(limits.effort),
-        'damping': joint.damping, 'friction': joint.friction,
+        **{parameter.name: getattr(joint, parameter.name) for parameter in JOINT_DYNAMICS},
     }
     if joint.mimic is not None:
         data['mimic'] = {

@@ -15,12 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import isfinite
 
 from ros2_rnea.audit import Finding, Severity
-from ros2_rnea.model.description import JointDescription, JointType
+from ros2_rnea.model.description import JOINT_DYNAMICS, JointDescription, JointType
 from ros2_rnea.tools.check_model.figures import Figures
 from ros2_rnea.tools.check_model.table import clipped, number, paragraph, table
 
@@ -74,9 +74,12 @@ def _tree(figures: Figures) -> list[str]:
 def _joints(figures: Figures) -> list[str]:
     moving = [joint for joint in figures.examination.description.joints
               if joint.type is not JointType.FIXED]
+    dynamics = [parameter.name for parameter in JOINT_DYNAMICS
+                if any(getattr(joint, parameter.name) for joint in moving)]
     lines = table(
-        ('joint', 'axis', 'lower', 'upper', 'velocity', 'effort', 'damping', 'friction'),
-        [_joint_row(joint) for joint in moving])
+        ('joint', 'axis', 'lower', 'upper', 'velocity', 'effort',
+         *(name.replace('_', ' ') for name in dynamics)),
+        [_joint_row(joint, dynamics) for joint in moving])
     for joint in moving:
         if joint.mimic is not None:
             mimic = joint.mimic
@@ -86,11 +89,11 @@ def _joints(figures: Figures) -> list[str]:
     return lines
 
 
-def _joint_row(joint: JointDescription) -> tuple[str, ...]:
+def _joint_row(joint: JointDescription, dynamics: Sequence[str]) -> tuple[str, ...]:
     limits = joint.limits
     return (clipped(joint.name, 26), ' '.join(number(x, 3) for x in joint.axis),
             number(limits.lower), number(limits.upper), number(limits.velocity),
-            number(limits.effort), number(joint.damping, 3), number(joint.friction, 3))
+            number(limits.effort), *(number(getattr(joint, name), 3) for name in dynamics))
 
 
 def _mass(figures: Figures) -> list[str]:
