@@ -40,9 +40,10 @@ class AdjustableRobot(Robot):
     A robot whose numbers are changed in place.
 
     Its kernels read gravity, payloads and the dynamics of joints at each call, so that a change
-    builds nothing: no robot, no trace and no kernel.  All methods, and all functions that :meth:`bind`
-    has returned, answer for the new numbers from the next call on.  The price is that terms which
-    are zero are computed too: a call takes up to 1.3 times as long as that of a :class:`Robot`.
+    builds nothing: no robot, no trace and no kernel.  All methods, and all functions that
+    :meth:`bind` has returned, answer for the new numbers from the next call on.  The price is that
+    terms which are zero are computed too: a call takes up to 1.3 times as long as that of a
+    :class:`Robot`.
 
     :meth:`with_gravity` and its like return a :class:`Robot`, which changes no more.  Threads may
     share an adjustable robot only while nobody changes it.
