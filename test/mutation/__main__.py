@@ -133,23 +133,27 @@ def tests_of(mutant: Mutant, covered: dict) -> list[str]:
 
 def start(run: Run, source: str, tests: list[str], seconds: dict, number: int) -> int:
     """Fork a process that runs the tests of a mutant, and return its number."""
-    path = run.place / run.mutant.path
     if not run.is_control:
-        path.write_text(run.mutant.applied(source), encoding='utf-8')
-        os.utime(path, (number, number))  # by which Python tells its bytecode from others'
+        write(run.place / run.mutant.path, run.mutant.applied(source), number)
     child = os.fork()
     if not child:
         run_tests(run.place, tests, seconds)
     return child
 
 
-def finish(run: Run, child: int, status: int) -> dict:
+def write(path: Path, text: str, number: int) -> None:
+    """Write a file, with a time by which Python tells its bytecode from that of other texts."""
+    path.write_text(text, encoding='utf-8')
+    os.utime(path, (number, number))
+
+
+def finish(run: Run, source: str, child: int, status: int) -> dict:
     """Return what has come of a mutant, and mend its file."""
     try:
         os.killpg(child, signal.SIGKILL)  # what tests have started and left
     except ProcessLookupError:
         pass
-    shutil.copy2(ROOT / run.mutant.path, run.place / run.mutant.path)
+    write(run.place / run.mutant.path, source, 0)
     code = os.waitstatus_to_exitcode(status)
     killer = run.place / 'killer'
     name = killer.read_text() if killer.exists() else ''
@@ -180,7 +184,8 @@ def run_all(todo: list[tuple[str, Run]], sources: dict, covered: dict, jobs: int
                 if child not in running:
                     continue
                 key, run, count, since = running.pop(child)
-                keep(key, run, {**finish(run, child, status), 'tests': count,
+                result = finish(run, sources[run.mutant.path], child, status)
+                keep(key, run, {**result, 'tests': count,
                                 'seconds': round(time.monotonic() - since, 2)})
                 free.append(run.place)
                 progress.update(task, advance=1, refresh=True)

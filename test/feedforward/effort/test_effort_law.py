@@ -20,7 +20,8 @@ from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.robot import Robot
 from small_robots import ARM
 
-ROBOT = Robot.from_urdf(ARM).with_gravity((0.5, -1.0, -9.0))
+OBLIQUE = ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0.6 0.48 0.64"/>')  # to all gravity
+ROBOT = Robot.from_urdf(OBLIQUE).with_gravity((0.5, -1.0, -9.0))
 RNG = np.random.default_rng(7)
 Q, QD, QDD = RNG.uniform(-2.0, 2.0, (3, 2))
 WRENCHES = RNG.uniform(-5.0, 5.0, (2, 6))
@@ -42,7 +43,7 @@ def test_no_term_is_too_small_to_be_missed():
 
 @pytest.mark.parametrize('sent', EXPECTED)
 def test_the_effort_has_those_terms_and_no_other(sent, fastest_engine):
-    robot = Robot.from_urdf(ARM, engine=fastest_engine).with_gravity((0.5, -1.0, -9.0))
+    robot = Robot.from_urdf(OBLIQUE, engine=fastest_engine).with_gravity((0.5, -1.0, -9.0))
     law, out = EffortLaw(robot, sent), np.empty(2)
     for _ in range(2):  # the second call is another way
         effort = law.effort(RobotMotion(Q, QD, QDD, None, WRENCHES), out)

@@ -37,6 +37,7 @@ def limit(one, needed, now=10.0, measured=INSIDE, holding=(7.0, 0.0)):
     """Return what passed and the flags by their names."""
     limited = one.limit(np.array(needed), now, measured, lambda: np.array(holding))
     effort = None if limited.effort is None else limited.effort.tolist()
+    assert all(isinstance(joints, tuple) for joints in limited[1:])
     return effort, {name: joints for name, joints in limited._asdict().items()
                     if name != 'effort' and joints}
 

@@ -62,6 +62,7 @@ def test_the_effort_given_stays_as_it_is():
     ([0.1, 10.0], [0.0, 5.0], [0.0, 5.0], [True, True]),
     ([0.0, 3.0], [0.0, 5.0], [0.0, 3.0], [False, False]),
     ([1e300, 1.0], [5.0, 5.0], [5.0, 5e-300], [True, False]),
+    ([1.0, 3.0], [0.5, 5.0], [0.5, 1.5], [True, False]),
 ])
 def test_a_common_factor_keeps_the_direction(effort, limits, scaled, beyond):
     given = np.array(effort)

@@ -136,3 +136,64 @@ def test_it_is_settled_when_it_has_caught_up():
         sent(one, [2.5, 0.0], float(time))
         settled.append(one.is_settled)
     assert settled == [False, False, True, True]
+
+
+def test_a_new_one_is_settled_and_has_no_way_to_go():
+    one = ramp()
+    assert (one.is_settled, one.is_sending, one.remaining) == (True, False, 0.0)
+
+
+def test_what_remains_of_a_blend_grows_less_with_every_effort_and_never_less_than_none():
+    one = ramp(inf)
+    sent(one, [4.0, 0.0], 9.0)
+    one.blend(1.5)
+    assert one.remaining == 1.5
+    remaining = []
+    for time in (10.0, 10.5, 11.25, 11.5, 60.0):
+        sent(one, [10.0, 0.0], time)
+        remaining.append(one.remaining)
+    assert remaining == [1.5, 1.0, 0.25, 0.0, 0.0]
+
+
+def test_what_remains_counts_from_the_last_effort_however_late():
+    one = ramp()
+    one.blend(1.5)
+    one.crossfade(np.ones(2), 10.0)
+    one.limit_rate(np.ones(2), 20.0)
+    assert one.remaining == 0.0
+
+
+def test_a_blend_of_no_duration_is_none():
+    one = ramp(inf)
+    one.blend(1.0)
+    one.blend(0.0)
+    assert (one.is_settled, one.remaining) == (True, 0.0)
+    assert sent(one, [4.0, 0.0], 9.0) == ([4.0, 0.0], None)
+
+
+def test_what_is_wanted_may_change_at_the_time_at_which_a_blend_begins():
+    one = ramp(inf)
+    one.blend(1.0)
+    assert sent(one, [4.0, 0.0], 9.0)[0] == [0.0, 0.0]
+    assert sent(one, [4.5, 0.0], 9.0)[0] == [0.5, 0.0]
+
+
+def test_forgetting_it_sets_out_from_zero_and_so_does_its_successor():
+    first, second, third = ramp(inf), ramp(), ramp(joints=('b', 'a'))
+    sent(first, [4.0, -6.0], 1.0)
+    second.adopt(first)
+    second.forget()
+    assert not second.is_sending
+    assert second.sent.tolist() == [0.0, 0.0]
+    third.adopt(second)
+    assert third.sent.tolist() == [0.0, 0.0]
+
+
+def test_a_pause_is_known_and_what_was_sent_is_still_held():
+    one = ramp(inf)
+    sent(one, [4.0, -6.0], 1.0)
+    one.pause()
+    assert not one.is_sending
+    assert one.sent.tolist() == [4.0, -6.0]
+    sent(one, [4.0, -6.0], 1.0)
+    assert one.is_sending

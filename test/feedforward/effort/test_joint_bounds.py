@@ -68,10 +68,13 @@ def test_beyond_one_end_and_on_the_way_back_too_fast_a_joint_is_only_held(effort
 
 
 @pytest.mark.parametrize('position, margin, expected', [
-    (1.85, 0.1, 9.0), (1.95, 0.1, HOLDING), (0.6, 99.0, HOLDING), (0.4, 99.0, 9.0)])
-def test_the_margin_lies_before_the_end_and_reaches_no_further_than_the_middle(
+    (1.85, 0.1, 90.0), (1.95, 0.1, HOLDING), (0.6, 99.0, HOLDING), (0.4, 99.0, 90.0)])
+def test_the_margin_lies_before_both_ends_and_reaches_no_further_than_the_middle(
         position, margin, expected):
-    assert left(9.0, position, 0.0, margin=margin) == expected
+    assert left(90.0, position, 0.0, margin=margin) == expected
+    mirrored = 1.0 - position  # between -1 and 2 the middle is 0.5
+    assert left(-90.0, mirrored, 0.0, margin=margin) == (
+        HOLDING if expected == HOLDING else -90.0)
 
 
 @pytest.mark.parametrize('velocity, factor, expected', [
@@ -80,10 +83,22 @@ def test_the_velocity_limit_is_used_to_a_share(velocity, factor, expected):
     assert left(9.0, 0.0, velocity, factor=factor) == expected
 
 
+@pytest.mark.parametrize('limit', [1e-3, 0.5, 1.0])
+def test_a_low_velocity_limit_is_one_too(limit):
+    limits = JointLimits(lower=-1.0, upper=2.0, velocity=limit)
+    assert left(9.0, 0.0, limit, limits) == HOLDING
+    assert left(-9.0, 0.0, -limit, limits) == HOLDING
+    assert left(9.0, 0.0, 0.99 * limit, limits) == 9.0
+
+
 @pytest.mark.parametrize('limits', [
     JointLimits(), JointLimits(lower=0.0, upper=0.0), JointLimits(velocity=0.0)])
-def test_what_is_no_bound_does_not_count(limits):
-    assert left(9.0, 1e6, 1e6, limits) == 9.0
+@pytest.mark.parametrize('effort', [9.0, -9.0])
+@pytest.mark.parametrize('place', [1e6, -1e6])
+def test_what_is_no_bound_does_not_count(limits, effort, place):
+    assert left(effort, place, place, limits) == effort
+    measured = np.array([[place], [place]])
+    assert not JointBounds([limits], 0.0, 1.0).are_reached(measured)
 
 
 def test_a_joint_that_nobody_has_measured_is_at_no_bound():

@@ -53,15 +53,15 @@ def test_a_joint_that_turns_without_end_goes_the_shorter_way():
 
 def test_gains_of_k_squared_and_twice_k_damp_critically():
     """The step response of q̈ = k² (1 − q) − 2 k q̇ is 1 − (1 + k t) exp(−k t)."""
-    one, q, qd, step = feedback((25.0,), (10.0,)), np.zeros(2), np.zeros(2), 1e-5
-    for _ in range(40_000):
+    one, q, qd, step = feedback((25.0,), (10.0,)), np.zeros(2), np.zeros(2), 2e-4
+    for _ in range(2000):
         qd = qd + step * one.acceleration(np.ones(2), NONE, q, qd)
         q = q + step * qd
-    assert q[0] == pytest.approx(1.0 - 3.0 * exp(-2.0), abs=1e-4)
+    assert q[0] == pytest.approx(1.0 - 3.0 * exp(-2.0), abs=1e-3)
 
 
 @pytest.mark.parametrize('gains', [(), (1.0, 2.0, 3.0)])
 @pytest.mark.parametrize('which', ['position_gains', 'velocity_gains'])
 def test_another_number_of_gains_is_refused_with_the_joints(which, gains):
-    with pytest.raises(ArgumentError, match=rf'{which} has {len(gains)} .* 2, .*shoulder, elbow'):
+    with pytest.raises(ArgumentError, match=rf'^{which} has {len(gains)} .* 2, .*shoulder, elbow'):
         feedback(**{which: gains})

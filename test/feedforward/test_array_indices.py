@@ -1,0 +1,31 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Indices of several items, which are a slice where they can be one."""
+
+from hypothesis import given, strategies
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.array_indices import as_indices
+
+
+@given(strategies.lists(strategies.integers(0, 19), max_size=8))
+def test_they_take_the_same_items_as_a_list(indices):
+    array = np.arange(100.0, 120.0)
+    assert array[as_indices(indices)].tolist() == [array[i] for i in indices]
+
+
+@pytest.mark.parametrize('start', [0, 1, 7])
+@pytest.mark.parametrize('count', [1, 2, 6])
+def test_without_a_gap_they_are_a_slice(start, count):
+    assert as_indices(range(start, start + count)) == slice(start, start + count)
