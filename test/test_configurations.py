@@ -21,11 +21,11 @@ from pathlib import Path
 import re
 import subprocess
 import sys
-import time
 from typing import Any
 
 from example_robots import example_urdf
 import numpy as np
+from patience import PATIENCE, until
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
@@ -46,7 +46,6 @@ CONFIG, LAUNCH, HOW_TO = ROOT / 'config', ROOT / 'launch', ROOT / 'docs' / 'how-
 NAMES = ['forward_command', 'franka', 'jtc_effort', 'jtc_position_effort', 'ur']
 FORWARD = 'forward_command_controller/ForwardCommandController'
 JTC = 'joint_trajectory_controller/JointTrajectoryController'
-PATIENCE = 20.0
 
 ENOUGH = 50
 """After so many commands, all at the same state, the effort has reached what it leads to."""
@@ -268,12 +267,13 @@ def test_the_node_answers_what_the_arm_needs_and_does_not_add_by_itself(name):
     with ros(), node_process(name) as process:
         controller, executor = Controller(name, urdf), SingleThreadedExecutor()
         executor.add_node(controller)
-        deadline = time.monotonic() + PATIENCE
-        while len(controller.commands) < ENOUGH:
-            assert time.monotonic() < deadline, controller.commands[-1:]
+
+        def turn() -> None:
             assert process.poll() is None, process.stderr.read()
             controller.publish(positions)
             executor.spin_once(timeout_sec=0.02)
+
+        until(lambda: len(controller.commands) >= ENOUGH, turn)
         executor.shutdown()
         controller.destroy_node()
     assert controller.commands[-1] == pytest.approx(expected, abs=1e-9)

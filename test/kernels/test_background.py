@@ -13,8 +13,7 @@
 # limitations under the License.
 """Compiling in another process, while this one could go on."""
 
-from time import monotonic, sleep
-
+from patience import until
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.terms import GRAVITY
@@ -37,10 +36,7 @@ def rod(length):
 
 def finish(compilation):
     """Wait until all is compiled."""
-    deadline = monotonic() + 60.0
-    while not compilation.is_done():
-        assert monotonic() < deadline, 'the process does not end'
-        sleep(0.01)
+    until(compilation.is_done)
 
 
 def test_what_it_made_need_not_be_compiled_here(monkeypatch):

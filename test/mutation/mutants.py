@@ -156,6 +156,8 @@ class _Finder:
             yield from [node.value] if node.value else []
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             yield from (item.context_expr for item in node.items)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # a docstring
         elif not isinstance(node, (ast.ClassDef, ast.Import, ast.ImportFrom)):
             yield from (child for child in ast.iter_child_nodes(node)
                         if isinstance(child, ast.expr))

@@ -16,6 +16,7 @@
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.node import diagnostics, monitor
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
@@ -24,6 +25,13 @@ pytestmark = pytest.mark.ros
 JOINTS = ['shoulder', 'elbow']
 
 IMPOSSIBLE = ARM.replace('ixx="0.02"', 'ixx="0.2"')
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Let the node look around, and end notices, more often."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    monkeypatch.setattr(diagnostics, 'PERIOD', 0.05)
 
 
 def test_a_bad_description_is_refused_and_the_old_robot_stays(bench):
@@ -119,7 +127,7 @@ def test_every_parameter_has_a_description_and_what_it_may_be(bench):
         assert descriptor.description and descriptor.additional_constraints
 
 
-def test_several_joint_state_publishers_at_depth_one_are_warned_of(bench):
+def test_several_joint_state_publishers_at_depth_one_are_warned_of(bench, often):
     arm = bench(joints=JOINTS)
     second = arm.peer.create_publisher(JointState, 'joint_states', 10)
     arm.until(lambda: 'state_depth' in arm.node._diagnostics._notices)
@@ -127,11 +135,11 @@ def test_several_joint_state_publishers_at_depth_one_are_warned_of(bench):
     arm.until(lambda: 'state_depth' not in arm.node._diagnostics._notices)
 
 
-def test_a_mimic_joint_off_its_leader_is_said(bench):
+def test_a_mimic_joint_off_its_leader_is_said(bench, often):
     arm = bench(joints=['shoulder', 'elbow', 'grip'], state_timeout=9.0)
     arm.describe(ARM_WITH_GRIPPER)
     arm.answer(['shoulder', 'elbow', 'grip', 'thumb_joint'], [0.0, 0.0, 0.02, 0.08])
-    arm.settle(1.2)
+    arm.settle(0.3)
     assert 'mimic joints' not in arm.node._diagnostics._notices
     arm.answer(['shoulder', 'elbow', 'grip', 'thumb_joint'], [0.0, 0.0, 0.02, 0.5])
     arm.until(lambda: 'thumb_joint' in arm.node._diagnostics._notices.get('mimic joints', ''))
@@ -163,10 +171,10 @@ def test_a_link_in_massless_links_may_move_without_inertial(bench):
     arm.answer(JOINTS, [0.1, 0.2])  # what was refused did not have to come again
 
 
-def test_a_refusal_stays_in_diagnostics_until_a_good_description_comes(bench):
+def test_a_refusal_stays_in_diagnostics_until_a_good_description_comes(bench, often):
     arm = bench(joints=JOINTS)
     arm.describe('<sdf/>')
-    arm.settle(1.2)
+    arm.settle(0.3)
     assert '<sdf>' in arm.node._diagnostics._notices['robot_description']
     arm.describe('<robot name="empty"/>')
     assert 'no links' in arm.node._diagnostics._notices['robot_description']

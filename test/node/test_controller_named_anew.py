@@ -35,7 +35,7 @@ def start(bench, monkeypatch):
         arm.describe(ARM)
         started.extend(Controller(arm, name, joints=joints)
                        for name, joints in controllers.items())
-        arm.until(lambda: answered(arm))
+        arm.until(lambda: arm.sends(JOINTS, Q))
         return arm
 
     yield start
@@ -43,46 +43,31 @@ def start(bench, monkeypatch):
         controller.leave()
 
 
-def answered(arm):
-    """Publish a joint state, and tell whether commands have come since."""
-    count = len(arm.commands)
-    arm.state(JOINTS, Q)
-    arm.settle(0.05)
-    return len(arm.commands) > count
-
-
-def status_after_a_state(arm):
-    """Return what the node decided for a joint state that has certainly arrived."""
-    accepted = arm.node._diagnostics._accepted['joint_states']
-    arm.state(JOINTS, Q)
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'] > accepted)
-    return arm.node._diagnostics._decision.status.name
-
-
 def test_what_is_known_of_the_first_does_not_count_for_the_second(start):
     arm = start(first=JOINTS)
     assert arm.set_parameter('effort_controller', 'second').successful
-    assert status_after_a_state(arm) == 'DISABLED'
+    assert not arm.sends(JOINTS, Q)
     arm.until(lambda: "'second' is not there" in arm.told('effort_controller'))
-    assert status_after_a_state(arm) == 'DISABLED'
+    assert not arm.sends(JOINTS, Q)
 
 
 def test_the_joints_of_the_second_are_compared_though_the_first_fitted(start):
     arm = start(first=JOINTS, second=JOINTS[::-1])
     assert arm.set_parameter('effort_controller', 'second').successful
-    assert status_after_a_state(arm) == 'DISABLED'
+    assert not arm.sends(JOINTS, Q)
     arm.until(lambda: "'second' takes the joints elbow, shoulder" in arm.told('effort_controller'))
-    assert status_after_a_state(arm) == 'DISABLED'
+    assert not arm.sends(JOINTS, Q)
 
 
 def test_the_second_holds_nothing_so_its_effort_sets_out_from_zero(start):
     arm = start(first=JOINTS, second=JOINTS)
-    assert max(map(abs, arm.commands[-1])) > 1.0
+    arm.until(lambda: arm.commands and max(map(abs, arm.commands[-1])) > 1.0)
     assert arm.set_parameter('blend_time', 60.0).successful
     assert arm.set_parameter('effort_controller', 'second').successful
-    arm.settle(0.05)
+    arm.settle()
     count = len(arm.commands)
-    arm.until(lambda: answered(arm))
+    arm.until(lambda: arm.sends(JOINTS, Q))
+    arm.until(lambda: len(arm.commands) > count)
     assert arm.commands[count] == pytest.approx([0.0, 0.0], abs=0.05)
 
 
@@ -91,5 +76,5 @@ def test_named_back_the_first_is_asked_anew(start):
     assert arm.set_parameter('effort_controller', 'second').successful
     arm.until(lambda: "'second' is not there" in arm.told('effort_controller'))
     assert arm.set_parameter('effort_controller', 'first').successful
-    assert status_after_a_state(arm) == 'DISABLED'
-    arm.until(lambda: answered(arm))
+    assert not arm.sends(JOINTS, Q)
+    arm.until(lambda: arm.sends(JOINTS, Q))

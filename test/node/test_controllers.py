@@ -55,9 +55,10 @@ def start(bench):
 def sends(arm):
     """Tell whether a joint state is answered with a command."""
     count = len(arm.commands)
-    arm.state(JOINTS, Q)
-    arm.settle(0.1)
-    return len(arm.commands) > count
+    is_answered = arm.sends(JOINTS, Q)
+    if is_answered:
+        arm.until(lambda: len(arm.commands) > count)
+    return is_answered
 
 
 def levels(arm):

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 import signal
 import subprocess
 import sys
-import time
 
+from patience import PATIENCE, until
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -32,7 +32,6 @@ from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
 
-PATIENCE = 20.0
 AS_USERS_START_IT = ['-m', 'ros2_rnea.node.inverse_dynamics_node']
 WITHOUT_INTERFACES = ['-c', """
 import sys
@@ -63,11 +62,9 @@ def start():
 
 def wait_for_line(process: subprocess.Popen, words: str) -> str:
     """Return the first line of a process's log that has these words."""
-    deadline = time.monotonic() + PATIENCE
     for line in process.stderr:
         if words in line:
             return line
-        assert time.monotonic() < deadline
     raise AssertionError(f'the process ended and never said {words!r}')
 
 
@@ -119,10 +116,12 @@ def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
     peer.create_subscription(
         Float64MultiArray, 'inverse_dynamics/commands', commands.append, 10)
     states = peer.create_publisher(JointState, 'joint_states', 10)
-    deadline = time.monotonic() + PATIENCE
-    while not commands and time.monotonic() < deadline:
+
+    def turn() -> None:
         states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
         executor.spin_once(timeout_sec=0.05)
+
+    until(lambda: commands, turn)
     services = [name for name, _ in peer.get_service_names_and_types()]
     executor.shutdown()
     peer.destroy_node()
@@ -182,16 +181,12 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
         '-p', f'on_shutdown:={how}', '-p', 'blend_time:=0.1', '-r', f'__ns:={namespace}_{how}')
     gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
     expected = gravity if how == 'gravity' else 0.0 * gravity
-    deadline = time.monotonic() + PATIENCE
     with driver(f'{namespace}_{how}') as (turn, commands):
-        while len(commands) < 5 and process.poll() is None:
-            assert time.monotonic() < deadline
-            turn()
+        until(lambda: len(commands) >= 5 or process.poll() is not None, turn)
         if end is not None:
             process.send_signal(end)
-        while not commands or list(commands[-1].data) != pytest.approx(expected, abs=1e-12):
-            assert time.monotonic() < deadline
-            turn()
+        until(lambda: commands
+              and list(commands[-1].data) == pytest.approx(expected, abs=1e-12), turn)
     _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode == 0) is (end is not None)
     assert ('a defect in the cycle' in errors) is (end is None)

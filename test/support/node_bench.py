@@ -18,11 +18,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import inf
-import os
-import time
+from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from patience import until
 import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -33,8 +33,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-PATIENCE = float(os.environ.get('ROS2_RNEA_TEST_PATIENCE', 60.0))
-"""How long a test waits at most [s].  A machine may be busy: what comes late is no failure."""
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -73,6 +71,10 @@ class Bench:
         self.states = self.peer.create_publisher(JointState, 'joint_states', 10)
         self.trajectory = self.peer.create_publisher(JointTrajectory, 'joint_trajectory', 10)
         self.wrench = self.peer.create_publisher(WrenchStamped, 'wrench', 10)
+        self._probes: list[String] = []
+        self.peer.create_subscription(String, 'probe', self._probes.append, 10)
+        self._probe = self.peer.create_publisher(String, 'probe', 10)
+        self.until(self._probe.get_subscription_count)
         for publisher in (self.description, self.states, self.trajectory, self.wrench):
             self.connect(publisher)
         self.until(lambda: self.node.count_subscribers('inverse_dynamics/effort'))
@@ -88,18 +90,26 @@ class Bench:
 
     # ---- time ---------------------------------------------------------------------------------
 
-    def until(self, condition: Callable[[], object], patience: float = PATIENCE) -> None:
+    def until(self, condition: Callable[[], object]) -> None:
         """Let messages flow until a condition holds."""
-        deadline = time.monotonic() + patience
-        while not condition():
-            assert time.monotonic() < deadline, 'the condition did not come true in time'
-            self.executor.spin_once(timeout_sec=0.02)
+        until(condition, lambda: self.executor.spin_once(timeout_sec=0.02))
 
-    def settle(self, seconds: float = 0.15) -> None:
-        """Let everything that is under way arrive."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            self.executor.spin_once(timeout_sec=0.02)
+    def settle(self, seconds: float = 0.1) -> None:
+        """
+        Let everything that is under way arrive.
+
+        What was sent before a probe arrives before it or with it.  A state, the effort that
+        answers it and what follows from that are three ways; time alone tells nothing on a busy
+        machine.
+
+        :param seconds: that pass at least, for what happens without a message.
+        """
+        deadline = monotonic() + seconds
+        for _ in range(4):
+            self._probes.clear()
+            self._probe.publish(String())
+            self.until(lambda: self._probes)
+        self.until(lambda: monotonic() >= deadline)
 
     def connect(self, publisher) -> None:
         """
@@ -155,6 +165,17 @@ class Bench:
         self.state(*state, **more)
         self.until(lambda: len(self.efforts) > count)
         return list(self.efforts[-1].effort)
+
+    def sends(self, *state, **more) -> bool:
+        """Publish a joint state, and tell whether an effort answers it."""
+        diagnostics, count = self.node._diagnostics, len(self.efforts)
+        taken, decided = diagnostics._accepted['joint_states'], diagnostics._commands
+        self.state(*state, **more)
+        self.until(lambda: diagnostics._accepted['joint_states'] > taken)
+        if diagnostics._commands == decided:
+            return False
+        self.until(lambda: len(self.efforts) > count)
+        return True
 
     def call(self, service_type, name: str, /, **fields):
         """Call a service of the node and return the response."""

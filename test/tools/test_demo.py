@@ -21,9 +21,8 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
-from threading import Event
-from time import monotonic
 
+from patience import PATIENCE, until
 import pytest
 from rich.console import Console
 
@@ -50,20 +49,10 @@ def children_of(pid):
     return children
 
 
-def wait_until(condition, seconds):
-    """Wait until something holds, and return whether it does."""
-    end = monotonic() + seconds
-    while not condition():
-        if monotonic() > end:
-            return False
-        Event().wait(0.05)
-    return True
-
-
 def judged(out, *options):
     """Return the figures of a demo that passed; skip the test where the machine is too slow."""
     run = subprocess.run(
-        [*DEMO, '--out', out, *options], capture_output=True, text=True, timeout=180)
+        [*DEMO, '--out', out, *options], capture_output=True, text=True, timeout=600)
     if run.returncode == 3:
         assert 'machine too slow, not judged' in run.stdout
         pytest.skip('machine too slow, not judged')
@@ -101,10 +90,10 @@ def test_another_arm_passes_two_scenes(tmp_path):
 def test_a_signal_ends_the_demo_and_its_processes(tmp_path, number):
     with subprocess.Popen([*DEMO, '--out', tmp_path], stdout=subprocess.DEVNULL) as demo:
         try:
-            assert wait_until(lambda: len(children_of(demo.pid)) == 2, 20.0)
+            until(lambda: len(children_of(demo.pid)) == 2)
             children = children_of(demo.pid)
             demo.send_signal(number)
-            assert demo.wait(20.0) == 128 + number
+            assert demo.wait(PATIENCE) == 128 + number
         finally:
             demo.kill()
     assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
@@ -114,11 +103,11 @@ def test_a_signal_ends_the_demo_and_its_processes(tmp_path, number):
 def test_a_process_that_dies_ends_the_demo_which_names_it(tmp_path):
     with subprocess.Popen([*DEMO, '--out', tmp_path], stdout=subprocess.PIPE, text=True) as demo:
         try:
-            assert wait_until(lambda: (tmp_path / 'node.log').exists(), 20.0)
-            assert wait_until(lambda: len(children_of(demo.pid)) == 2, 20.0)
+            until(lambda: (tmp_path / 'node.log').exists())
+            until(lambda: len(children_of(demo.pid)) == 2)
             victim, other = sorted(children_of(demo.pid))
             os.kill(victim, signal.SIGKILL)
-            output, _ = demo.communicate(timeout=20.0)
+            output, _ = demo.communicate(timeout=PATIENCE)
         finally:
             demo.kill()
     assert demo.returncode == 2

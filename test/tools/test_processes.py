@@ -16,9 +16,8 @@
 import os
 import signal
 import sys
-from threading import Event
-from time import monotonic
 
+from patience import until
 import pytest
 
 from ros2_rnea.tools.demo import processes
@@ -51,11 +50,11 @@ def impatient(monkeypatch):
         (number, 0.3 if number != signal.SIGKILL else 5.0) for number, _ in processes.PATIENCE))
 
 
-def start(children, folder, name, code, wait_until):
+def start(children, folder, name, code):
     """Start Python code, wait until it says that it is ready, and return what it wrote before."""
     children.start(name, [sys.executable, '-c', code])
     log = folder / f'{name}.log'
-    assert wait_until(lambda: 'ready' in log.read_text())
+    until(lambda: 'ready' in log.read_text())
     return log.read_text()
 
 
@@ -68,77 +67,64 @@ def is_alive(pid):
         return False
 
 
-@pytest.fixture
-def wait_until():
-    """Return a function that waits, at most 10 s, until something holds."""
-    def wait(condition):
-        end = monotonic() + 10.0
-        while not condition():
-            if monotonic() > end:
-                return False
-            Event().wait(0.01)
-        return True
-    return wait
-
-
 @pytest.mark.parametrize('code', [SLEEPER, STUBBORN], ids=['sleeper', 'stubborn'])
-def test_children_are_ended_on_leaving(tmp_path, wait_until, impatient, code):
+def test_children_are_ended_on_leaving(tmp_path, impatient, code):
     with Children(tmp_path) as children:
-        start(children, tmp_path, 'child', code, wait_until)
+        start(children, tmp_path, 'child', code)
         pid = children._children['child'].pid
         assert is_alive(pid)
     assert not is_alive(pid)
 
 
-def test_children_are_ended_on_an_error(tmp_path, wait_until, impatient):
+def test_children_are_ended_on_an_error(tmp_path, impatient):
     with pytest.raises(RuntimeError, match='on purpose'), Children(tmp_path) as children:
-        start(children, tmp_path, 'child', SLEEPER, wait_until)
+        start(children, tmp_path, 'child', SLEEPER)
         pid = children._children['child'].pid
         raise RuntimeError('on purpose')
     assert not is_alive(pid)
 
 
-def test_grandchildren_are_ended_too(tmp_path, wait_until, impatient):
+def test_grandchildren_are_ended_too(tmp_path, impatient):
     with Children(tmp_path) as children:
-        grandchild = int(start(children, tmp_path, 'parent', PARENT, wait_until).split()[0])
+        grandchild = int(start(children, tmp_path, 'parent', PARENT).split()[0])
         assert is_alive(grandchild)
-    assert wait_until(lambda: not is_alive(grandchild))
+    until(lambda: not is_alive(grandchild))
 
 
-def test_a_child_that_ended_is_named_with_its_last_words(tmp_path, wait_until):
+def test_a_child_that_ended_is_named_with_its_last_words(tmp_path):
     with Children(tmp_path) as children:
         children.start('driver', [sys.executable, '-c', "raise SystemExit('out of oil')"])
         child = children._children['driver']
-        assert wait_until(lambda: child.poll() is not None)
+        until(lambda: child.poll() is not None)
         with pytest.raises(ChildError, match=r'driver ended by itself with exit code 1(.|\n)*oil'):
             children.check()
 
 
-def test_children_inherit_the_whole_environment(tmp_path, wait_until, monkeypatch):
+def test_children_inherit_the_whole_environment(tmp_path, monkeypatch):
     monkeypatch.setenv('LD_LIBRARY_PATH', os.environ.get('LD_LIBRARY_PATH', '') + ':/nowhere')
     with Children(tmp_path) as children:
         code = f"import os; print(os.environ['LD_LIBRARY_PATH'], flush=True)\n{READY}"
-        assert ':/nowhere' in start(children, tmp_path, 'child', code, wait_until)
+        assert ':/nowhere' in start(children, tmp_path, 'child', code)
 
 
 def test_a_child_is_killed_without_a_last_word_and_started_again(
-        tmp_path, wait_until, impatient):
+        tmp_path, impatient):
     with Children(tmp_path) as children:
-        start(children, tmp_path, 'driver', STUBBORN, wait_until)
+        start(children, tmp_path, 'driver', STUBBORN)
         first = children._children['driver'].pid
         children.kill('driver')
         assert not is_alive(first)
         children.check()  # what was killed on purpose is missed by nobody
         children.restart('driver')
-        assert wait_until(lambda: (tmp_path / 'driver.log').read_text() == 2 * 'ready\n')
+        until(lambda: (tmp_path / 'driver.log').read_text() == 2 * 'ready\n')
         second = children._children['driver'].pid
     assert not is_alive(second)
 
 
-def test_the_next_run_writes_its_own_log(tmp_path, wait_until):
+def test_the_next_run_writes_its_own_log(tmp_path):
     log = tmp_path / 'driver.log'
     for word in ('ready', 'again'):
         with Children(tmp_path) as children:
             children.start('driver', [sys.executable, '-c', SLEEPER.replace('ready', word)])
-            assert wait_until(lambda written=word: written in log.read_text())
+            until(lambda written=word: written in log.read_text())
     assert 'ready' not in log.read_text()
