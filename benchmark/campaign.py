@@ -22,8 +22,9 @@ from typing import Any
 from benchmark.agreement import agree, relative_error, TOLERANCE
 from benchmark.errors import Absent, BenchmarkError
 from benchmark.measure import measure, Settings
-from benchmark.peers import Peer, PEERS, PINOCCHIO, statement
+from benchmark.peers import OURS, Peer, PEERS, PINOCCHIO, statement
 from benchmark.problem import pose_problem
+from benchmark.quantities import BY_NAME
 from benchmark.robots import Description
 from benchmark.statement import Compiled
 from benchmark.summary import ratio, Spread, spread
@@ -90,7 +91,9 @@ class Campaign:
 
     def compare(self, robot: str, quantity: str, engines: Engines) -> None:
         """Measure one quantity with all peers that give Pinocchio's answer."""
-        asked = {name: _ask(engine, quantity) for name, engine in engines.items()}
+        among = engines if not BY_NAME[quantity].way_of else (OURS, PINOCCHIO)
+        asked = {name: _ask(engine, quantity) for name, engine in engines.items()
+                 if name in among}
         able = {name: compiled for name, compiled in asked.items()
                 if isinstance(compiled, Compiled)}
         answers = {name: compiled.answers() for name, compiled in able.items()}

@@ -77,16 +77,21 @@ class Problem:
 
         The efforts are those that the motion needs: drawn at random they would throw the
         lightest finger about, and accelerations would lose their digits in everyone's hands.
+        All but quaternions, efforts and wrenches are exact in float32, too.
         """
         rng = np.random.default_rng(count)
         tree = self.robot.tree
-        q = rng.uniform(-np.pi, np.pi, (count, tree.nq))
+        q = _exact_in_float32(rng.uniform(-np.pi, np.pi, (count, tree.nq)))
         if self.floating_base:
             quaternion = rng.normal(size=(count, 4))
             q[:, 3:7] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
-        qd, qdd = rng.uniform(-3.0, 3.0, (2, count, tree.nv))
+        qd, qdd = _exact_in_float32(rng.uniform(-3.0, 3.0, (2, count, tree.nv)))
         tau = self.robot.inverse_dynamics(q, qd, qdd)
         return States(q, qd, qdd, tau, rng.normal(0.0, 10.0, (count, len(tree.bodies), 6)))
+
+
+def _exact_in_float32(numbers: np.ndarray) -> np.ndarray:
+    return numbers.astype(np.float32).astype(np.float64)
 
 
 def pose_problem(description: Description, batch_rows: int) -> Problem:

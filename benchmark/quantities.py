@@ -33,12 +33,15 @@ class Quantity:
     :ivar title: for people.
     :ivar targets: the largest ratio to Pinocchio that is asked of us, by robot.
     :ivar on_chains: whether chains made in code are measured, too.
+    :ivar way_of: the name of the quantity of which this is another way of calling from Python;
+        then only Pinocchio is compared with, in its usual way.
     """
 
     name: str
     title: str
     targets: dict[str, float]
     on_chains: bool = False
+    way_of: str = ''
 
     def target(self, robot: str) -> float | None:
         """Return the largest ratio to Pinocchio that is asked of us, if any is."""
@@ -58,6 +61,15 @@ QUANTITIES = (
     Quantity('f_ext', 'f_ext on all bodies', _targets(0.25, 0.25, 0.3)),
     Quantity('forward_dynamics', 'forward dynamics', _targets(0.25, 0.25, 0.3)),
     Quantity('derivatives', 'derivatives', _targets(0.3, 0.4, 0.5)),
+    Quantity('new_result', 'inverse dynamics, new array', _targets(0.25, 0.25, 0.25),
+             way_of=INVERSE_DYNAMICS),
+    Quantity('new_gravity', 'gravity, new array', _targets(0.25, 0.25, 0.25), way_of='gravity'),
+    Quantity('new_mass_matrix', 'mass matrix, new array', _targets(0.25, 0.25, 0.25),
+             way_of='mass_matrix'),
+    Quantity('taken_before', 'inverse dynamics, taken before', _targets(0.16, 0.16, 0.16),
+             way_of=INVERSE_DYNAMICS),
+    Quantity('lists', 'inverse dynamics, lists', {}, way_of=INVERSE_DYNAMICS),
+    Quantity('float32', 'inverse dynamics, float32', {}, way_of=INVERSE_DYNAMICS),
     Quantity(BATCH, 'batch, per row', _targets(1 / 30, 1 / 20, 1 / 14)),
 )
 

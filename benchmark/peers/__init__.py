@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Protocol
 
 from benchmark.errors import Absent
 from benchmark.problem import Problem
+from benchmark.quantities import BY_NAME
 from benchmark.statement import Statement
 
 OURS = 'ros2_rnea'
@@ -92,7 +93,8 @@ def statement(engine: Any, quantity: str) -> Statement:
 
     :raises Absent: where it is not.
     """
-    method = getattr(engine, quantity, None)
+    way_of = BY_NAME[quantity].way_of if quantity in BY_NAME else ''
+    method = getattr(engine, quantity, None) or getattr(engine, way_of, None)
     if method is None:
         raise Absent(engine.WITHOUT.get(quantity, 'has no function for it'))
     asked: Statement = method()

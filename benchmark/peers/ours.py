@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from benchmark.problem import Problem
-from benchmark.statement import Statement
+from benchmark.statement import Rows, Statement
 import numpy as np
+from ros2_rnea import Robot
 
 
 class Ours:
@@ -68,6 +69,38 @@ class Ours:
             'robot.inverse_dynamics_derivatives(q, qd, qdd, out=out)', 'q qd qdd',
             np.empty((3, nv, nv)))
 
+    # ---- other ways of calling ----------------------------------------------------------------
+
+    def new_result(self) -> Statement:
+        return self._with_new_result('robot.inverse_dynamics(q, qd, qdd)', 'q qd qdd')
+
+    def new_gravity(self) -> Statement:
+        return self._with_new_result('robot.gravity(q)', 'q')
+
+    def new_mass_matrix(self) -> Statement:
+        return self._with_new_result('robot.mass_matrix(q)', 'q')
+
+    def taken_before(self) -> Statement:
+        description = self._problem.description
+        robot = Robot.from_urdf(description.text, floating_base=description.floating_base)
+        return Statement(
+            'inverse_dynamics(q, qd, qdd, out=out)', '(q, qd, qdd)', self._rows('q qd qdd'),
+            {'inverse_dynamics': robot.inverse_dynamics, 'out': np.empty(robot.nv)}, 'out',
+            remark='inverse_dynamics = robot.inverse_dynamics, before its first call')
+
+    def lists(self) -> Statement:
+        rows = [tuple(vector.tolist() for vector in row) for row in self._rows('q qd qdd')]
+        return self._with_new_result(
+            'robot.inverse_dynamics(q, qd, qdd)', 'q qd qdd', rows, 'lists of floats')
+
+    def float32(self) -> Statement:
+        # Quaternions are not exact in float32.
+        q_type = np.float64 if self._problem.floating_base else np.float32
+        rows = [(q.astype(q_type), qd.astype(np.float32), qdd.astype(np.float32))
+                for q, qd, qdd in self._rows('q qd qdd')]
+        return self._with_new_result(
+            'robot.inverse_dynamics(q, qd, qdd)', 'q qd qdd', rows, 'arrays of float32')
+
     def batch(self) -> Statement:
         states = self._problem.batch
         return Statement(
@@ -84,6 +117,13 @@ class Ours:
         return Statement(
             code, f'({inputs.replace(" ", ", ")},)', self._rows(inputs),
             {'robot': self._robot, 'out': out}, 'out', remark=remark)
+
+    def _with_new_result(
+            self, code: str, inputs: str, rows: Rows | None = None, remark: str = '',
+            ) -> Statement:
+        return Statement(
+            f'result = {code}', f'({inputs.replace(" ", ", ")},)', rows or self._rows(inputs),
+            {'robot': self._robot}, 'result', remark=remark)
 
     def _rows(self, inputs: str) -> list[tuple[np.ndarray, ...]]:
         states = self._problem.states

@@ -53,7 +53,7 @@ def draw(
     lines = -(-panels // columns)
     timed = {r.quantity for r in results
              if r.nanoseconds is not None and r.robot in {d.name for d in robots}}
-    names = [name for name in BY_NAME if name in timed]
+    names = [name for name, known in BY_NAME.items() if name in timed and not known.way_of]
     width, height = 1.5 + 3.1 * columns, 0.7 + lines * (1.3 + 0.28 * len(names))
     figure, grid = plt.subplots(
         lines, columns, figsize=(width, height), squeeze=False, layout='constrained')

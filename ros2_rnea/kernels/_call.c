@@ -38,7 +38,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* One build runs with all versions of NumPy from 1.21 on (headers before 1.25 ignore the second
    definition; a build with headers of 1.x runs with 1.x only). */
@@ -89,11 +88,16 @@ fits(PyObject *object, const Shape *shape, int is_output)
     }
     PyArrayObject *array = (PyArrayObject *)object;
     int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | (is_output ? NPY_ARRAY_WRITEABLE : 0);
-    return PyArray_TYPE(array) == NPY_DOUBLE
-        && PyArray_ISNOTSWAPPED(array)
-        && PyArray_CHKFLAGS(array, flags)
-        && PyArray_NDIM(array) == shape->ndim
-        && memcmp(PyArray_DIMS(array), shape->sizes, shape->ndim * sizeof(npy_intp)) == 0;
+    if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISNOTSWAPPED(array)
+            || !PyArray_CHKFLAGS(array, flags) || PyArray_NDIM(array) != shape->ndim) {
+        return 0;
+    }
+    for (int i = 0; i < shape->ndim; i++) {
+        if (PyArray_DIM(array, i) != shape->sizes[i]) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /*
