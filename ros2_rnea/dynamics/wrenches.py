@@ -22,7 +22,7 @@ from enum import Enum
 from numpy.typing import ArrayLike
 
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
-from ros2_rnea.model.tree import BASE, Tree
+from ros2_rnea.model.tree import BASE, LinkFrame, Tree
 from ros2_rnea.spatial import Force, NO_TRANSFORM, Number, Vector
 
 
@@ -65,6 +65,20 @@ def weight(mass: Number, center: Vector, free_fall: Vector) -> Force:
     """
     force = free_fall * mass
     return Force(center.cross(force), force)
+
+
+def wrench_matrix_to_body(link: LinkFrame) -> list[list[Number]]:
+    """
+    Return the 6 × 6 matrix Xᵀ that takes a wrench at a link's frame to its body's frame.
+
+    :return: rows; f_body = Xᵀ f_link for wrenches [moment; force].
+    """
+    columns = [[*link.X_body_to_link.to_parent(Force(Vector(*unit[:3]), Vector(*unit[3:])))]
+               for unit in _UNIT_WRENCHES]
+    return [list(row) for row in zip(*columns)]
+
+
+_UNIT_WRENCHES = [[float(row == column) for row in range(6)] for column in range(6)]
 
 
 def body_forces(

@@ -49,25 +49,42 @@ class Status(Enum):
     GOAL_DEVIATION = 'the robot is not where the motion ended: gravity at the measured state'
 
 
+class LimitFlags(NamedTuple):
+    """
+    Which controlled joints get another effort than the computed one; arrays of shape (joints,).
+
+    :ivar joints: the joints' names, in the order of the arrays.
+    :ivar saturated: true where the effort exceeded its limit.
+    :ivar restrained: true at a bound of position or velocity, where the part of the effort that
+        pushes further beyond the bound was removed.
+    :ivar rate_limited: true where the rate limit holds the effort back.
+    """
+
+    joints: tuple[str, ...]
+    saturated: np.ndarray
+    restrained: np.ndarray
+    rate_limited: np.ndarray
+
+    def names(self, flags: np.ndarray) -> tuple[str, ...]:
+        """Return the names of the joints that are flagged in one of the arrays."""
+        return tuple(name for name, flag in zip(self.joints, flags.tolist()) if flag)
+
+
 class Decision(NamedTuple):
     """
     What to send now.
 
-    :ivar joints: those that the status is about, where it is about some.
-    :ivar detail: more words for people.
+    :ivar joints: the joints that the status is about, if it is about certain joints.
+    :ivar detail: an explanation for people.
     :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
-    :ivar saturated: joints whose effort was beyond its limit.
-    :ivar restrained: joints at a bound of position or velocity, with what pushed on removed.
-    :ivar rate_limited: joints whose effort is still on its way at the highest rate.
+    :ivar limited: which joints' efforts were limited; None: no joint's.
     """
 
     status: Status
     joints: tuple[str, ...] = ()
     detail: str = ''
     effort: np.ndarray | None = None
-    saturated: tuple[str, ...] = ()
-    restrained: tuple[str, ...] = ()
-    rate_limited: tuple[str, ...] = ()
+    limited: LimitFlags | None = None
 
 
 _SentTerms: Any = tuple_of_terms(

@@ -21,22 +21,17 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
-from ros2_rnea.feedforward.array_indices import as_indices
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
+from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
 from ros2_rnea.feedforward.effort.state_feedback import StateFeedback
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
-from ros2_rnea.feedforward.settings import (
-    ExertedBy,
-    Mode,
-    OnShutdown,
-    OnStaleState,
-    Settings,
-)
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
+from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
@@ -44,7 +39,7 @@ from ros2_rnea.feedforward.state.joint_index_map import (
     JointIndexMap,
     single_joints,
 )
-from ros2_rnea.feedforward.state.joint_states import Floats, JointStates
+from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from ros2_rnea.model.description import JointType
@@ -72,61 +67,44 @@ class FeedforwardPolicy:
         self.controlled = settings.joints or tuple(
             name for name in single_joints(robot) if name not in settings.assumed_positions)
         others = tuple(name for name in single_joints(robot) if name not in self.controlled)
-        mimics = tuple(robot.tree.mimics)
         bodies = [joint_body(robot, name) for name in self.controlled]
         continuous = [body.type is JointType.CONTINUOUS for body in bodies]
-        self.states = JointStates(self.controlled, (*others, *mimics), settings.state_timeout)
+        n = len(self.controlled)
+        # State: what is measured, and where it stands in the robot's vectors.
+        self._index_map = JointIndexMap(
+            robot, (*self.controlled, *others), settings.assumed_positions)
+        self.states = JointStates(
+            self.controlled, (*others, *robot.tree.mimics), settings.state_timeout)
+        self._measured = self.states.measured[:, :n]  # views of the controlled joints ...
+        self._measured_q = self._measured[0]
+        self._single_count = n + len(others)
+        self._singles = self.states.positions[:self._single_count]  # ... and of all but mimics
+        self._all_known = False
+        self.wrenches = ExternalWrenches(robot.tree, settings.wrenches)
+        self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
+        self.gravity = np.array(settings.gravity)
+        # Reference: what is desired.
         self.motion = DesiredMotion(
             self.controlled, continuous, settings.hold_tolerance, settings.rules,
             settings.controller_state_timeout)
-        self.wrenches = ExternalWrenches(
-            robot.tree, settings.wrench_timeout, settings.wrench_fade_time,
-            settings.wrench_exerted_by is ExertedBy.ROBOT,
-            time_constant=settings.wrench_time_constant,
-            force_deadband=settings.wrench_force_deadband,
-            moment_deadband=settings.wrench_moment_deadband,
-            tool_mass=settings.wrench_tool_mass,
-            tool_center=settings.wrench_tool_center)
-        self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
-        self.gravity = np.array(settings.gravity)
-        self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
         self._feedback = None
         if settings.mode is Mode.COMPUTED_TORQUE:
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains, continuous)
-        self._index_map = JointIndexMap(
-            robot, (*self.controlled, *others), settings.assumed_positions)
-        self._single_count = len(self.controlled) + len(others)
-        self._all_known = False
-        n = len(self.controlled)
-        self._controlled_q = as_indices(self._index_map.q_index[:n])
-        self._controlled_v = as_indices(self._index_map.v_index[:n])
-        self._others_v = as_indices(self._index_map.v_index[n:])
+        # Effort: what is computed for it and sent.
+        self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
+        self._motions = MotionBuffers(self._index_map, n)
         self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
         self._limiter = EffortLimiter(
-            self.controlled, allowed_efforts(robot, settings)[self._controlled_v],
-            settings.beyond_limits,
+            allowed_efforts(robot, settings)[self._motions.controlled], settings.beyond_limits,
             JointBounds([body.limits for body in bodies],
                         settings.position_limit_margin, settings.velocity_limit_factor),
             self._ramp)
-        # The cycle writes into these, so that it need not allocate any.
-        self._q = self._index_map.positions(np.full(self._single_count, np.nan))
-        self._held_q = self._q.copy()
-        (self._qd, self._desired_qd, self._qdd, self._correction, self._at_rest, self._tau,
-         self._held_tau) = np.zeros((7, robot.nv))
-        self._measured = self.states.measured[:, :n]  # views, as are the next two
-        self._measured_q = self._measured[0]
-        self._singles = self.states.positions[:self._single_count]
-        self._lookahead = settings.lookahead
-        self._last_status = Status.WAITING
-        self._resting = RobotMotion(self._q, self._at_rest, self._at_rest)
-        self._moving = RobotMotion(self._q, self._qd, self._qdd)
-        self._corrected = RobotMotion(
-            self._q, self._qd, self._qdd, self._correction, friction_qd=self._desired_qd)
-        self._held = RobotMotion(self._held_q, self._at_rest, self._at_rest)
-        self._last_motion = self._resting
+        self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
-        self._count_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
+        self._use_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
+        self._last_status = Status.WAITING
+        self._last_motion = self._motions.held(self._singles)
 
     @property
     def robot(self) -> Robot:
@@ -165,59 +143,36 @@ class FeedforwardPolicy:
         """Set out from zero, and blend in; for when the controller that held it is gone."""
         self._ramp.forget()
 
-    def take_joint_state(
-            self,
-            names: Sequence[str],
-            positions: Floats,
-            velocities: Floats,
-            stamp: float,
-            now: Instant,
-            efforts: Floats | None = None) -> bool:
+    def take_joint_state(self, measured: MeasuredJoints, now: Instant) -> bool:
         """
-        Take over measured joints, and tell whether that calls for a command.
+        Accept measured joints, and return whether a new effort is due.
 
-        :param efforts: where :meth:`terms` is going to be asked for, which shows them.
+        It is due where the message contains a controlled joint and all of them are fresh.
+
+        :param measured: its efforts are needed only for :meth:`terms`.
         :raises MessageError: where the message is refused.
         """
-        carries_controlled = self.states.update(
-            names, positions, velocities, stamp, now.steady, efforts)
-        return carries_controlled and self.states.is_fresh(now.steady)
+        has_controlled = self.states.update(measured, now.steady)
+        return has_controlled and self.states.is_fresh(now.steady)
 
-    def take_trajectory(
-            self,
-            names: Sequence[str],
-            waypoints: Sequence[Waypoint],
-            stamp: float,
-            now: Instant) -> None:
+    def take_trajectory(self, command: TrajectoryCommand, now: Instant) -> None:
         """
         Follow a trajectory from now on.
 
-        :raises TrajectoryError: where it cannot be followed; the present one stays in force.
+        :raises TrajectoryError: where it cannot be followed; the present one then continues.
         """
         if not self.states.is_fresh(now.steady):
             raise TrajectoryError(
                 'a trajectory starts from the measured state, and there is no fresh one')
-        positions, velocities = self._measured
-        self.motion.accept(
-            names, waypoints, stamp, now.ros, positions, velocities, now.steady)
+        self.motion.take_trajectory(command, now, self._measured)
 
-    def take_controller_state(
-            self,
-            names: Sequence[str],
-            positions: Floats,
-            velocities: Floats,
-            accelerations: Floats,
-            stamp: float,
-            speed_scaling: float,
-            now: Instant) -> None:
+    def take_controller_state(self, reference: ControllerReference, now: Instant) -> None:
         """
-        Follow a controller's reference, in place of any trajectory, for as long as it comes.
+        Follow a controller's reference in place of any trajectory, for as long as it is fresh.
 
-        :param speed_scaling: by which the controller slows its trajectory down; 0: unknown.
         :raises MessageError: where it cannot be followed.
         """
-        self.motion.take_reference(
-            names, positions, velocities, accelerations, stamp, now.steady, speed_scaling)
+        self.motion.take_reference(reference, now.steady)
 
     def take_wrench(self, frame: str, moment_force: Sequence[float], now: Instant) -> None:
         """
@@ -296,7 +251,7 @@ class FeedforwardPolicy:
                 or not self.settings.enabled):
             return Decision(Status.DISABLED)
         self._lead_to_rest(Status.SHUTTING_DOWN)
-        self._last_motion = self._held
+        self._last_motion = self._motions.held(self._singles)
         needed = self._holding_effort()
         if how is OnShutdown.ZERO:
             needed = np.zeros_like(needed)
@@ -312,13 +267,13 @@ class FeedforwardPolicy:
         if decision.effort is None:
             return None
         of_robot, correcting = self._law.terms(self._last_motion)
-        of_model = EffortTerms(*(term[self._controlled_v] for term in of_robot))
-        feedback = correcting[self._controlled_v]
+        of_model = EffortTerms(*(term[self._motions.controlled] for term in of_robot))
+        feedback = correcting[self._motions.controlled]
         total = of_model.total + feedback
         measured = self.states.efforts[:len(self.controlled)].copy()
-        saturated, rate_limited, restrained = (
-            np.array([name in names for name in self.controlled], dtype=bool)
-            for names in (decision.saturated, decision.rate_limited, decision.restrained))
+        saturated = rate_limited = restrained = np.zeros(len(self.controlled), dtype=bool)
+        if decision.limited is not None:
+            _, saturated, restrained, rate_limited = decision.limited
         return SentTerms(**{
             **of_model._asdict(), 'feedback': feedback, 'total': total, 'sent': decision.effort,
             'measured': measured, 'residual': measured - total, 'saturated': saturated,
@@ -354,19 +309,18 @@ class FeedforwardPolicy:
             self._all_known = True
         if not is_fresh:
             self._lead_to_rest(Status.DECAYING)
-            self._last_motion = self._held
+            self._last_motion = self._motions.held(self._singles)
             return self._sent(
                 self._holding_effort(), Status.DECAYING, now, self.states.stale(now.steady))
         if self._last_status in _AT_REST or not self._ramp.is_sending:
             self._ramp.blend(self.settings.blend_time)
         if self._gravity_only:
-            self._index_map.fill_positions(self._q, measured)
-            return self._effort(self._resting, Status.GRAVITY, now)
+            return self._effort(self._motions.at_rest(measured), Status.GRAVITY, now)
         if self._feedback is not None:
             blind = self.states.without_velocity()
             if blind:
                 return Decision(Status.UNKNOWN_VELOCITY, blind)
-        return self._along_motion(measured, now)
+        return self._along_motion(now)
 
     def _may_decay(self) -> bool:
         """Tell whether there is an effort to decay from and a state to decay to."""
@@ -386,36 +340,32 @@ class FeedforwardPolicy:
         return Decision(Status.STALE, self.states.stale(now.steady))
 
     def _holding_effort(self) -> np.ndarray:
-        """Return the effort that holds the measured state."""
-        self._index_map.fill_positions(self._held_q, self._singles)
-        return self._law.effort(self._held, self._held_tau)[self._controlled_v]
+        """Return the effort that holds the measured positions against gravity."""
+        motion = self._motions.held(self._singles)
+        return self._law.effort(motion, self._held_tau)[self._motions.controlled]
 
-    def _along_motion(self, measured: np.ndarray, now: Instant) -> Decision:
-        n = len(self.controlled)
+    def _along_motion(self, now: Instant) -> Decision:
+        """Return the decision for the desired motion, with feedback in computed_torque."""
         target = self.motion.target(
-            now.ros + self._lookahead, self._measured_q, now.steady)
+            now.ros + self.settings.lookahead, self._measured_q, now.steady)
         status = target.status
         if status is not self._last_status:
-            self._soften(status)
-        positions, motion = target.positions, self._resting
-        if target.moves or self._feedback is not None:
-            motion = self._moving
-            self._qd[self._controlled_v] = target.velocities
-            self._qdd[self._controlled_v] = target.accelerations
-            if len(measured) > n:
-                velocities = self.states.fresh_velocities(now.steady)
-                self._qd[self._others_v] = velocities[n:len(measured)]
-        if self._feedback is not None:
-            positions, motion = self._measured_q, self._corrected
-            self._correct(self._feedback, target, now)
-        self._q[self._controlled_q] = positions
-        if len(measured) > n:
-            self._index_map.fill_positions(self._q, measured[n:], start=n)
+            self._blend_into(status)
+        n = len(self.controlled)
+        if self._single_count > n:
+            velocities = self.states.fresh_velocities(now.steady)
+            self._motions.set_other_joints(
+                self._singles[n:], velocities[n:self._single_count])
+        if self._feedback is None:
+            motion = self._motions.desired(target)
+        else:
+            motion = self._motions.corrected(
+                target, self._measured, self._correction(self._feedback, target, now))
         detail = self.motion.explain(target) if status is Status.GOAL_DEVIATION else ''
         return self._effort(motion, status, now, detail)
 
-    def _soften(self, status: Status) -> None:
-        """Blend from the end of a motion into one that nobody asked for, and into feedback."""
+    def _blend_into(self, status: Status) -> None:
+        """Cross-fade where a motion ends in a deviation, and from there to rest or feedback."""
         came_to_rest = status in _WITHOUT_GOAL or status in (
             Status.HOLDING_END, Status.CONTROLLER_LOST)
         if status is Status.GOAL_DEVIATION or (
@@ -423,42 +373,39 @@ class FeedforwardPolicy:
                 and (came_to_rest or self._feedback is not None)):
             self._ramp.blend(self.settings.blend_time)
 
-    def _correct(self, feedback: StateFeedback, ahead: Target, now: Instant) -> None:
+    def _correction(
+            self, feedback: StateFeedback, ahead: Target, now: Instant) -> np.ndarray:
         """
-        Make the motion one at the measured velocity whose acceleration corrects the errors.
+        Return the acceleration that corrects the errors of position and velocity.
 
-        The errors are those of now, however far ahead the acceleration was read.
+        The errors are those at the present time, even where the target is read ahead of it.
         """
-        positions, velocities = self._measured
         target = ahead
-        if self._lookahead:
-            target = self.motion.target(now.ros, positions, now.steady)
-        self._correction[self._controlled_v] = feedback.acceleration(
-            target.positions, target.velocities, positions, velocities)
-        self._qdd += self._correction
-        self._desired_qd[:] = self._qd
-        self._qd[self._controlled_v] = velocities
+        if self.settings.lookahead:
+            target = self.motion.target(now.ros, self._measured_q, now.steady)
+        return feedback.acceleration(target.positions, target.velocities, *self._measured)
 
     def _effort(
             self, motion: RobotMotion, status: Status, now: Instant, detail: str = '',
             ) -> Decision:
-        wrenches = self.wrenches.rows(now.steady) if self._count_wrenches else None
+        wrenches = self.wrenches.on_bodies(now.steady) if self._use_wrenches else None
         if wrenches is not None:
             motion = motion._replace(wrenches=wrenches)
         self._last_motion = motion
         tau = self._law.effort(motion, self._tau)
-        return self._sent(tau[self._controlled_v], status, now, detail=detail)
+        return self._sent(tau[self._motions.controlled], status, now, detail=detail)
 
     def _sent(
             self, needed: np.ndarray, status: Status, now: Instant,
             joints: tuple[str, ...] = (), detail: str = '') -> Decision:
-        """Return the decision to send what is needed, as far as it harms nothing."""
+        """Return the decision to send an effort within all limits."""
         measured = None if status is Status.SHUTTING_DOWN else self._measured
-        effort, not_finite, saturated, restrained, rate_limited = self._limiter.limit(
+        effort, flags, not_finite = self._limiter.limit(
             needed, now.steady, measured, self._holding_effort)
-        if effort is None:
-            return Decision(Status.NOT_FINITE, not_finite)
-        return Decision(status, joints, detail, effort, saturated, restrained, rate_limited)
+        if not_finite is not None:
+            return Decision(Status.NOT_FINITE, tuple(
+                name for name, flag in zip(self.controlled, not_finite) if flag))
+        return Decision(status, joints, detail, effort, flags)
 
     def _how_to_tell(self, joint: str) -> str:
         assume = f'set the parameter assumed_positions.{joint} to where it stands'

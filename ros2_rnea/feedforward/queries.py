@@ -29,6 +29,20 @@ from ros2_rnea.feedforward.state.joint_index_map import (
 )
 
 
+class RequestedState(NamedTuple):
+    """
+    The state in a service request.
+
+    :ivar names: of joints; empty: the measured state is requested.
+    :ivar positions: one for each name; likewise velocities and accelerations, or empty.
+    """
+
+    names: Sequence[str] = ()
+    positions: Sequence[float] = ()
+    velocities: Sequence[float] = ()
+    accelerations: Sequence[float] = ()
+
+
 class StateQuery(NamedTuple):
     """A state of the whole robot: q of shape (nq,), q̇ and q̈ of shape (nv,)."""
 
@@ -54,23 +68,18 @@ def answered_joints(policy: FeedforwardPolicy) -> AnsweredJoints:
 
 
 def state_query(
-        policy: FeedforwardPolicy,
-        now: float,
-        names: Sequence[str],
-        positions: Sequence[float],
-        velocities: Sequence[float] = (),
-        accelerations: Sequence[float] = ()) -> StateQuery:
+        policy: FeedforwardPolicy, now: float, request: RequestedState) -> StateQuery:
     """
     Return the state of the whole robot that a request is about.
 
-    Joints that the request does not name stand still where they were measured or are assumed.
-    A request that names none is about the measured state: its velocities count then too.
+    Joints that the request does not name stand still at their measured or assumed positions.  A
+    request without names is about the measured state, including its velocities.
 
-    :param policy: whose robot, measured states and assumed positions count.
+    :param policy: provides the robot, its measured state and the assumed positions.
     :param now: on the steady clock [s].
-    :param positions: one for each name; likewise velocities and accelerations, or none of them.
     :raises ArgumentError: naming the joint that is unknown, missing or not finite.
     """
+    names, positions, velocities, accelerations = request
     check_joint_names(policy.robot, names, 'names')
     answered = answered_joints(policy)
     place = {name: i for i, name in enumerate(answered.names)}

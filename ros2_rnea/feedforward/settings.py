@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import inf, isfinite
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.dynamics.terms import TERMS
@@ -127,6 +128,32 @@ class OnShutdown(Enum):
 
     NONE = 'none'
     """Nowhere: nothing more is sent."""
+
+
+class WrenchSettings(NamedTuple):
+    """
+    How measured wrenches are conditioned.
+
+    :ivar timeout: a wrench is used for this long after its reception [s].
+    :ivar fade_time: duration of its fade-out afterwards [s], so that the effort does not step.
+    :ivar exerted_by: whether messages contain the wrench that the environment applies to the
+        robot or its reaction, which the robot applies to the environment.
+    :ivar time_constant: of the low-pass filter [s]; 0: no filter.
+    :ivar force_deadband: norms of forces below this count as zero [N].
+    :ivar moment_deadband: likewise for moments [Nm].
+    :ivar tool_mass: of the tool that the sensor carries and the description contains [kg]; it is
+        the same for every frame, so that it suits a robot with one sensor only.
+    :ivar tool_center: the tool's centre of mass in the wrench's frame [m].
+    """
+
+    timeout: float
+    fade_time: float = 0.0
+    exerted_by: ExertedBy = ExertedBy.ENVIRONMENT
+    time_constant: float = 0.0
+    force_deadband: float = 0.0
+    moment_deadband: float = 0.0
+    tool_mass: float = 0.0
+    tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -237,6 +264,19 @@ class Settings:
     def sent_terms(self) -> Terms:
         """Return which terms are sent, whichever way that was said."""
         return self.arm.lacks if self.terms is Terms.AUTOMATIC else self.terms
+
+    @property
+    def wrenches(self) -> WrenchSettings:
+        """Return the settings for measured wrenches."""
+        return WrenchSettings(
+            timeout=self.wrench_timeout,
+            fade_time=self.wrench_fade_time,
+            exerted_by=self.wrench_exerted_by,
+            time_constant=self.wrench_time_constant,
+            force_deadband=self.wrench_force_deadband,
+            moment_deadband=self.wrench_moment_deadband,
+            tool_mass=self.wrench_tool_mass,
+            tool_center=self.wrench_tool_center)
 
     def _check_gains(self, name: str, gains: tuple[float, ...]) -> None:
         if not all(0.0 <= gain <= HIGHEST_GAIN for gain in gains):

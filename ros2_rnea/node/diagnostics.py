@@ -24,7 +24,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.audit import Finding
-from ros2_rnea.feedforward.decision import Decision, Status
+from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.topics.conversions import listed
 
@@ -129,17 +129,23 @@ class Diagnostics:
         self._decision = decision
         if decision.effort is not None:
             self._commands += 1
-        if decision.saturated:
-            self.happened('effort', f'cut to the limit of {listed(decision.saturated)}')
-        if decision.rate_limited:
-            self.happened(
-                'effort rate', f'held to effort_rate_limit at {listed(decision.rate_limited)}')
-        if decision.restrained:
-            self.happened(
-                'joint limits', 'what pushes further is removed from the effort of '
-                f'{listed(decision.restrained)}')
+        if decision.limited is not None:
+            self._limited(decision.limited)
         if _differ(decision, self._told) and monotonic() - self._told_at >= PERIOD:
             self._tell()
+
+    def _limited(self, flags: LimitFlags) -> None:
+        saturated = flags.names(flags.saturated)
+        if saturated:
+            self.happened('effort', f'cut to the limit of {listed(saturated)}')
+        rate_limited = flags.names(flags.rate_limited)
+        if rate_limited:
+            self.happened('effort rate', f'held to effort_rate_limit at {listed(rate_limited)}')
+        restrained = flags.names(flags.restrained)
+        if restrained:
+            self.happened(
+                'joint limits',
+                f'what pushes further is removed from the effort of {listed(restrained)}')
 
     def _tell(self) -> None:
         decision = self._told = self._decision

@@ -30,6 +30,7 @@ from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.decision import Decision, Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.diagnostics import Diagnostics
@@ -46,11 +47,10 @@ from ros2_rnea.node.services.compute_services import Services
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.controller_messages import (
+    controller_reference,
     JointTrajectoryControllerState,
-    reference_of,
-    speed_scaling_of,
 )
-from ros2_rnea.node.topics.conversions import moment_force, seconds, waypoints
+from ros2_rnea.node.topics.conversions import moment_force, trajectory_command
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
@@ -151,8 +151,8 @@ class InverseDynamicsNode(Node):
         try:
             names, positions, velocities, stamp, efforts = self._reader.read(
                 message, self._terms_publisher.is_heard)
-            due = policy.take_joint_state(
-                names, positions, velocities, stamp[0] + 1e-9 * stamp[1], now, efforts)
+            due = policy.take_joint_state(MeasuredJoints(
+                names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
         except RneaError as error:
             self._diagnostics.refused('joint_states', error)
             return
@@ -167,9 +167,7 @@ class InverseDynamicsNode(Node):
         try:
             if policy is None:
                 raise ArgumentError('there is no robot yet that could follow it')
-            policy.take_trajectory(
-                message.joint_names, waypoints(message), seconds(message.header.stamp),
-                self._clocks.now())
+            policy.take_trajectory(trajectory_command(message), self._clocks.now())
         except RneaError as error:
             self._diagnostics.refused('joint_trajectory', error)
         else:
@@ -178,12 +176,9 @@ class InverseDynamicsNode(Node):
     def _on_controller_state(self, message: Any) -> None:
         if self.policy is None:
             return
-        reference = reference_of(message)
         try:
             self.policy.take_controller_state(
-                message.joint_names, reference.positions, reference.velocities,
-                reference.accelerations, seconds(message.header.stamp),
-                speed_scaling_of(message), self._clocks.now())
+                controller_reference(message), self._clocks.now())
         except RneaError as error:
             self._diagnostics.refused('controller_state', error)
         else:

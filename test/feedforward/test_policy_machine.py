@@ -30,7 +30,8 @@ from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.settings import (
     Arm,
     BeyondLimits,
@@ -41,6 +42,7 @@ from ros2_rnea.feedforward.settings import (
     Settings,
     Terms,
 )
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -161,14 +163,15 @@ class AnythingHappens(RuleBasedStateMachine):
     def a_state_comes(self, span, q, qd):
         self.steady += span
         self.ros += span
-        self.attempt(self.policy.take_joint_state, NAMES, q, qd, 0.0, self.now)
+        self.attempt(self.policy.take_joint_state, MeasuredJoints(NAMES, q, qd), self.now)
 
     @rule(names=joint_lists, data=st.data(), stamp=st.sampled_from([0.0, 1.0, 1e3, 1e9]))
     def any_state_comes(self, names, data, stamp):
         sizes = st.sampled_from([len(names)] * 5 + [1])
         q = data.draw(sizes.flatmap(lambda n: st.lists(values, min_size=n, max_size=n)))
         qd = data.draw(st.one_of(st.just([]), st.lists(values, min_size=len(q), max_size=len(q))))
-        self.attempt(self.policy.take_joint_state, names, q, qd, stamp, self.now)
+        self.attempt(
+            self.policy.take_joint_state, MeasuredJoints(names, q, qd, stamp=stamp), self.now)
 
     @rule(names=joint_lists, ends=st.lists(
         st.tuples(st.floats(0.0, 0.5), values, values), max_size=3),
@@ -178,8 +181,9 @@ class AnythingHappens(RuleBasedStateMachine):
             Waypoint(time, (q,) * len(names), *([(qd,) * len(names)] if complete else []))
             for time, q, qd in ends]
         self.attempt(
-            self.policy.take_trajectory, names, points,
-            0.0 if ahead is None else self.ros + ahead, self.now)
+            self.policy.take_trajectory,
+            TrajectoryCommand(names, points, 0.0 if ahead is None else self.ros + ahead),
+            self.now)
 
     @rule(frame=st.sampled_from(['tool', 'upper', 'lower', 'moon']),
           wrench=st.lists(values, min_size=6, max_size=6))
@@ -205,7 +209,7 @@ class AnythingHappens(RuleBasedStateMachine):
           accelerations=st.tuples(values, values), scaling=st.sampled_from([0.0, 0.5, 1.0]))
     def a_controller_s_reference_comes(self, names, q, qd, accelerations, scaling):
         self.attempt(self.policy.take_controller_state,
-                     names, q, qd, accelerations, 0.0, scaling, self.now)
+                     ControllerReference(names, q, qd, accelerations, 0.0, scaling), self.now)
 
     @rule(robot=st.sampled_from([0, 0, 1, 2, 3]), settings=some_settings,
           payload=st.sampled_from([0.0, 0.0, 5.0]), duration=st.sampled_from([None, 0.0, 0.2]))
@@ -247,8 +251,9 @@ class AnythingHappens(RuleBasedStateMachine):
         self.steady += fade + settings.state_timeout + 0.01
         self.ros += 1.0
         for name in (*NAMES, *(['grip'] if 'grip' in policy.robot.joint_names else [])):
-            policy.take_joint_state([name], [{**dict(zip(NAMES, q)), 'grip': 0.02}[name]],
-                                    [0.0], 0.0, self.now)
+            policy.take_joint_state(
+                MeasuredJoints([name], [{**dict(zip(NAMES, q)), 'grip': 0.02}[name]], [0.0]),
+                self.now)
         decision = self.decide()
         needed = self.gravity_at({**dict(zip(NAMES, q)), 'grip': 0.02})
         farthest = np.abs(needed - decision.effort).max()
@@ -259,7 +264,7 @@ class AnythingHappens(RuleBasedStateMachine):
         for _ in range(steps):
             self.steady += LONGEST_STEP
             self.ros += LONGEST_STEP
-            policy.take_joint_state(NAMES, q, [0.0, 0.0], 0.0, self.now)
+            policy.take_joint_state(MeasuredJoints(NAMES, q, [0.0, 0.0]), self.now)
             decision = self.decide()
         assert decision.status in (Status.NO_TRAJECTORY, Status.GRAVITY)
         np.testing.assert_allclose(decision.effort, needed, rtol=1e-9, atol=1e-9)

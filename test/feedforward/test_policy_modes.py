@@ -20,8 +20,9 @@ import pytest
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.settings import Arm, Mode, OnStaleState, Settings, Terms
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -42,7 +43,7 @@ def at(seconds):
 def measured(robot=ROBOT, q=Q, qd=QD, **settings):
     """Return a policy that has just heard where its joints are and how they move."""
     policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **{**AT_ONCE, **settings}))
-    policy.take_joint_state(JOINTS, q, qd, 0.0, at(0.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, q, qd), at(0.0))
     return policy
 
 
@@ -50,7 +51,7 @@ def along(policy):
     """Send a policy along a trajectory of a second, and return its desired state a while later."""
     still = ((0.0, 0.0), (0.0, 0.0))
     points = [Waypoint(0.0, (0.0, 0.0), *still), Waypoint(1.0, tuple(GOAL), *still)]
-    policy.take_trajectory(JOINTS, points, 0.0, at(0.0))
+    policy.take_trajectory(TrajectoryCommand(JOINTS, points), at(0.0))
     return policy.motion.target(at(0.05).ros, Q)[1:4]
 
 
@@ -86,7 +87,7 @@ def test_the_errors_are_corrected_inside_the_mass_matrix_at_the_measured_state()
 def test_at_the_end_it_holds_the_last_point():
     policy = measured(**GAINS)
     along(policy)
-    policy.take_joint_state(JOINTS, GOAL + 0.01, QD, 0.0, at(2.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, GOAL + 0.01, QD), at(2.0))
     decision = policy.decide(at(2.0))
     assert decision.status is Status.HOLDING_END
     correction = -0.01 * np.array([64.0, 25.0]) - 12.0 * QD
@@ -99,7 +100,7 @@ def test_without_a_goal_it_brakes(q):
     policy = measured(**GAINS)
     if q is not Q:
         along(policy)
-    policy.take_joint_state(JOINTS, q, QD, 0.0, at(2.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, q, QD), at(2.0))
     decision = policy.decide(at(2.0))
     assert decision.status in (Status.NO_TRAJECTORY, Status.GOAL_DEVIATION)
     near(decision.effort, corrected(q, QD, -12.0 * QD, np.zeros(2)))
@@ -124,12 +125,12 @@ def test_friction_that_is_not_quite_the_modelled_one_does_not_shake_the_arm(real
         ARM.replace('damping="0.5"', f'damping="0.5" friction="{3.0 * real}"'))
     policy = measured(rough, q=GOAL, qd=(0.0, 0.0), mode=Mode.COMPUTED_TORQUE,
                       position_gains=(100.0,), velocity_gains=(20.0,))
-    policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(GOAL))], 0.0, at(0.0))
+    policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, tuple(GOAL))]), at(0.0))
     q, qd, step, late = GOAL + [0.0, 0.02], np.zeros(2), 5e-4, []
     fastest = 0.0
     for k in range(1500):
         late.append((q.copy(), qd.copy()))
-        policy.take_joint_state(JOINTS, *late[max(k - 4, 0)], 0.0, at(k * step))
+        policy.take_joint_state(MeasuredJoints(JOINTS, *late[max(k - 4, 0)]), at(k * step))
         tau = policy.decide(at(k * step)).effort
         qd = qd + step * plant.forward_dynamics(q[::-1], qd[::-1], tau[::-1])[::-1]
         q = q + step * qd
@@ -141,14 +142,14 @@ def test_friction_that_is_not_quite_the_modelled_one_does_not_shake_the_arm(real
     ((), JOINTS), ((0.1, nan), ('shoulder',)), ((nan, nan), JOINTS)])
 def test_without_a_measured_velocity_nothing_would_damp_so_nothing_is_sent(velocities, blind):
     policy = measured(**GAINS)
-    policy.take_joint_state(JOINTS, Q, velocities, 0.0, at(0.01))
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, velocities), at(0.01))
     decision = policy.decide(at(0.01))
     assert (decision.status, decision.joints) == (Status.UNKNOWN_VELOCITY, blind)
     assert decision.effort is None
     newer = FeedforwardPolicy(ROBOT, policy.settings)
     newer.take_over(policy)
     assert newer.decide(at(0.01)).joints == blind
-    policy.take_joint_state(JOINTS, Q, QD, 0.0, at(0.02))
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, QD), at(0.02))
     assert policy.decide(at(0.02)).status is Status.NO_TRAJECTORY
     without = measured(qd=velocities)
     assert without.decide(at(0.0)).status is Status.NO_TRAJECTORY
@@ -159,10 +160,10 @@ def test_a_plant_that_is_the_model_has_the_errors_of_the_oscillator():
     smooth = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0"'))
     policy = measured(smooth, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
                       velocity_gains=(20.0,), state_timeout=10.0, hold_tolerance=10.0)
-    policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(GOAL))], 0.0, at(0.0))
+    policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, tuple(GOAL))]), at(0.0))
     q, qd, step = GOAL + [0.1, -0.15], np.zeros(2), 4e-4
     for k in range(750):
-        policy.take_joint_state(JOINTS, q, qd, 0.0, at(k * step))
+        policy.take_joint_state(MeasuredJoints(JOINTS, q, qd), at(k * step))
         tau = policy.decide(at(k * step)).effort
         qd = qd + step * smooth.forward_dynamics(q[::-1], qd[::-1], tau[::-1])[::-1]
         q = q + step * qd
@@ -257,7 +258,7 @@ def test_the_sum_of_the_terms_is_the_total_with_feedback_too():
 
 def test_the_residual_is_what_was_measured_less_the_total_whatever_is_sent():
     policy = measured(arm=Arm.UR)
-    policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.01), efforts=(3.0, nan))
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=(3.0, nan)), at(0.01))
     found = policy.terms(policy.decide(at(0.01)))
     assert found.measured[0] == 3.0
     near(found.residual[0], 3.0 - efforts(Q, np.zeros(2), np.zeros(2))[0])
@@ -268,9 +269,9 @@ def test_the_residual_is_what_was_measured_less_the_total_whatever_is_sent():
 def test_an_effort_that_no_message_gives_is_not_a_number(later):
     policy = measured()
     assert np.isnan(policy.terms(policy.decide(at(0.0))).measured).all()
-    policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.01), efforts=(3.0, 4.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=(3.0, 4.0)), at(0.01))
     assert policy.terms(policy.decide(at(0.01))).measured.tolist() == [3.0, 4.0]
-    policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.02), efforts=later)
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=later), at(0.02))
     assert np.isnan(policy.terms(policy.decide(at(0.02))).measured).all()
 
 
@@ -334,10 +335,10 @@ def test_an_accelerometer_counts_only_where_that_is_asked_for():
 def test_the_first_reading_of_gravity_makes_no_step():
     policy = measured(gravity_from_imu=True, gravity_time_constant=0.0, blend_time=0.5)
     for k in range(1000):
-        policy.take_joint_state(JOINTS, Q, (), 0.0, at(0.001 * k))
+        policy.take_joint_state(MeasuredJoints(JOINTS, Q), at(0.001 * k))
         before = policy.decide(at(0.001 * k)).effort
     policy.take_imu('base', (9.81, 0.0, 0.0), at(1.0))
-    policy.take_joint_state(JOINTS, Q, (), 0.0, at(1.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q), at(1.0))
     near(policy.decide(at(1.0)).effort, before)
 
 
@@ -374,8 +375,9 @@ def test_wrenches_are_zeroed_where_there_are_any():
 def test_another_joint_keeps_its_measured_velocity_in_computed_torque():
     robot = Robot.from_urdf(ARM_WITH_GRIPPER)
     policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **AT_ONCE, **GAINS))
-    policy.take_joint_state((*JOINTS, 'grip'), (*Q, 0.05), (*QD, 0.3), 0.0, at(0.0))
-    policy.take_trajectory(JOINTS, [Waypoint(0.0, tuple(Q), (0.0, 0.0))], 0.0, at(0.0))
+    policy.take_joint_state(MeasuredJoints((*JOINTS, 'grip'), (*Q, 0.05), (*QD, 0.3)), at(0.0))
+    policy.take_trajectory(
+        TrajectoryCommand(JOINTS, [Waypoint(0.0, tuple(Q), (0.0, 0.0))]), at(0.0))
     correction = -12.0 * QD
     needed = robot.inverse_dynamics(
         (*Q[::-1], 0.05), (*QD[::-1], 0.3), (*correction[::-1], 0.0))[1::-1]

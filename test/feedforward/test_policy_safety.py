@@ -16,13 +16,16 @@ from __future__ import annotations
 
 from math import inf
 
+from decisions import limited_joints
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -52,7 +55,7 @@ class Ride:
         for _ in range(round(seconds / PERIOD)):
             self.time += PERIOD
             if measured:
-                self.policy.take_joint_state(JOINTS, q, qd, 0.0, self.now)
+                self.policy.take_joint_state(MeasuredJoints(JOINTS, q, qd), self.now)
             self.decision = getattr(self.policy, decide)(self.now)
             if self.decision.effort is not None:
                 self.sent.append(self.decision.effort)
@@ -103,7 +106,7 @@ def test_new_settings_and_a_new_robot_are_blended_in(robot, settings, expected):
 def test_a_lowered_limit_is_reached_at_the_highest_rate_whatever_else_would_be_blended():
     ride = Ride(effort_rate_limit=10.0).go(1.0)
     ride.change(effort_rate_limit=10.0, effort_limit_factor=0.04).go(PERIOD)
-    assert ride.decision.rate_limited == ('elbow',)
+    assert limited_joints(ride.decision, 'rate_limited') == ('elbow',)
     ride.is_at(GRAVITY - [0.0, np.sign(GRAVITY[1]) * 10.0 * PERIOD])
     ride.go(0.2)
     assert abs(ride.sent[-1][1]) == 1.6
@@ -113,7 +116,7 @@ def test_settings_that_change_no_effort_do_not_disturb_a_motion():
     plain, changed = (Ride(blend_time=0.0) for _ in range(2))
     for ride in (plain, changed):
         ride.go(0.1)
-        ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
         ride.go(0.1)
     plain.go(0.2)
     changed.change(mimic_tolerance=1.0).go(0.2)
@@ -136,7 +139,7 @@ def test_what_is_enabled_sets_out_from_what_the_controller_holds():
 
 def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
     ride = Ride().go(1.0)
-    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     before = ride.go(0.1).sent[-1]
     ride.policy.start_afresh()
     ride.time = 1.0
@@ -163,7 +166,7 @@ def test_an_effort_that_nobody_holds_any_more_is_set_out_from_zero():
 
 def test_a_time_jump_alone_is_blended_whatever_the_rate():
     ride = Ride(effort_rate_limit=inf).go(1.0)
-    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     before = ride.go(0.1).sent[-1]
     assert np.abs(before - GRAVITY).max() > 1.0
     ride.policy.start_afresh()
@@ -175,7 +178,7 @@ def test_a_time_jump_alone_is_blended_whatever_the_rate():
 def test_a_robot_that_is_not_where_its_motion_ended_is_let_be_without_a_step():
     """And the same where it is brought back there."""
     ride = Ride(effort_rate_limit=inf).go(1.0)
-    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(0.498)
     end = (1.3, 0.2)
     for q, status in (
@@ -191,7 +194,7 @@ def test_the_end_of_a_motion_that_was_planned_has_its_effort_at_once():
     """To blend would push the arm on that has come to rest."""
     ride = Ride(effort_rate_limit=inf).go(1.0)
     ride.policy.take_trajectory(
-        JOINTS, [Waypoint(0.5, (1.3, 0.2), (0.0, 0.0))], 0.0, ride.now)
+        TrajectoryCommand(JOINTS, [Waypoint(0.5, (1.3, 0.2), (0.0, 0.0))]), ride.now)
     while ride.go(PERIOD, q=(1.3, 0.2)).decision.status is Status.FOLLOWING:
         pass
     assert ride.decision.status is Status.HOLDING_END
@@ -213,7 +216,7 @@ def test_a_transition_goes_on_through_other_changes():
 def test_a_transition_is_not_cut_short_where_nothing_else_happens():
     """A new policy has not seen the old one's status before, and that is no change of it."""
     ride = Ride(effort_rate_limit=inf).go(1.0)
-    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(2.0)
     assert ride.decision.status is Status.GOAL_DEVIATION
     older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
@@ -238,9 +241,10 @@ def test_feedback_sets_in_without_a_step(come):
                 effort_rate_limit=inf).go(1.0, qd=(0.0, 0.0))
     before, far = ride.sent[-1], (0.8, -0.5)
     if come == 'trajectory':
-        ride.policy.take_trajectory(JOINTS, [Waypoint(0.0, far)], 0.0, ride.now)
+        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, far)]), ride.now)
     else:
-        ride.policy.take_controller_state(JOINTS, far, (0.0, 0.0), (), 0.0, 0.0, ride.now)
+        ride.policy.take_controller_state(
+            ControllerReference(JOINTS, far, (0.0, 0.0), (), 0.0, 0.0), ride.now)
     ride.go(PERIOD, qd=(0.0, 0.0))
     assert ride.decision.status in (Status.HOLDING_END, Status.FOLLOWING_CONTROLLER,
                                     Status.GOAL_DEVIATION)
@@ -249,7 +253,8 @@ def test_feedback_sets_in_without_a_step(come):
 
 def test_a_controller_that_was_lost_off_its_reference_is_let_be_without_a_step():
     ride = Ride(effort_rate_limit=inf).go(1.0)
-    ride.policy.take_controller_state(JOINTS, (1.3, 0.2), (0.0, 0.0), (), 0.0, 0.0, ride.now)
+    ride.policy.take_controller_state(
+        ControllerReference(JOINTS, (1.3, 0.2), (0.0, 0.0), (), 0.0, 0.0), ride.now)
     ride.go(1.0)
     assert ride.decision.status is Status.GOAL_DEVIATION
     before = ride.sent[-1]
@@ -266,24 +271,26 @@ def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(en
     ride = Ride(effort_rate_limit=50.0, blend_time=0.0).go(1.0)
     for _ in range(2):  # a spline whose acceleration jumps at either end
         ride.policy.take_trajectory(
-            JOINTS, [Waypoint(0.2, end, (0.0, 0.0))], 0.0, ride.now)
+            TrajectoryCommand(JOINTS, [Waypoint(0.2, end, (0.0, 0.0))]), ride.now)
         ride.go(0.1)
-        assert ride.decision.rate_limited
+        assert limited_joints(ride.decision, 'rate_limited')
     ride.go(0.5, q=end)
     assert np.abs(np.diff(ride.sent, axis=0)).max() <= 50.0 * PERIOD * (1 + 1e-9)
     assert ride.decision.status is Status.HOLDING_END
-    assert not ride.decision.rate_limited
+    assert not limited_joints(ride.decision, 'rate_limited')
     ride.is_at(ARM_ROBOT.gravity(end))
 
 
 def test_clamped_and_held_back_are_told_apart_by_joint():
     ride = Ride(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
-    assert ride.decision.saturated == ride.decision.rate_limited == JOINTS
+    assert limited_joints(ride.decision, 'saturated') == JOINTS
+    assert limited_joints(ride.decision, 'rate_limited') == JOINTS
     np.testing.assert_allclose(np.abs(ride.sent[-1]), 1000.0 * LONGEST_STEP)
     ride.go(0.04)
-    assert ride.decision.rate_limited == ('shoulder',)
+    assert limited_joints(ride.decision, 'rate_limited') == ('shoulder',)
     ride.go(0.1)
-    assert (ride.decision.saturated, ride.decision.rate_limited) == (JOINTS, ())
+    assert limited_joints(ride.decision, 'saturated') == JOINTS
+    assert limited_joints(ride.decision, 'rate_limited') == ()
     ride.is_at(np.sign(GRAVITY) * [100.0, 40.0])
 
 
@@ -319,7 +326,7 @@ def test_a_joint_at_a_bound_has_no_more_than_what_holds_it_and_is_named(q, qd, m
     holding = ARM_ROBOT.gravity(q)
     pushes = free[0] > holding[0]
     assert pushes is np.bool_(moment < 0.0)
-    assert ride.decision.restrained == (('shoulder',) if pushes else ())
+    assert limited_joints(ride.decision, 'restrained') == (('shoulder',) if pushes else ())
     ride.is_at([min(free[0], holding[0]), free[1]])
 
 
@@ -330,7 +337,7 @@ def test_the_bounds_are_settings(setting, q, qd):
     for settings, restrained in ((setting, ('shoulder',)), ({}, ())):
         ride = Ride(**settings)
         ride.policy.take_wrench('tool', [0.0, -60.0, 0.0, 0.0, 0.0, 0.0], ride.now)
-        assert ride.go(PERIOD, q, qd).decision.restrained == restrained
+        assert limited_joints(ride.go(PERIOD, q, qd).decision, 'restrained') == restrained
 
 
 def test_a_start_at_the_end_of_the_travel_is_blended_too():
@@ -351,7 +358,7 @@ def test_by_default_nothing_is_sent_without_fresh_states_and_the_return_is_blend
 
 def test_a_decay_reaches_gravity_at_the_last_state_in_one_timeout_and_stays():
     ride = Ride(**DECAY).go(1.0)
-    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(0.1).go(0.09, measured=False)
     assert ride.decision.status is Status.FOLLOWING
     assert np.abs(ride.sent[-1] - GRAVITY).max() > 0.5
@@ -369,7 +376,7 @@ def test_a_decay_reaches_gravity_at_the_last_state_in_one_timeout_and_stays():
 def test_each_of_several_decays_is_blended():
     ride = Ride(**DECAY, effort_rate_limit=inf).go(1.0)
     for _ in range(2):
-        ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
         ride.go(0.1)
         while ride.go(PERIOD, measured=False).decision.status is Status.FOLLOWING:
             pass
@@ -384,7 +391,7 @@ def test_each_of_several_decays_is_blended():
     lambda ride: ride.go(0.2).change(enabled=False, **DECAY).go(0.2).change(**DECAY)])
 def test_there_is_no_decay_where_nothing_was_sent(prepare):
     ride = Ride(**DECAY)
-    ride.policy.take_joint_state(JOINTS, Q, (), 0.0, ride.now)
+    ride.policy.take_joint_state(MeasuredJoints(JOINTS, Q), ride.now)
     prepare(ride)
     ride.time += 5.0
     assert ride.go(0.1, measured=False).decision.status is Status.STALE
@@ -406,7 +413,7 @@ def test_a_new_robot_with_a_joint_whose_place_is_unknown_does_not_decay():
     (OnShutdown.GRAVITY, GRAVITY), (OnShutdown.ZERO, [0.0, 0.0])])
 def test_the_last_effort_is_led_to_without_a_step(how, expected):
     ride = Ride(on_shutdown=how).go(1.0)
-    ride.policy.take_trajectory(JOINTS, TRAJECTORY, 0.0, ride.now)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(0.1).go(PERIOD, measured=False, decide='decide_last')
     assert not ride.policy.is_settled
     ride.go(0.1, measured=False, decide='decide_last').is_at(expected)

@@ -22,8 +22,9 @@ import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.queries import answered_joints, state_query
+from ros2_rnea.feedforward.queries import answered_joints, RequestedState, state_query
 from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM_WITH_GRIPPER, FREE_FLYER
 
@@ -45,12 +46,12 @@ def measured(**assumed):
 
 
 def measure(policy, names, positions, velocities, time=NOW):
-    policy.take_joint_state(names, positions, velocities, 0.0, Instant(time, time))
+    policy.take_joint_state(MeasuredJoints(names, positions, velocities), Instant(time, time))
 
 
 def ask(policy, *arguments, now=NOW):
     """Return q, qd and qdd of a question as lists, in the order of the description."""
-    return [vector.tolist() for vector in state_query(policy, now, *arguments)]
+    return [vector.tolist() for vector in state_query(policy, now, RequestedState(*arguments))]
 
 
 # ---- which state it is about ------------------------------------------------------------------
@@ -114,7 +115,7 @@ def test_joints_of_more_coordinates_stand_where_they_are_assumed():
                                          (measured(grip=(0.5,)), NOW + 0.2)])
 def test_without_names_and_a_fresh_state_there_is_no_answer(policy, now):
     with pytest.raises(ArgumentError, match='no fresh one of elbow, shoulder: name joints'):
-        state_query(policy, now, [], [])
+        state_query(policy, now, RequestedState())
 
 
 @pytest.mark.parametrize('arguments, message', [
@@ -133,7 +134,7 @@ def test_without_names_and_a_fresh_state_there_is_no_answer(policy, now):
 ])
 def test_a_request_that_does_not_fit_is_refused(arguments, message):
     with pytest.raises(ArgumentError, match=message):
-        state_query(measured(grip=(0.5,)), NOW, *arguments)
+        state_query(measured(grip=(0.5,)), NOW, RequestedState(*arguments))
 
 
 @pytest.mark.parametrize('policy, arguments, joint', [
@@ -145,7 +146,7 @@ def test_a_request_that_does_not_fit_is_refused(arguments, message):
 def test_a_joint_that_nobody_knows_is_named_with_what_to_do(policy, arguments, joint):
     message = f'joint {joint!r} is not given, not measured and not assumed.*assumed_positions'
     with pytest.raises(ArgumentError, match=f'{message}.{joint}'):
-        state_query(policy, NOW, *arguments)
+        state_query(policy, NOW, RequestedState(*arguments))
 
 
 # ---- the answer -------------------------------------------------------------------------------
@@ -164,6 +165,6 @@ def test_places_in_positions_and_efforts_differ_where_there_are_quaternions():
 
 
 def test_a_question_has_the_shapes_that_the_robot_takes():
-    tau = ARM.inverse_dynamics(*state_query(policy_of(), NOW, ['shoulder', 'elbow', 'grip'],
-                                            [0.1, 0.2, 0.3], [1.0, 2.0, 3.0]))
+    request = RequestedState(['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+    tau = ARM.inverse_dynamics(*state_query(policy_of(), NOW, request))
     np.testing.assert_allclose(tau, ARM.bias([0.1, 0.2, 0.3], [1.0, 2.0, 3.0]), rtol=1e-12)

@@ -30,6 +30,7 @@ from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Arm, Settings, Terms
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
@@ -195,7 +196,7 @@ def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
 
 def test_a_motion_cannot_set_out_from_a_state_that_is_old():
     policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
-    policy.take_joint_state(JOINTS, [0.1, 0.2], [], 0.0, Instant(1.0, 1.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, 1.0))
     later = Fill.Request(trajectory=message([(1.0, [0.5, 0.2])]))
     for now, success in ((1.05, True), (1.2, False)):
         counted = fill_answer.circumstances(policy, now)
@@ -316,7 +317,7 @@ def test_joints_stand_where_they_are_measured_or_else_assumed():
     counted = fill_answer.circumstances(policy, 0.0)
     assert (counted.here, counted.velocities) == ({'elbow': (0.7,), 'grip': (0.0,)}, {})
     policy.take_joint_state(
-        ['elbow', 'shoulder'], [-0.3, 0.1], [0.0, 0.2], 0.0, Instant(1.0, 1.0))
+        MeasuredJoints(['elbow', 'shoulder'], [-0.3, 0.1], [0.0, 0.2]), Instant(1.0, 1.0))
     counted = fill_answer.circumstances(policy, 1.0)
     assert counted.here == {'shoulder': (0.1,), 'elbow': (-0.3,), 'grip': (0.0,)}
     assert counted.velocities == {'shoulder': 0.2, 'elbow': 0.0}

@@ -11,107 +11,125 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What stands between the effort that is needed and the motors: limits, bounds, no step."""
+"""The limits between the computed effort and the motors: saturation, joint bounds, rate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.feedforward.array_flags import all_set
-from ros2_rnea.feedforward.effort.effort_limits import clamp, scale
+from ros2_rnea.feedforward.arrays import all_set, any_set
+from ros2_rnea.feedforward.decision import LimitFlags
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.settings import BeyondLimits
 
 LARGEST_EFFORT = 1e150
-"""Cuts what is limited by nothing else, so that squares of efforts are finite [Nm or N]."""
+"""Limit where the description has none [Nm or N]: squares of such efforts do not overflow."""
 
 
 class LimitedEffort(NamedTuple):
     """
-    What is left of an effort, and why it is not the one that was needed.
+    An effort within all limits.
 
-    :ivar effort: shape (joints,) [Nm or N]; None where what was needed is not a number.
-    :ivar not_finite: joints for which it is not.
-    :ivar saturated: joints whose effort was beyond its limit.
-    :ivar restrained: joints at a bound of position or velocity, with what pushed on removed.
-    :ivar rate_limited: joints whose effort is still on its way at the highest rate.
+    :ivar effort: shape (joints,) [Nm or N]; None where the computed one is not finite.
+    :ivar flags: the joints whose effort was limited; None: no joint's.
+    :ivar not_finite: joints with an effort that is not finite; None: no joint.
     """
 
     effort: np.ndarray | None
-    not_finite: tuple[str, ...] = ()
-    saturated: tuple[str, ...] = ()
-    restrained: tuple[str, ...] = ()
-    rate_limited: tuple[str, ...] = ()
+    flags: LimitFlags | None = None
+    not_finite: np.ndarray | None = None
 
 
 class EffortLimiter:
     """
-    Limits efforts so that they harm nothing, and remembers what was sent last.
+    Limits efforts before they are sent, and stores the effort that was sent last.
 
-    :param joints: names, in the order of all arrays.
-    :param limits: of the efforts, shape (joints,); infinite: none.
-    :param beyond: what becomes of efforts beyond them.
+    :param limits: of the efforts, shape (joints,); infinite: no limit.
+    :param beyond: whether efforts beyond the limits are clamped or scaled.
     :param bounds: of positions and velocities.
-    :param ramp: from one effort to the next.
+    :param ramp: rate limit and cross-fade, from one effort to the next.
     """
 
     def __init__(
             self,
-            joints: Sequence[str],
             limits: np.ndarray,
             beyond: BeyondLimits,
             bounds: JointBounds,
             ramp: EffortRamp) -> None:
         self.ramp = ramp
-        self._joints = tuple(joints)
         self._limits = np.minimum(limits, LARGEST_EFFORT)
-        self._to_limits = clamp if beyond is BeyondLimits.CLAMP else scale
+        self._saturate = clamp if beyond is BeyondLimits.CLAMP else scale
         self._bounds = bounds
+        self._none = np.zeros(len(limits), dtype=bool)
+        self._none.flags.writeable = False
 
     def limit(
             self,
-            needed: np.ndarray,
+            computed: np.ndarray,
             now: float,
             measured: np.ndarray | None,
             holding: Callable[[], np.ndarray]) -> LimitedEffort:
         """
-        Return what may be sent now of the effort that is needed; it counts as sent.
+        Return the effort to send now and store it as sent.
 
-        :param needed: shape (joints,); it is not kept.
+        :param computed: the effort before all limits, shape (joints,); it is not kept.
         :param now: on the steady clock [s].
-        :param measured: positions and velocities, shape (2, joints); None: no bound counts.
-        :param holding: tells the effort that holds the joints where they are measured.
+        :param measured: positions and velocities, shape (2, joints); None: bounds are ignored.
+        :param holding: returns the effort that holds the joints at their measured positions; it
+            is called only where a joint is at a bound.
         """
-        saturated: tuple[str, ...] = ()
-        restrained: tuple[str, ...] = ()
-        within = np.abs(needed) <= self._limits  # false for what is not finite too
-        if all_set(within):
-            needed = needed.copy()
+        saturated = restrained = self._none
+        if all_set(np.abs(computed) <= self._limits):  # false for NaN too
+            within = computed.copy()
         else:
-            finite = np.isfinite(needed)  # no limit makes sense of infinity
+            finite = np.isfinite(computed)
             if not finite.all():
-                return LimitedEffort(None, self._names(~finite))
-            needed, beyond = self._to_limits(needed, self._limits)
-            saturated = self._names(beyond)
+                return LimitedEffort(None, not_finite=~finite)
+            within, saturated = self._saturate(computed, self._limits)
         if measured is None or not self._bounds.are_reached(measured):
-            allowed = self._blended(needed, now)
+            allowed = self._crossfade(within, now)
         else:
-            held, _ = self._to_limits(np.nan_to_num(holding()), self._limits)
-            rest = self._bounds.restrained(needed, held, measured)
-            blended = self._blended(rest, now)
+            held, _ = self._saturate(np.nan_to_num(holding()), self._limits)
+            inside = self._bounds.restrained(within, held, measured)
+            blended = self._crossfade(inside, now)
             allowed = self._bounds.not_driven_on(blended, held, measured)
-            restrained = self._names((rest != needed) | (allowed != blended))
-        effort, late = self.ramp.limit_rate(allowed, now)
-        rate_limited = () if late is None else self._names(late)
-        return LimitedEffort(effort, (), saturated, restrained, rate_limited)
+            restrained = (inside != within) | (allowed != blended)
+        effort, rate_limited = self.ramp.limit_rate(allowed, now)
+        if rate_limited is None:
+            if saturated is self._none and not any_set(restrained):
+                return LimitedEffort(effort)
+            rate_limited = self._none
+        return LimitedEffort(
+            effort, LimitFlags(self.ramp.joints, saturated, restrained, rate_limited))
 
-    def _blended(self, wanted: np.ndarray, now: float) -> np.ndarray:
+    def _crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
         blended = self.ramp.crossfade(wanted, now)
-        return wanted if blended is wanted else self._to_limits(blended, self._limits)[0]
+        return wanted if blended is wanted else self._saturate(blended, self._limits)[0]
 
-    def _names(self, which: np.ndarray) -> tuple[str, ...]:
-        return tuple(name for name, here in zip(self._joints, which) if here)
+
+def clamp(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the effort clipped to ±limits, and flags of the joints where it exceeded them.
+
+    :param effort: shape (n,) [Nm or N].
+    :param limits: shape (n,), not negative; infinite for no limit.
+    :return: the clamped effort and a boolean array, both of shape (n,).
+    """
+    return np.clip(effort, -limits, limits), np.abs(effort) > limits
+
+
+def scale(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the effort scaled down by one factor for all joints, and flags as :func:`clamp` does.
+
+    A limit of 0, which some descriptions contain as a placeholder, sets the effort of its own
+    joint to zero and does not change the factor.
+    """
+    exceeds = np.abs(effort) > limits
+    scaling = exceeds & (limits > 0.0)
+    factor = (limits[scaling] / np.abs(effort[scaling])).min(initial=1.0)
+    return np.clip(factor * effort, -limits, limits), exceeds

@@ -20,7 +20,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.feedforward.effort.crossfade import remaining_weight
+from ros2_rnea.feedforward.signals import remaining_weight
 
 LONGEST_STEP = 0.01
 """The time that counts between two efforts at most [s]: after a gap there is no step either."""

@@ -20,7 +20,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.feedforward.array_flags import any_set
+from ros2_rnea.feedforward.arrays import any_set
 from ros2_rnea.model.description import JointLimits
 
 

@@ -43,6 +43,28 @@ from ros2_rnea.feedforward.state.joint_states import Floats
 _STANDING = 3
 
 
+class ControllerReference(NamedTuple):
+    """
+    The content of a JointTrajectoryControllerState message: the reference of the controller.
+
+    :ivar joint_names: in the order of all values.
+    :ivar positions: one for each joint [rad or m].
+    :ivar velocities: likewise, or empty [rad/s or m/s].
+    :ivar accelerations: likewise, or empty [rad/s^2 or m/s^2].
+    :ivar stamp: time of the sample on the controller's clock [s]; 0: not given.
+    :ivar speed_scaling: the factor by which the controller slows the trajectory's time down.  0
+        is taken as "not given" until the controller has sent another value, because
+        ros2_controllers before 4.39 never fills the field in.
+    """
+
+    joint_names: Sequence[str]
+    positions: Floats
+    velocities: Floats = ()
+    accelerations: Floats = ()
+    stamp: float = 0.0
+    speed_scaling: float = 0.0
+
+
 class Reference(NamedTuple):
     """
     A controller's reference; each array of shape (joints,) and only to be read.
@@ -102,33 +124,19 @@ class ControllerState:
         self._newest, self._received = older._newest, older._received
         self._stamp, self._in_one_place = older._stamp, older._in_one_place
 
-    def update(
-        self,
-        joint_names: Sequence[str],
-        positions: Floats,
-        velocities: Floats,
-        accelerations: Floats,
-        stamp: float,
-        now: float,
-        speed_scaling: float = 0.0,
-    ) -> None:
+    def update(self, message: ControllerReference, now: float) -> None:
         """
-        Take over the reference in a message; all of it, or nothing where it is refused.
+        Accept a reference: either all of it, or nothing where it is refused.
 
-        A stamp that was there before is the same message again.  While the reference counts, older
-        stamps are out of order; afterwards they are a new clock.
+        A repeated stamp marks a repeated message, which is ignored.  While the reference is
+        fresh, an older stamp is out of order and refused; after the timeout an older stamp is
+        accepted, because the controller's clock may have been reset.
 
-        :param joint_names: in the order of the values.
-        :param positions: one for each joint.
-        :param velocities: likewise, or empty.
-        :param accelerations: likewise, or empty.
-        :param stamp: when the controller was there [s], on its own clock; 0: it does not say.
-        :param now: the time of reception [s].
-        :param speed_scaling: the factor at which the trajectory's time runs.  0 counts only from a
-            controller that has sent another: before ros2_controllers 4.39 none filled it in.
+        :param now: time of reception on the steady clock [s].
         :raises MessageError: for missing joints, wrong lengths, values that are not finite, or an
             old stamp.
         """
+        joint_names, positions, velocities, accelerations, stamp, speed_scaling = message
         if list(joint_names) != self._names:
             self._places = self._places_of(joint_names)
             self._names = list(joint_names)

@@ -21,12 +21,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
-from ros2_rnea.feedforward.reference.controller_state import ControllerState
-from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, Waypoint, whole_turns
+from ros2_rnea.feedforward.reference.controller_state import (
+    ControllerReference,
+    ControllerState,
+)
+from ros2_rnea.feedforward.reference.trajectory import (
+    Array,
+    Trajectory,
+    TrajectoryCommand,
+    whole_turns,
+)
 from ros2_rnea.feedforward.reference.trajectory_replacement import joined
-from ros2_rnea.feedforward.state.joint_states import Floats
 
 
 class Target(NamedTuple):
@@ -102,59 +109,37 @@ class DesiredMotion:
         self._trajectory = None
         self.controller.clear()
 
-    def accept(
-        self,
-        joint_names: Sequence[str],
-        waypoints: Sequence[Waypoint],
-        stamp: float,
-        now: float,
-        measured_positions: Array,
-        measured_velocities: Array | None,
-        steady: float | None = None,
-    ) -> None:
+    def take_trajectory(self, command: TrajectoryCommand, now: Instant, measured: Array) -> None:
         """
-        Follow a trajectory, in place of the one before and as ``rules`` say.
+        Follow a trajectory; ``rules`` decide what becomes of the present one.
 
         While a controller's reference is fresh, the trajectory is only checked: the controller
-        has it too, and its reference shows what becomes of it.
+        receives it too, and its reference shows how it executes it.
 
-        :param joint_names: some or all of the joints, in the order of the waypoints' values.
-        :param waypoints: in the order of time.
-        :param stamp: the time from which the waypoints count [s]; 0: now.
-        :param now: the time of reception [s].
-        :param measured_positions: at that time, where the motion leads in from, shape (joints,).
-        :param measured_velocities: likewise; None: taken for zero.
-        :param steady: the time of reception on the steady clock; None: there are no references.
-        :raises TrajectoryError: when it cannot be followed; the one before then still runs.
+        :param command: of some or all of the joints.
+        :param now: time of reception.
+        :param measured: positions and velocities at that time, where the motion starts from,
+            shape (2, joints).
+        :raises TrajectoryError: when it cannot be followed; the present motion then continues.
         """
-        trajectory = self._checked(joint_names, waypoints, stamp, now)
-        if steady is not None and self.controller.is_fresh(steady):
+        trajectory = self._checked(command, now.ros)
+        if self.controller.is_fresh(now.steady):
             return
-        present = self.target(now, measured_positions, steady)
-        motion = self._replacing(present, trajectory, now, measured_positions)
+        positions, velocities = measured
+        present = self.target(now.ros, positions, now.steady)
+        motion = self._replacing(present, trajectory, now.ros, positions)
         self._trajectory = motion.entered_from(
-            now, *self._entry(present, measured_positions, measured_velocities))
+            now.ros, *self._entry(present, positions, velocities))
         self.controller.clear()
 
-    def take_reference(
-        self,
-        joint_names: Sequence[str],
-        positions: Floats,
-        velocities: Floats,
-        accelerations: Floats,
-        stamp: float,
-        steady: float,
-        speed_scaling: float = 0.0,
-    ) -> None:
+    def take_reference(self, reference: ControllerReference, steady: float) -> None:
         """
-        Follow a controller's reference from now on, in place of any trajectory.
+        Follow a controller's reference, which ends any trajectory.
 
-        The parameters are those of :meth:`.ControllerState.update`.
-
-        :raises MessageError: when it cannot be followed; what was followed before still is.
+        :param steady: time of reception on the steady clock [s].
+        :raises MessageError: when it cannot be followed; the present motion then continues.
         """
-        self.controller.update(
-            joint_names, positions, velocities, accelerations, stamp, steady, speed_scaling)
+        self.controller.update(reference, steady)
         self._trajectory = None
 
     def target(
@@ -193,13 +178,8 @@ class DesiredMotion:
             if abs(distance) > self.hold_tolerance)
         return f'{target.status.value} ({joints}; hold_tolerance {self.hold_tolerance})'
 
-    def _checked(
-        self,
-        joint_names: Sequence[str],
-        waypoints: Sequence[Waypoint],
-        stamp: float,
-        now: float,
-    ) -> Trajectory:
+    def _checked(self, command: TrajectoryCommand, now: float) -> Trajectory:
+        joint_names, waypoints, stamp = command
         trajectory = Trajectory(
             joint_names, waypoints, stamp or now,
             self.rules.allow_nonzero_velocity_at_trajectory_end)
@@ -228,7 +208,7 @@ class DesiredMotion:
             self.joint_names, present.positions if commanded else measured_positions)
 
     def _entry(
-        self, present: Target, positions: Array, velocities: Array | None,
+        self, present: Target, positions: Array, velocities: Array,
     ) -> tuple[Array, Array | None, Array, Array | None]:
         """Return what a motion leads in from, as :meth:`Trajectory.entered_from` takes it."""
         if self.rules.interpolate_from_desired_state:

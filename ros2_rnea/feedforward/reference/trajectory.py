@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import inf, isfinite, pi
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +84,20 @@ class Waypoint:
     positions: Sequence[float] | Array
     velocities: Sequence[float] | Array | None = None
     accelerations: Sequence[float] | Array | None = None
+
+
+class TrajectoryCommand(NamedTuple):
+    """
+    The content of a JointTrajectory message.
+
+    :ivar joint_names: in the order of the waypoints' values.
+    :ivar waypoints: in the order of time.
+    :ivar stamp: the start time, on the clock of message stamps [s]; 0: on reception.
+    """
+
+    joint_names: Sequence[str]
+    waypoints: Sequence[Waypoint]
+    stamp: float = 0.0
 
 
 class Trajectory:

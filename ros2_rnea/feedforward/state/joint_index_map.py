@@ -102,7 +102,7 @@ class JointIndexMap:
         for name in robot.joint_names:
             if name in assumed:
                 self._assumed[joint_body(robot, name).q_slice] = assumed[name]
-        self._nv = robot.nv
+        self.nv = robot.nv
         self._needed = np.array(
             [i for i, name in enumerate(names) if name not in assumed], dtype=int)
         self._unmeasurable = tuple(
@@ -126,7 +126,7 @@ class JointIndexMap:
 
     def velocities(self, values: np.ndarray) -> np.ndarray:
         """Return q̇ (or q̈), shape (nv,), from the joints' values; zero for all others."""
-        qd = np.zeros(self._nv)
+        qd = np.zeros(self.nv)
         qd[self.v_index] = values
         return qd
 

@@ -23,11 +23,30 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.array_indices import as_indices, Indices
+from ros2_rnea.feedforward.arrays import as_indices, Indices
 
 MAXIMUM_PLANS = 64
 
 Floats = Sequence[float] | np.ndarray
+
+
+class MeasuredJoints(NamedTuple):
+    """
+    The content of a JointState message.
+
+    :ivar names: of the joints, in the order of all values.
+    :ivar positions: one for each joint [rad or m].
+    :ivar velocities: likewise [rad/s or m/s]; empty where the message has none.
+    :ivar efforts: likewise [Nm or N]; empty where the message has none, None where they were not
+        read because nothing needs them.
+    :ivar stamp: time of the measurement on the publisher's clock [s]; 0: not given.
+    """
+
+    names: Sequence[str]
+    positions: Floats
+    velocities: Floats = ()
+    efforts: Floats | None = None
+    stamp: float = 0.0
 
 
 class _Plan(NamedTuple):
@@ -77,25 +96,20 @@ class JointStates:
         self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False)
         self._summarize()
 
-    def update(
-            self,
-            names: Sequence[str],
-            positions: Floats,
-            velocities: Floats,
-            stamp: float,
-            now: float,
-            efforts: Floats | None = None) -> bool:
+    def update(self, message: MeasuredJoints, now: float) -> bool:
         """
-        Take over what a message says; all of it, or nothing where it is refused.
+        Merge a message: either all of it, or nothing where it is refused.
 
-        A position that is not finite counts as not measured, unless the joint is controlled.  A
-        velocity of NaN means that there is none, as joint_state_broadcaster writes it.  While
-        what is held is fresh, older stamps are out of order; afterwards they are a new clock.
+        A position that is not finite is ignored, unless the joint is controlled.  A velocity of
+        NaN means that none is measured; joint_state_broadcaster writes it so.  A stamp older than
+        that of a fresh state is out of order and refused; after the timeout an older stamp is
+        accepted, because the publisher's clock may have been reset.
 
-        :param efforts: empty where the message gives none; None: nobody asks for them.
-        :return: whether the message carried a controlled joint.
+        :param now: time of reception on the steady clock [s].
+        :return: whether the message contains a controlled joint.
         :raises MessageError: for wrong lengths, values that are not finite, or an old stamp.
         """
+        names, positions, velocities, efforts, stamp = message
         _check_lengths(names, positions, velocities)
         plan = self._plan(names)
         if not plan.size:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ros2_rnea.dynamics.jacobian import free_fall_felt
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.state.low_pass import LowPass
+from ros2_rnea.feedforward.signals import LowPass
 from ros2_rnea.spatial import Matrix, Vector
 
 LEAST = 1.5

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The wrenches that are known to act on the robot, the newest of each frame."""
+"""The external wrenches that act on the robot, the newest one of each frame."""
 
 from __future__ import annotations
 
@@ -20,67 +20,50 @@ from math import hypot, inf
 
 import numpy as np
 
-from ros2_rnea.dynamics.wrenches import weight
+from ros2_rnea.dynamics.wrenches import weight, wrench_matrix_to_body
 from ros2_rnea.errors import did_you_mean, MessageError
-from ros2_rnea.feedforward.effort.crossfade import remaining_weight
-from ros2_rnea.feedforward.state.wrench_signal import Smoothing, WrenchSignal
+from ros2_rnea.feedforward.settings import ExertedBy, WrenchSettings
+from ros2_rnea.feedforward.signals import remaining_weight
+from ros2_rnea.feedforward.state.wrench_signal import WrenchSignal
 from ros2_rnea.model.tree import BASE, Tree
-from ros2_rnea.spatial import Force, Vector
+from ros2_rnea.spatial import Vector
 
-BEYOND_REASON = 1e9
-"""Wrenches are smaller than this [N, Nm], so that no sum of them overflows."""
+LARGEST_WRENCH = 1e9
+"""Norms of accepted wrenches are below this [N, Nm], so that no sum of them overflows."""
 
 
 class ExternalWrenches:
     """
-    Wrenches by the link in whose frame they are given; several links' wrenches add up.
+    Measured wrenches by the link in whose frame they are given; their sum acts on the robot.
 
-    What a message tells goes through these steps:
+    A wrench in a message passes through these steps:
 
-    1. *sign*: it becomes what is done to the robot.
-    2. *tool*: a sensor feels all that hangs on it, also the weight of a tool, which is in the
-       robot's model already where the description has the tool.  At rest such a sensor reads that
-       weight, [c × m g; m g], as done to the robot, in every posture another; it is taken out.
-       A tool that the description lacks is left in, and then balanced as any other load.  What
-       accelerates the tool is felt too and left in.
-    3. *bias*: what :meth:`zero` found.
-    4. *low-pass*, from zero, or from what has not faded yet.
-    5. *deadbands*: of the moment and of the force, what exceeds them counts.
+    1. *Sign*: afterwards it is the wrench that the environment applies to the robot.
+    2. *Tool weight*: a force-torque sensor also measures the weight of the tool behind it,
+       [c × m g; m g], which changes with the orientation.  Where the description contains the
+       tool, the robot model accounts for that weight already, so it is subtracted here
+       (``tool_mass``, ``tool_center``).  Inertial forces of an accelerated tool are not
+       subtracted.  A tool that the description lacks needs ``tool_mass`` 0: its measured weight
+       is then balanced like any other load.
+    3. *Bias*: the sensor offset found by :meth:`zero` is subtracted.
+    4. *Low-pass filter*, which starts from zero, or from what is left of a wrench fading out.
+    5. *Deadbands* of the moment and of the force: the part beyond them is used.
 
     :param tree: of the robot.
-    :param timeout: a wrench counts for this long after it came [s].
-    :param fade_time: and then fades for this long, so that no effort makes a step [s].
-    :param exerted_by_robot: whether messages tell what the robot does to the environment.
-    :param time_constant: of the low-pass [s]; 0: none.
-    :param force_deadband: as a norm [N]; likewise ``moment_deadband`` [Nm].
-    :param tool_mass: of what is fastened beyond the sensor and in the robot's model [kg]; the same
-        for every frame, so that it suits a robot with one sensor only.
-    :param tool_center: its centre of mass in the frame of the wrenches [m].
+    :param settings: of all frames.
     """
 
-    def __init__(
-            self,
-            tree: Tree,
-            timeout: float,
-            fade_time: float = 0.0,
-            exerted_by_robot: bool = False,
-            *,
-            time_constant: float = 0.0,
-            force_deadband: float = 0.0,
-            moment_deadband: float = 0.0,
-            tool_mass: float = 0.0,
-            tool_center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-        self.timeout = timeout
-        self.fade_time = fade_time
-        self.sign = -1.0 if exerted_by_robot else 1.0
-        self._smoothing = Smoothing(time_constant, timeout, moment_deadband, force_deadband)
-        self._tool_mass = float(tool_mass)
-        self._tool_center = Vector(*map(float, tool_center))
+    def __init__(self, tree: Tree, settings: WrenchSettings) -> None:
+        self._settings = settings
+        self._sign = -1.0 if settings.exerted_by is ExertedBy.ROBOT else 1.0
+        self._tool_mass = float(settings.tool_mass)
+        self._tool_center = Vector(*map(float, settings.tool_center))
         self._tree = tree
-        self._links = frozenset(
+        self._moving_links = frozenset(
             name for name, frame in tree.links.items() if frame.body != BASE)
-        self._rows = np.zeros((len(tree.bodies), 6))
+        self._body_wrenches = np.zeros((len(tree.bodies), 6))
         self._signals: dict[str, WrenchSignal] = {}
+        self._bodies: dict[str, tuple[int, np.ndarray]] = {}  # by frame: body, matrix to it
 
     def update(
             self,
@@ -89,127 +72,143 @@ class ExternalWrenches:
             now: float,
             free_fall: Sequence[float] | np.ndarray | None = None) -> None:
         """
-        Take over a wrench [moment; force] about the origin of a link's frame, in its axes.
+        Accept a wrench [moment; force] about the origin of a link's frame, in the frame's axes.
 
-        :param free_fall: its acceleration in the frame's axes [m/s^2]; a tool's weight needs it.
+        :param frame: a link that joints move.
+        :param now: time of reception on the steady clock [s].
+        :param free_fall: acceleration of free fall in the frame's axes [m/s^2]; needed to compute
+            the tool's weight.
         :raises MessageError: where no moving link has the frame's name, the value is not six
-            finite numbers, or nothing tells which way a tool's weight points.
+            finite numbers, or the tool's weight is needed and ``free_fall`` is None.
         """
-        if frame not in self._links:
-            hint = did_you_mean(frame, self._links)
+        if frame not in self._moving_links:
+            hint = did_you_mean(frame, self._moving_links)
             raise MessageError(
                 f'the wrench frame {frame!r} is not a link that joints move, so that the wrench '
                 f'would change no effort{hint}')
         wrench = np.array(moment_force, dtype=float)
-        if wrench.shape != (6,) or not _is_reasonable(wrench):
+        if wrench.shape != (6,) or not _is_valid(wrench):
             raise MessageError(
                 f'the wrench in frame {frame!r} is {wrench.tolist()}; it needs 6 finite numbers '
-                f'with a norm below {BEYOND_REASON:g}')
-        if self.sign < 0.0:
+                f'with a norm below {LARGEST_WRENCH:g}')
+        if self._sign < 0.0:
             wrench = -wrench
         if self._tool_mass:
             wrench = self._without_tool(frame, wrench, free_fall)
         signal = self._signals.get(frame)
         if signal is None:
-            signal = self._signals[frame] = WrenchSignal(self._smoothing)
-        signal.update(wrench, now, self._share(signal, now))
+            signal = self._add_signal(frame)
+        signal.update(wrench, now, self._weight(signal, now))
 
     def zero(self, now: float) -> tuple[str, ...]:
         """
-        Let what counts now be nothing from now on, and return the frames of which this is so.
+        Take the present filtered wrenches as sensor bias and return their frames.
 
-        It is what the filter says, the tool's weight apart, and is taken for a bias of the sensor;
-        so nothing may touch the tool.
+        The weight of a known tool is not part of the bias.  Nothing may touch the tool meanwhile.
 
         :raises MessageError: where no frame has a fresh wrench.
         """
         old = self.stale(now)
         fresh = tuple(frame for frame, signal in self._signals.items()
-                      if 0.0 <= now - signal.received <= self.timeout)
+                      if self._is_fresh(signal, now))
         if not fresh:
-            seen = f'; what came in {", ".join(old)} is older' if old else ''
+            seen = f'; the newest one in {", ".join(old)} is older' if old else ''
             raise MessageError(
-                'there is no wrench that could be set to zero: none came within the last '
-                f'{self.timeout:g} s{seen}')
+                'no wrench can be set to zero: none was received within the last '
+                f'{self._settings.timeout:g} s{seen}')
         for frame in fresh:
             self._signals[frame].zero()
         return fresh
 
     def forget(self) -> None:
-        """Forget all wrenches, for their times mean nothing any more; biases stay."""
+        """Discard all wrenches, because their times are invalid; biases stay."""
         for signal in self._signals.values():
             signal.forget()
 
     def adopt(self, older: ExternalWrenches) -> None:
         """
-        Take over what an earlier object has of the same frames: the newest wrench, bias, filter.
+        Continue with the newest wrench, bias and filter state of each frame of another object.
 
-        Where another tool is taken out now, or has another sign, all these are of no more use.
+        Nothing is adopted where the subtracted tool differs, or where it is the same and the sign
+        has changed: bias and filter state contain the tool's weight.
         """
-        sign = self.sign * older.sign
-        tool, its_tool = (
-            (wrenches._tool_mass, *wrenches._tool_center) if wrenches._tool_mass else None
-            for wrenches in (self, older))
-        if tool != its_tool or (tool and sign < 0.0):
+        sign = self._sign * older._sign
+        tool, older_tool = (
+            (settings.tool_mass, *settings.tool_center) if settings.tool_mass else None
+            for settings in (self._settings, older._settings))
+        if tool != older_tool or (tool and sign < 0.0):
             return
         for frame, signal in older._signals.items():
-            if frame in self._links:
-                self._signals[frame] = WrenchSignal(self._smoothing)
-                self._signals[frame].adopt(signal, sign)
+            if frame in self._moving_links:
+                self._add_signal(frame).adopt(signal, sign)
 
     def active(self, now: float) -> dict[str, np.ndarray]:
-        """Return what the environment does to the robot now: [moment; force] by link."""
+        """Return the wrenches [moment; force] applied to the robot now, by link."""
         active = {}
         for frame, signal in self._signals.items():
-            share = self._share(signal, now)
-            if share > 0.0:
-                active[frame] = share * signal.value
+            weight_now = self._weight(signal, now)
+            if weight_now > 0.0:
+                active[frame] = weight_now * signal.value
         return active
 
-    def _share(self, signal: WrenchSignal, now: float) -> float:
-        """Return how much of the newest wrench of a frame counts now."""
-        age = now - signal.received
-        if age < 0.0:
-            return 0.0
-        return remaining_weight(age - self.timeout, self.fade_time) if age > self.timeout else 1.0
+    def on_bodies(self, now: float) -> np.ndarray | None:
+        """
+        Return the sum of the active wrenches on each body, in the body's frame.
 
-    def rows(self, now: float) -> np.ndarray | None:
-        """Return the same as the sum on each body, shape (bodies, 6); None where there is none."""
+        :return: shape (bodies, 6), an array that the next call overwrites; None where no wrench
+            is active.
+        """
         active = self.active(now)
         if not active:
             return None
-        self._rows[:] = 0.0
-        for frame, value in active.items():
-            place = self._tree.links[frame]
-            numbers = value.tolist()
-            force = Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
-            self._rows[place.body] += [*place.X_body_to_link.to_parent(force)]
-        return self._rows
+        self._body_wrenches[:] = 0.0
+        for frame, wrench in active.items():
+            body, to_body = self._bodies[frame]
+            self._body_wrenches[body] += to_body.dot(wrench)
+        return self._body_wrenches
 
     def stale(self, now: float) -> tuple[str, ...]:
-        """Return the frames whose newest wrench counts no longer, or not in full."""
+        """Return the frames whose newest wrench is older than the timeout."""
         return tuple(
             frame for frame, signal in self._signals.items()
-            if signal.received > -inf and not 0.0 <= now - signal.received <= self.timeout)
+            if signal.received > -inf and not self._is_fresh(signal, now))
+
+    def _add_signal(self, frame: str) -> WrenchSignal:
+        link = self._tree.links[frame]
+        self._bodies[frame] = link.body, np.array(wrench_matrix_to_body(link), dtype=float)
+        signal = self._signals[frame] = WrenchSignal(self._settings)
+        return signal
+
+    def _is_fresh(self, signal: WrenchSignal, now: float) -> bool:
+        return 0.0 <= now - signal.received <= self._settings.timeout
+
+    def _weight(self, signal: WrenchSignal, now: float) -> float:
+        """Return 1 while a frame's wrench is fresh; then it falls to 0 over the fade time."""
+        age = now - signal.received
+        if age < 0.0:
+            return 0.0
+        late = age - self._settings.timeout
+        return remaining_weight(late, self._settings.fade_time) if late > 0.0 else 1.0
 
     def _without_tool(
             self, frame: str, wrench: np.ndarray,
             free_fall: Sequence[float] | np.ndarray | None) -> np.ndarray:
-        """Return a wrench on the robot without the part that is the tool's weight."""
+        """Return a measured wrench less the weight of the tool."""
+        mass = self._tool_mass
         if free_fall is None:
             raise MessageError(
-                f'the wrench in frame {frame!r} contains the weight of a tool of '
-                f'{self._tool_mass:g} kg, and nothing tells which way is down there')
-        felt = weight(self._tool_mass, self._tool_center, Vector(*map(float, free_fall)))
-        rest = wrench - [*felt]
-        if not _is_reasonable(rest):
+                f'the wrench in frame {frame!r} contains the weight of a tool of {mass:g} kg, and '
+                'the direction of gravity in that frame is unknown')
+        tool_weight = weight(mass, self._tool_center, Vector(*map(float, free_fall)))
+        rest = wrench - [*tool_weight]
+        if not _is_valid(rest):
             raise MessageError(
-                f'the wrench in frame {frame!r} without the weight of a tool of '
-                f'{self._tool_mass:g} kg, which falls with {[*free_fall]} m/s^2, is '
-                f'{rest.tolist()}; it needs 6 finite numbers with a norm below {BEYOND_REASON:g}')
+                f'the wrench in frame {frame!r} without the weight of a tool of {mass:g} kg, '
+                f'which falls with {[*free_fall]} m/s^2, is {rest.tolist()}; it needs 6 finite '
+                f'numbers with a norm below {LARGEST_WRENCH:g}')
         return rest
 
 
-def _is_reasonable(wrench: np.ndarray) -> bool:
-    """Tell whether all numbers are finite and not too large."""
-    return hypot(*wrench.tolist()) < BEYOND_REASON  # false for NaN; NumPy would warn
+def _is_valid(wrench: np.ndarray) -> bool:
+    """Return whether all numbers are finite and not too large."""
+    return hypot(*wrench.tolist()) < LARGEST_WRENCH  # false for NaN; NumPy would warn

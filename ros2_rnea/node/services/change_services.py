@@ -28,7 +28,7 @@ from ros2_rnea.audit.findings import Severity
 from ros2_rnea.audit.links import link_findings
 from ros2_rnea.errors import ArgumentError, MessageError, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.queries import state_query
+from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.configuration import Configuration
@@ -126,7 +126,7 @@ class ChangeServices:
                 f'{policy.robot.tree.root!r}, needs none')
         check_link(policy.robot.tree, link)
         # of all links at once, as a kernel for one of them would first have to be compiled
-        return policy.robot.link_rotation(state_query(policy, steady, (), ()).q, link)
+        return policy.robot.link_rotation(state_query(policy, steady, RequestedState()).q, link)
 
     # ---- the topic ------------------------------------------------------------------------------
 

@@ -25,7 +25,12 @@ from rclpy.node import Node
 from ros2_rnea.dynamics.terms import TERM_NAMES
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
-from ros2_rnea.feedforward.queries import answered_joints, AnsweredJoints, state_query
+from ros2_rnea.feedforward.queries import (
+    answered_joints,
+    AnsweredJoints,
+    RequestedState,
+    state_query,
+)
 from ros2_rnea.node.models.introduction import NO_ROBOT
 from ros2_rnea.node.topics.conversions import moment_force
 from sensor_msgs.msg import JointState
@@ -90,15 +95,16 @@ class Services:
         return response
 
     def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
-        question = state_query(policy, self._now(), request.names, request.positions)
+        question = state_query(
+            policy, self._now(), RequestedState(request.names, request.positions))
         tau = policy.robot.gravity(question.q, _gravity(request))
         joints = answered_joints(policy)
         _fill_effort(response.effort, joints, question.q, tau)
 
     def _inverse_dynamics(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
         question = state_query(
-            policy, self._now(), request.names, request.positions,
-            request.velocities, request.accelerations)
+            policy, self._now(), RequestedState(
+                request.names, request.positions, request.velocities, request.accelerations))
         terms = policy.robot.effort_terms(
             *question, _wrenches(request.wrenches), _gravity(request))
         joints = answered_joints(policy)

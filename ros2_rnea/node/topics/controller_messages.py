@@ -21,15 +21,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
+from ros2_rnea.node.topics.conversions import seconds
+
 try:
     from control_msgs.msg import JointTrajectoryControllerState
 except ImportError:
     JointTrajectoryControllerState = None
 
 
-def reference_of(message: Any) -> Any:
-    """Return the point that the controller steers to; before version 4.4 it was ``desired``."""
-    return message.reference if hasattr(message, 'reference') else message.desired
+def controller_reference(message: Any) -> ControllerReference:
+    """
+    Return the reference in a JointTrajectoryControllerState message.
+
+    The field is ``reference`` from version 4.4 of control_msgs on, and ``desired`` before.
+    """
+    point = message.reference if hasattr(message, 'reference') else message.desired
+    return ControllerReference(
+        message.joint_names, point.positions, point.velocities, point.accelerations,
+        seconds(message.header.stamp), speed_scaling_of(message))
 
 
 def speed_scaling_of(message: Any) -> float:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Wrench
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from trajectory_msgs.msg import JointTrajectory
 
 
@@ -43,6 +43,12 @@ def waypoints(trajectory: JointTrajectory) -> list[Waypoint]:
             tuple(point.velocities) or None,
             tuple(point.accelerations) or None)
         for point in trajectory.points]
+
+
+def trajectory_command(message: JointTrajectory) -> TrajectoryCommand:
+    """Return the content of a JointTrajectory message."""
+    return TrajectoryCommand(
+        message.joint_names, waypoints(message), seconds(message.header.stamp))
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -30,16 +30,27 @@ INSIDE, AT_UPPER, AT_LOWER = (np.array([[q, 0.0], [0.0, 0.0]]) for q in (0.3, 3.
 
 
 def limiter(limits=LIMITS, beyond=BeyondLimits.CLAMP, rate=inf):
-    return EffortLimiter(JOINTS, limits, beyond, BOUNDS, EffortRamp(JOINTS, rate))
+    return EffortLimiter(limits, beyond, BOUNDS, EffortRamp(JOINTS, rate))
 
 
 def limit(one, needed, now=10.0, measured=INSIDE, holding=(7.0, 0.0)):
-    """Return what passed and the flags by their names."""
+    """Return the limited effort, and the flagged joints by kind of limit."""
     limited = one.limit(np.array(needed), now, measured, lambda: np.array(holding))
     effort = None if limited.effort is None else limited.effort.tolist()
-    assert all(isinstance(joints, tuple) for joints in limited[1:])
-    return effort, {name: joints for name, joints in limited._asdict().items()
-                    if name != 'effort' and joints}
+    if limited.not_finite is not None:
+        assert limited.flags is None
+        return effort, {'not_finite': named(limited.not_finite)}
+    if limited.flags is None:
+        return effort, {}
+    assert limited.flags.joints == JOINTS
+    kinds = limited.flags._asdict().items()
+    flags = {kind: named(array) for kind, array in kinds if kind != 'joints' and array.any()}
+    assert flags, 'flags without a flagged joint'
+    return effort, flags
+
+
+def named(flags):
+    return tuple(name for name, flag in zip(JOINTS, flags) if flag)
 
 
 def test_what_is_within_everything_passes_as_it_is():

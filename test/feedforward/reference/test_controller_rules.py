@@ -24,6 +24,7 @@ from ros2_rnea.feedforward.reference.controller_rules import (
 )
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from trajectories import follow
 
 NAMES = ('shoulder', 'elbow', 'wrist')
 NOW = 100.0
@@ -47,7 +48,7 @@ def arm(**rules):
     """Return the motion of an arm whose trajectory goes from 0 at NOW to 4 a second later."""
     motion = DesiredMotion(NAMES, (False, False, True), 0.05, ControllerRules(**rules))
     points = [Waypoint(0.0, (0.0,) * 3), Waypoint(1.0, (4.0,) * 3)]
-    motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, points, 0.0, NOW, MEASURED, None)
     return motion
 
 
@@ -90,9 +91,9 @@ def test_a_partial_goal_is_refused_unless_allowed_naming_what_is_missing():
     elbow = (('elbow',), [Waypoint(1.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
     strict = arm(allow_partial_joints_goal=False)
     with pytest.raises(TrajectoryError, match="does not move 'shoulder', 'wrist': .* all joints"):
-        strict.accept(*elbow)
+        follow(strict, *elbow)
     assert strict.target(NOW + 0.75, ONES).positions == pytest.approx(3 * ONES)
-    arm(allow_partial_joints_goal=True).accept(*elbow)
+    follow(arm(allow_partial_joints_goal=True), *elbow)
 
 
 @pytest.mark.parametrize(('allowed', 'reason'), [(True, None), (False, 'velocity 1.0')])
@@ -100,16 +101,16 @@ def test_a_last_point_in_motion_is_refused_unless_allowed(allowed, reason):
     motion = arm(allow_nonzero_velocity_at_trajectory_end=allowed)
     goal = (NAMES, [Waypoint(1.0, (7.0,) * 3, (1.0,) * 3)], 0.0, NOW, MEASURED, None)
     if reason is None:
-        motion.accept(*goal)
+        follow(motion, *goal)
     else:
         with pytest.raises(TrajectoryError, match=reason):
-            motion.accept(*goal)
+            follow(motion, *goal)
 
 
 @pytest.mark.parametrize(('commanded', 'held'), [(True, 2 * ONES), (False, MEASURED)])
 def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
     motion = arm(omitted_joints_stay_where_commanded=commanded)
-    motion.accept(('elbow',), [Waypoint(0.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(0.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
     target = motion.target(NOW + 0.5, np.array((held[0], 7.0, held[2])))
     assert target.status is Status.HOLDING_END
     assert target.positions == pytest.approx((held[0], 7.0, held[2]))
@@ -125,9 +126,9 @@ def test_the_motion_leads_in_from_the_desired_state_where_the_controller_does(
     motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     still = ((0.0,) * 3, (0.0,) * 3)
     points = [Waypoint(0.0, (0.0,) * 3, *still[:1]), Waypoint(1.0, (1.0,) * 3, *still[:1])]
-    motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
-    motion.accept(
-        NAMES, [Waypoint(1.0, (2.0,) * 3, *still)], 0.0, NOW + 0.5, MEASURED, 9 * ONES)
+    follow(motion, NAMES, points, 0.0, NOW, MEASURED, None)
+    follow(
+        motion, NAMES, [Waypoint(1.0, (2.0,) * 3, *still)], 0.0, NOW + 0.5, MEASURED, 9 * ONES)
     assert np.array(motion.target(NOW + 0.5, ONES)[1:4]) == pytest.approx(np.array(state))
 
 
@@ -136,9 +137,9 @@ def test_the_lead_in_from_the_desired_state_has_its_acceleration():
     motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     still = ((0.0,) * 3,)
     points = [Waypoint(0.0, (0.0,) * 3, *still), Waypoint(1.0, (1.0,) * 3, *still)]
-    motion.accept(NAMES, points, 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, points, 0.0, NOW, MEASURED, None)
     before = motion.target(NOW + 0.25, ONES)
-    motion.accept(
-        NAMES, [Waypoint(1.0, (2.0,) * 3, *still, *still)], 0.0, NOW + 0.25, MEASURED, None)
+    follow(
+        motion, NAMES, [Waypoint(1.0, (2.0,) * 3, *still, *still)], 0.0, NOW + 0.25, MEASURED)
     assert before.accelerations[0] == pytest.approx(3.0)
     assert motion.target(NOW + 0.25, ONES).accelerations == pytest.approx(before.accelerations)

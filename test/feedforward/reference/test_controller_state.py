@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.reference.controller_state import ControllerState
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference, ControllerState
 
 JOINTS = ('shoulder', 'elbow')
 Q, QD, QDD = (1.0, 2.0), (3.0, 4.0), (5.0, 6.0)
@@ -33,13 +33,13 @@ def state():
     return ControllerState(JOINTS, TIMEOUT)
 
 
-def moved(state, times=1, **changes):
+def moved(state, times=1, now=None, **changes):
     """Tell a state references that move on, one a millisecond from 10 s on; return the last."""
     for i in range(times):
         told = {
             'joint_names': JOINTS, 'positions': (1.0 + i, 2.0), 'velocities': QD,
-            'accelerations': QDD, 'stamp': 10.0 + 1e-3 * i, 'now': 10.0 + 1e-3 * i, **changes}
-        state.update(**told)
+            'accelerations': QDD, 'stamp': 10.0 + 1e-3 * i, **changes}
+        state.update(ControllerReference(**told), 10.0 + 1e-3 * i if now is None else now)
     return state.reference(10.0 + 1e-3 * (times - 1))
 
 
@@ -52,7 +52,7 @@ def test_before_the_first_reference_there_is_none(state):
 
 
 def test_a_reference_is_what_the_message_says(state):
-    state.update(JOINTS, Q, QD, QDD, 10.0, 10.0, 1.0)
+    state.update(ControllerReference(JOINTS, Q, QD, QDD, 10.0, 1.0), 10.0)
     assert np.array_equal(state.reference(10.0)[:3], (Q, QD, QDD))
     assert state.reference(10.0).strength == 1.0
     assert state.missing == ()
@@ -60,14 +60,16 @@ def test_a_reference_is_what_the_message_says(state):
 
 def test_values_go_to_the_joints_that_they_are_named_for_and_other_joints_are_passed_over(state):
     state.update(
-        ('finger', 'elbow', 'shoulder'), (9.0, 2.0, 1.0), (9.0, 4.0, 3.0), (9.0, 6.0, 5.0),
-        10.0, 10.0, 1.0)
+        ControllerReference(
+            ('finger', 'elbow', 'shoulder'), (9.0, 2.0, 1.0), (9.0, 4.0, 3.0), (9.0, 6.0, 5.0),
+            10.0, 1.0),
+        10.0)
     assert np.array_equal(state.reference(10.0)[:3], (Q, QD, QDD))
 
 
 def test_the_order_of_joints_may_change_from_message_to_message(state):
-    state.update(JOINTS[::-1], Q[::-1], (), (), 10.0, 10.0)
-    state.update(JOINTS, (7.0, 8.0), (), (), 10.1, 10.1)
+    state.update(ControllerReference(JOINTS[::-1], Q[::-1], (), (), 10.0), 10.0)
+    state.update(ControllerReference(JOINTS, (7.0, 8.0), (), (), 10.1), 10.1)
     assert np.array_equal(state.reference(10.1).positions, (7.0, 8.0))
 
 
@@ -78,7 +80,7 @@ def test_the_order_of_joints_may_change_from_message_to_message(state):
     ((), (), ('velocities', 'accelerations')),
 ])
 def test_a_missing_field_counts_as_zero_and_is_named(state, velocities, accelerations, missing):
-    state.update(JOINTS, Q, velocities, accelerations, 10.0, 10.0)
+    state.update(ControllerReference(JOINTS, Q, velocities, accelerations, 10.0), 10.0)
     reference = state.reference(10.0)
     assert np.array_equal(reference.velocities, velocities or (0.0, 0.0))
     assert np.array_equal(reference.accelerations, accelerations or (0.0, 0.0))
@@ -104,9 +106,9 @@ def test_a_reference_that_is_refused_leaves_the_one_before(state, changes, reaso
     before = moved(state)
     told = {
         'joint_names': JOINTS, 'positions': (8.0, 8.0), 'velocities': QD, 'accelerations': (),
-        'stamp': 10.1, 'now': 10.1, **changes}
+        'stamp': 10.1, **changes}
     with pytest.raises(MessageError, match=reason):
-        state.update(**told)
+        state.update(ControllerReference(**told), 10.1)
     assert np.array_equal(state.reference(10.1)[:3], before[:3])
     assert state.missing == ()
     assert not state.is_fresh(10.0 + TIMEOUT + 1e-6)
@@ -114,7 +116,7 @@ def test_a_reference_that_is_refused_leaves_the_one_before(state, changes, reaso
 
 def test_an_older_stamp_is_a_new_clock_once_the_reference_no_longer_counts(state):
     moved(state)
-    state.update(JOINTS, (8.0, 8.0), QD, QDD, 1.0, 11.0)
+    state.update(ControllerReference(JOINTS, (8.0, 8.0), QD, QDD, 1.0), 11.0)
     assert state.reference(11.0).positions[0] == 8.0
 
 
@@ -131,7 +133,7 @@ def test_a_stamp_of_zero_says_nothing(state):
 
 def test_what_was_told_may_change_afterwards(state):
     told = np.array(Q)
-    state.update(JOINTS, told, QD, QDD, 10.0, 10.0)
+    state.update(ControllerReference(JOINTS, told, QD, QDD, 10.0), 10.0)
     told[:] = 99.0
     assert np.array_equal(state.reference(10.0).positions, Q)
     with pytest.raises(ValueError, match='read-only'):
@@ -159,7 +161,9 @@ def test_scaled_derivatives_are_those_of_the_positions_that_are_really_passed(st
     def at(time, factor=0.4):
         t = factor * time
         state.update(
-            JOINTS, (t ** 3,) * 2, (3 * t ** 2,) * 2, (6 * t,) * 2, 0.0, time, factor)
+            ControllerReference(
+                JOINTS, (t ** 3,) * 2, (3 * t ** 2,) * 2, (6 * t,) * 2, 0.0, factor),
+            time)
         return np.array(state.reference(time)[:3])
 
     before, here, after = at(1.999), at(2.0), at(2.001)
@@ -174,7 +178,7 @@ def test_a_factor_that_is_never_filled_in_counts_as_one(state):
 
 def test_a_factor_of_zero_from_a_controller_that_fills_it_in_stands_still(state):
     moved(state, 2, speed_scaling=0.7)
-    state.update(JOINTS, (5.0, 5.0), QD, QDD, 10.1, 10.1, 0.0)
+    state.update(ControllerReference(JOINTS, (5.0, 5.0), QD, QDD, 10.1, 0.0), 10.1)
     assert not np.any(state.reference(10.1)[1:3])
 
 
@@ -191,7 +195,7 @@ def test_a_reference_that_stays_in_one_place_stands_still_whatever_it_says(
 
 def test_a_reference_that_moves_on_moves_again(state):
     moved(state, 5, positions=Q)
-    state.update(JOINTS, (1.0, 2.1), QD, QDD, 11.0, 10.1)
+    state.update(ControllerReference(JOINTS, (1.0, 2.1), QD, QDD, 11.0), 10.1)
     assert np.array_equal(state.reference(10.1).accelerations, QDD)
 
 
@@ -243,7 +247,7 @@ def test_after_clear_there_is_no_reference(state):
     moved(state)
     state.clear()
     assert state.reference(10.0) is None
-    state.update(JOINTS, Q, QD, QDD, 5.0, 10.0)
+    state.update(ControllerReference(JOINTS, Q, QD, QDD, 5.0), 10.0)
     assert state.is_fresh(10.0)
 
 
@@ -254,7 +258,7 @@ def test_another_object_goes_on_with_it(state):
     assert np.array_equal(other.reference(10.1)[1], np.array(QD) / 2)
     assert other.missing == ('accelerations',)
     with pytest.raises(MessageError, match='older'):
-        other.update(JOINTS, Q, QD, QDD, 10.0, 10.1)
+        other.update(ControllerReference(JOINTS, Q, QD, QDD, 10.0), 10.1)
 
 
 @pytest.mark.parametrize(('positions', 'factor'), [(Q, 1.0), ((8.0, 8.0), 0.0)])
@@ -264,5 +268,5 @@ def test_another_object_knows_what_stands_still_and_whether_the_factor_is_filled
     moved(state, 2, positions=Q, speed_scaling=1.0, stamp=0.0)
     other = ControllerState(JOINTS, TIMEOUT)
     other.adopt(state)
-    other.update(JOINTS, positions, QD, QDD, 10.1, 10.1, factor)
+    other.update(ControllerReference(JOINTS, positions, QD, QDD, 10.1, factor), 10.1)
     assert np.array_equal(other.reference(10.1)[1], (0.0, 0.0))

@@ -20,8 +20,10 @@ import pytest
 from ros2_rnea.errors import MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from trajectories import follow
 
 NAMES = ('shoulder', 'elbow', 'wrist')
 NOW = 100.0
@@ -41,7 +43,7 @@ def motion():
 @pytest.fixture
 def moving(motion):
     """Return the same from NOW on the way to ones."""
-    motion.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST)
     return motion
 
 
@@ -71,9 +73,9 @@ def test_a_trajectory_is_led_in_to_followed_and_its_end_held(
 
 def test_accelerations_of_the_trajectory_are_desired(motion):
     rest = ((0.0,) * 3, (0.0,) * 3)
-    motion.accept(
-        NAMES, [Waypoint(0.0, (0.0,) * 3, *rest), Waypoint(1.0, (1.0,) * 3, *rest)], 0.0, NOW,
-        MEASURED, AT_REST)
+    follow(
+        motion, NAMES, [Waypoint(0.0, (0.0,) * 3, *rest), Waypoint(1.0, (1.0,) * 3, *rest)],
+        0.0, NOW, MEASURED, AT_REST)
     assert motion.target(NOW + 0.25, ONES).accelerations == pytest.approx(5.625 * ONES)
 
 
@@ -87,7 +89,7 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=velocity > 0.0)
     motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     last = Waypoint(0.0, (1.0,) * 3, (velocity,) * 3, (7.0,) * 3)
-    motion.accept(NAMES, [last], 0.0, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, [last], 0.0, NOW, MEASURED, AT_REST)
     _, *desired, _ = motion.target(NOW, ONES)
     assert np.array_equal(desired, (ONES, AT_REST, AT_REST))
 
@@ -148,12 +150,12 @@ def test_the_tolerance_may_change_while_a_trajectory_is_held(moving):
     (NOW - 1.0, 0.0, 0.0),
 ])
 def test_a_trajectory_starts_at_its_stamp_or_at_reception(motion, stamp, elapsed, positions):
-    motion.accept(NAMES, TO_ONES, stamp, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, TO_ONES, stamp, NOW, MEASURED, AT_REST)
     assert motion.target(NOW + elapsed, MEASURED).positions == pytest.approx(positions * ONES)
 
 
 def test_a_trajectory_stamped_ahead_is_led_in_to_from_reception(motion):
-    motion.accept(NAMES, TO_ONES, NOW + 3.0, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, TO_ONES, NOW + 3.0, NOW, MEASURED, AT_REST)
     target = motion.target(NOW + 1.0, MEASURED)
     assert target.status is Status.FOLLOWING
     assert target.positions == pytest.approx(0.75 * MEASURED)
@@ -165,19 +167,19 @@ def test_a_trajectory_stamped_ahead_is_led_in_to_from_reception(motion):
 ])
 def test_the_lead_in_starts_with_the_measured_velocities(motion, velocities, expected):
     rest = Waypoint(1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    motion.accept(NAMES, [rest], 0.0, NOW, AT_REST, velocities)
+    follow(motion, NAMES, [rest], 0.0, NOW, AT_REST, velocities)
     assert motion.target(NOW + 0.5, MEASURED).positions == pytest.approx(expected)
 
 
 def test_a_continuous_joint_is_led_in_from_the_nearest_turn(motion):
-    motion.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED + 2 * pi, AT_REST)
+    follow(motion, NAMES, TO_ONES, 0.0, NOW, MEASURED + 2 * pi, AT_REST)
     positions = motion.target(NOW + 0.5, MEASURED).positions
     assert positions == pytest.approx((0.05 + pi, 0.1 + pi, 0.15))
 
 
 def test_the_measured_state_may_change_after_reception(motion):
     positions, velocities = MEASURED.copy(), AT_REST.copy()
-    motion.accept(NAMES[:1], [Waypoint(1.0, (0.0,), (0.0,))], 0.0, NOW, positions, velocities)
+    follow(motion, NAMES[:1], [Waypoint(1.0, (0.0,), (0.0,))], 0.0, NOW, positions, velocities)
     before = motion.target(NOW + 0.5, MEASURED).positions
     positions[:] = velocities[:] = 9.0
     assert np.array_equal(motion.target(NOW + 0.5, MEASURED).positions, before)
@@ -187,8 +189,9 @@ def test_the_measured_state_may_change_after_reception(motion):
 
 
 def test_values_go_to_the_joints_that_they_are_named_for(motion):
-    motion.accept(
-        ('wrist', 'shoulder', 'elbow'), [Waypoint(0.0, (3.0, 1.0, 2.0))], 0.0, NOW, MEASURED, None)
+    follow(
+        motion, ('wrist', 'shoulder', 'elbow'), [Waypoint(0.0, (3.0, 1.0, 2.0))],
+        0.0, NOW, MEASURED)
     assert np.array_equal(motion.target(NOW, np.array((1.0, 2.0, 3.0))).positions, (1.0, 2.0, 3.0))
 
 
@@ -202,9 +205,9 @@ def test_values_go_to_the_joints_that_they_are_named_for(motion):
 def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
         motion, first, measured, held):
     if first:
-        motion.accept(NAMES, first, 0.0, NOW, MEASURED, AT_REST)
+        follow(motion, NAMES, first, 0.0, NOW, MEASURED, AT_REST)
     elbow = (Waypoint(0.0, (5.0,), (0.0,)), Waypoint(1.0, (6.0,), (0.0,)))
-    motion.accept(('elbow',), elbow, 0.0, NOW + 1.0, measured * ONES, 3 * ONES)
+    follow(motion, ('elbow',), elbow, 0.0, NOW + 1.0, measured * ONES, 3 * ONES)
     _, *desired, _ = motion.target(NOW + 1.5, ONES)
     assert desired[0] == pytest.approx((held, 5.5, held))
     assert desired[1] == pytest.approx((0.0, 1.5, 0.0))
@@ -212,7 +215,7 @@ def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
 
 
 def test_joints_that_are_not_named_are_led_in_to_where_they_stay(moving):
-    moving.accept(('elbow',), [Waypoint(1.0, (5.0,))], 0.0, NOW + 1.0, MEASURED, AT_REST)
+    follow(moving, ('elbow',), [Waypoint(1.0, (5.0,))], 0.0, NOW + 1.0, MEASURED, AT_REST)
     assert moving.target(NOW + 1.0, ONES).positions == pytest.approx(MEASURED)
     assert moving.target(NOW + 1.5, ONES).positions == pytest.approx((0.05, 2.6, 0.15))
 
@@ -221,7 +224,7 @@ def test_joints_that_are_not_named_are_led_in_to_where_they_stay(moving):
 
 
 def test_a_new_trajectory_replaces_the_one_before_on_reception(moving):
-    moving.accept(NAMES, [Waypoint(4.0, (3.0,) * 3)], NOW, NOW + 1.0, ONES, AT_REST)
+    follow(moving, NAMES, [Waypoint(4.0, (3.0,) * 3)], NOW, NOW + 1.0, ONES, AT_REST)
     assert moving.target(NOW + 1.0, ONES).positions == pytest.approx(ONES)
     assert moving.target(NOW + 2.5, ONES).positions == pytest.approx(2 * ONES)
 
@@ -237,12 +240,12 @@ def test_a_new_trajectory_replaces_the_one_before_on_reception(moving):
 def test_a_trajectory_that_is_refused_leaves_the_one_before_running(
         moving, names, waypoints, stamp, measured, reason):
     with pytest.raises(TrajectoryError, match=reason):
-        moving.accept(names, waypoints, stamp, NOW, measured, AT_REST)
+        follow(moving, names, waypoints, stamp, NOW, measured, AT_REST)
     assert moving.target(NOW + 1.75, ONES).positions == pytest.approx(0.75 * ONES)
 
 
 def test_a_trajectory_that_ends_just_now_is_accepted(motion):
-    motion.accept(NAMES, TO_ONES, NOW - 2.0, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, TO_ONES, NOW - 2.0, NOW, MEASURED, AT_REST)
     assert motion.target(NOW, ONES).status is Status.HOLDING_END
 
 
@@ -261,7 +264,7 @@ STEADY = 7.0
 @pytest.fixture
 def controlled(moving):
     """Return a motion that a controller's reference took over, while a trajectory ran."""
-    moving.take_reference(NAMES, *REFERENCE, NOW, STEADY, 1.0)
+    moving.take_reference(ControllerReference(NAMES, *REFERENCE, NOW, 1.0), STEADY)
     return moving
 
 
@@ -302,25 +305,25 @@ def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion
 
 def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
     with pytest.raises(MessageError, match="no joint 'wrist'"):
-        moving.take_reference(NAMES[:2], *REFERENCE[:, :2], NOW, STEADY, 1.0)
+        moving.take_reference(ControllerReference(NAMES[:2], *REFERENCE[:, :2], NOW, 1.0), STEADY)
     assert reached(moving, 0.0).status is Status.FOLLOWING
     assert reached(moving, 0.0).positions == pytest.approx(0.75 * ONES)
 
 
 def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
     rest = [Waypoint(0.0, (9.0,) * 3)]
-    controlled.accept(NAMES, rest, 0.0, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
+    follow(controlled, NAMES, rest, 0.0, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
     assert reached(controlled, TIMEOUT).status is Status.FOLLOWING_CONTROLLER
     assert reached(controlled, 1e6).status is Status.CONTROLLER_LOST
 
 
 def test_it_is_refused_for_the_same_reasons(controlled):
     with pytest.raises(TrajectoryError, match='no points'):
-        controlled.accept(NAMES, [], 0.0, NOW, MEASURED, AT_REST, STEADY)
+        follow(controlled, NAMES, [], 0.0, NOW, MEASURED, AT_REST, STEADY)
 
 
 def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(controlled):
-    controlled.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    follow(controlled, NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
     target = reached(controlled, 3.0 * TIMEOUT)
     assert target.status is Status.FOLLOWING
     assert target.positions == pytest.approx(0.75 * ONES)
@@ -328,15 +331,16 @@ def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(contr
 
 def test_joints_that_it_does_not_name_stay_where_the_last_reference_has_them(controlled):
     near = REFERENCE[0] + 0.01
-    controlled.accept(
-        ('elbow',), [Waypoint(0.0, (9.0,))], 0.0, NOW, near, AT_REST, STEADY + 3.0 * TIMEOUT)
+    follow(
+        controlled, ('elbow',), [Waypoint(0.0, (9.0,))], 0.0, NOW, near, AT_REST,
+        STEADY + 3.0 * TIMEOUT)
     target = reached(controlled, 3.0 * TIMEOUT, np.array((5.0, 9.0, 7.0)))
     assert target.positions == pytest.approx((5.0, 9.0, 7.0))
 
 
 def test_references_that_come_again_take_over_again(controlled):
-    controlled.accept(NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
-    controlled.take_reference(NAMES, *REFERENCE, NOW + 1.0, STEADY + 1.0, 1.0)
+    follow(controlled, NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    controlled.take_reference(ControllerReference(NAMES, *REFERENCE, NOW + 1.0, 1.0), STEADY + 1.0)
     assert reached(controlled, 1.0).status is Status.FOLLOWING_CONTROLLER
     assert reached(controlled, 2.0).status is Status.CONTROLLER_LOST
 

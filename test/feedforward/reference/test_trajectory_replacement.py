@@ -30,6 +30,7 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.feedforward.reference.trajectory_replacement import joined
+from trajectories import follow
 
 NAMES = ('shoulder', 'elbow')
 NOW = 100.0
@@ -44,7 +45,7 @@ def motion():
     """Return the motion of an arm on the old trajectory."""
     rules = ControllerRules(allow_trajectory_replacement=True)
     motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
-    motion.accept(NAMES, OLD, 0.0, NOW, np.zeros(2), None)
+    follow(motion, NAMES, OLD, 0.0, NOW, np.zeros(2), None)
     return motion
 
 
@@ -58,27 +59,27 @@ def at(motion, time, measured=MEASURED):
 
 
 def test_a_new_trajectory_starts_from_the_desired_state_and_not_from_the_measured_one(motion):
-    motion.accept(NAMES, [Waypoint(1.0, (2.5, 3.5))], 0.0, THEN, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 2.0, 3.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.5, 2.0, 2.0, 3.0))
     assert motion.target(THEN + 1.0, np.array((2.5, 3.5))).status is Status.HOLDING_END
 
 
 def test_the_state_that_joins_the_two_has_the_velocity_of_the_old(motion):
-    motion.accept(NAMES, [Waypoint(1.0, (2.5,) * 2, (0.0,) * 2)], 0.0, THEN, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.5,) * 2, (0.0,) * 2)], 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 1.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.625, 1.625, 2.75, 2.75))
 
 
 def test_a_new_trajectory_with_a_point_at_its_start_steps_to_it(motion):
     points = [Waypoint(0.0, (7.0, 8.0)), Waypoint(1.0, (8.0, 9.0))]
-    motion.accept(NAMES, points, 0.0, THEN, MEASURED, None)
+    follow(motion, NAMES, points, 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((7.0, 8.0, 1.0, 1.0))
 
 
 def test_a_new_trajectory_whose_start_has_passed_starts_now_with_its_first_point(motion):
     points = [Waypoint(0.0, (7.0, 8.0)), Waypoint(2.0, (9.0, 10.0))]
-    motion.accept(NAMES, points, THEN - 1.0, THEN, MEASURED, None)
+    follow(motion, NAMES, points, THEN - 1.0, THEN, MEASURED, None)
     assert at(motion, THEN + 1.0) == pytest.approx((8.0, 9.0, 1.0, 1.0))
 
 
@@ -86,7 +87,7 @@ def test_a_new_trajectory_whose_start_has_passed_starts_now_with_its_first_point
 
 
 def test_until_the_new_stamp_the_old_runs_on_once_led_in_to_its_next_point(motion):
-    motion.accept(NAMES, [Waypoint(1.0, (0.0, 5.0))], NOW + 2.5, THEN, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (0.0, 5.0))], NOW + 2.5, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 0.8, 0.8))
     assert at(motion, NOW + 1.0) == pytest.approx((1.0, 1.0, 1.0, 1.0))
     assert at(motion, NOW + 2.25) == pytest.approx((2.25, 2.25, 1.0, 1.0))
@@ -95,7 +96,7 @@ def test_until_the_new_stamp_the_old_runs_on_once_led_in_to_its_next_point(motio
 
 
 def test_before_the_old_ones_next_point_the_motion_leads_in_to_where_the_new_one_starts(motion):
-    motion.accept(NAMES, [Waypoint(1.0, (0.0, 5.0))], NOW + 0.75, THEN, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (0.0, 5.0))], NOW + 0.75, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 0.0, 0.0))
     assert at(motion, NOW + 0.75 - 1e-9) == pytest.approx((0.75, 0.75, 1.0, 1.0))
     assert at(motion, NOW + 0.75) == pytest.approx((0.75, 0.75, -0.75, 4.25))
@@ -105,7 +106,7 @@ def test_before_the_old_ones_next_point_the_motion_leads_in_to_where_the_new_one
 
 
 def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_end(motion):
-    motion.accept(('elbow',), [Waypoint(1.0, (6.5,))], 0.0, THEN, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 6.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, 6.0))
     assert at(motion, NOW + 1.75) == pytest.approx((1.75, 6.5, 1.0, 0.0))
@@ -115,7 +116,7 @@ def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_e
 
 def test_omitted_joints_have_those_fields_of_the_old_that_the_new_points_have(motion):
     stop = Waypoint(1.0, (6.5,), (0.0,))
-    motion.accept(('elbow',), [Waypoint(0.5, (3.5,), (6.0,)), stop], 0.0, THEN, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(0.5, (3.5,), (6.0,)), stop], 0.0, THEN, MEASURED, None)
     for elapsed in (0.0, 0.25, 0.5, 0.75, 0.99):
         assert at(motion, THEN + elapsed)[::2] == pytest.approx((0.5 + elapsed, 1.0))
 
@@ -147,31 +148,31 @@ def test_without_an_old_trajectory_of_several_points_the_motion_leads_in_from_th
         motion, old):
     motion.clear()
     if old:
-        motion.accept(NAMES, old, 0.0, NOW, np.zeros(2), None)
-    motion.accept(NAMES, [Waypoint(1.0, (2.6, 3.6))], 0.0, THEN, MEASURED, None)
+        follow(motion, NAMES, old, 0.0, NOW, np.zeros(2), None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 2.0, 3.0))
 
 
 def test_a_robot_that_was_taken_off_the_old_end_is_led_in_from_where_it_is(motion):
-    motion.accept(NAMES, [Waypoint(1.0, (2.6, 3.6))], 0.0, NOW + 9.0, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], 0.0, NOW + 9.0, MEASURED, None)
     assert at(motion, NOW + 9.0) == pytest.approx((0.6, 0.6, 2.0, 3.0))
 
 
 def test_a_robot_at_the_old_end_starts_from_that_end(motion):
     measured = np.array((4.01, 3.99))
-    motion.accept(NAMES, [Waypoint(1.0, (5.0, 6.0))], 0.0, NOW + 9.0, measured, None)
+    follow(motion, NAMES, [Waypoint(1.0, (5.0, 6.0))], 0.0, NOW + 9.0, measured, None)
     assert at(motion, NOW + 9.0) == pytest.approx((4.0, 4.0, 1.0, 2.0))
 
 
 def test_a_new_trajectory_that_is_refused_leaves_the_old_running(motion):
     with pytest.raises(TrajectoryError, match="moves 'ankle'"):
-        motion.accept(('ankle',), [Waypoint(1.0, (1.0,))], 0.0, THEN, MEASURED, None)
+        follow(motion, ('ankle',), [Waypoint(1.0, (1.0,))], 0.0, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 1.0))
 
 
 def test_a_joined_motion_is_replaced_like_any_other(motion):
-    motion.accept(('elbow',), [Waypoint(1.0, (6.5,))], 0.0, THEN, MEASURED, None)
-    motion.accept(('elbow',), [Waypoint(1.0, (0.0,))], 0.0, THEN + 0.5, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], 0.0, THEN, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(1.0, (0.0,))], 0.0, THEN + 0.5, MEASURED, None)
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, -3.5))
     assert at(motion, NOW + 3.5) == pytest.approx((3.5, 0.0, 1.0, 0.0))
 

@@ -20,7 +20,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.state.joint_states import JointStates, MAXIMUM_PLANS
+from ros2_rnea.feedforward.state.joint_states import JointStates, MAXIMUM_PLANS, MeasuredJoints
 
 TIMEOUT = 0.1
 NOW = 50.0
@@ -37,7 +37,9 @@ def states():
 def measured(states):
     """Return the same, all measured at NOW with the stamp STAMP."""
     states.update(
-        ['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0], STAMP, NOW)
+        MeasuredJoints(
+            ['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0], stamp=STAMP),
+        NOW)
     return states
 
 
@@ -46,9 +48,9 @@ def measured(states):
 
 def test_a_list_of_names_may_change_and_stay_the_same_list(states):
     names = ['shoulder', 'elbow']
-    states.update(names, [0.1, 0.2], [], STAMP, NOW)
+    states.update(MeasuredJoints(names, [0.1, 0.2], stamp=STAMP), NOW)
     names.reverse()
-    states.update(names, [0.4, 0.3], [], STAMP, NOW)
+    states.update(MeasuredJoints(names, [0.4, 0.3], stamp=STAMP), NOW)
     assert states.positions[:2].tolist() == [0.3, 0.4]
 
 
@@ -68,27 +70,28 @@ def test_before_any_message_nothing_is_known(states):
 ])
 def test_values_go_to_their_joints_in_whatever_order_and_company(
         states, names, positions, velocities):
-    assert states.update(names, positions, velocities, STAMP, NOW)
+    assert states.update(MeasuredJoints(names, positions, velocities, stamp=STAMP), NOW)
     assert states.positions.tolist() == [0.1, 0.2, 0.3]
     assert states.velocities.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_the_order_may_change_from_message_to_message(states):
     for names in (['shoulder', 'elbow'], ['elbow', 'shoulder'], ['shoulder', 'elbow']):
-        states.update(names, [{'shoulder': 0.1, 'elbow': 0.2}[n] for n in names], [], STAMP, NOW)
+        positions = [{'shoulder': 0.1, 'elbow': 0.2}[name] for name in names]
+        states.update(MeasuredJoints(names, positions, stamp=STAMP), NOW)
         assert states.positions[:2].tolist() == [0.1, 0.2]
 
 
 def test_messages_of_several_publishers_are_merged(states):
-    states.update(['elbow'], [0.2], [2.0], STAMP, NOW)
-    states.update(['grip'], [0.3], [3.0], STAMP - 5.0, NOW)
-    states.update(['shoulder'], [0.1], [1.0], STAMP + 5.0, NOW)
+    states.update(MeasuredJoints(['elbow'], [0.2], [2.0], stamp=STAMP), NOW)
+    states.update(MeasuredJoints(['grip'], [0.3], [3.0], stamp=STAMP - 5.0), NOW)
+    states.update(MeasuredJoints(['shoulder'], [0.1], [1.0], stamp=STAMP + 5.0), NOW)
     assert states.positions.tolist() == [0.1, 0.2, 0.3]
     assert states.velocities.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_the_latest_value_counts(measured):
-    measured.update(['elbow'], [0.9], [9.0], STAMP + 0.01, NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.9], [9.0], stamp=STAMP + 0.01), NOW)
     assert measured.positions.tolist() == [0.1, 0.9, 0.3]
     assert measured.velocities.tolist() == [1.0, 9.0, 3.0]
 
@@ -96,7 +99,8 @@ def test_the_latest_value_counts(measured):
 @pytest.mark.parametrize('velocities, expected', [
     ([], [0.0, 0.0]), ([nan, 4.0], [0.0, 4.0]), ([nan, nan], [0.0, 0.0])])
 def test_a_velocity_that_is_not_given_is_zero(measured, velocities, expected):
-    measured.update(['shoulder', 'elbow'], [0.1, 0.2], velocities, STAMP, NOW)
+    measured.update(
+        MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], velocities, stamp=STAMP), NOW)
     assert measured.velocities[:2].tolist() == expected
 
 
@@ -104,12 +108,12 @@ def test_a_velocity_that_is_not_given_is_zero(measured, velocities, expected):
     (['shoulder'], True), (['grip', 'elbow'], True), (['grip'], False), (['wheel'], False),
     ([], False)])
 def test_it_is_told_whether_a_controlled_joint_was_there(states, names, controlled):
-    assert states.update(names, [0.0] * len(names), [], STAMP, NOW) is controlled
+    assert states.update(MeasuredJoints(names, [0.0] * len(names), stamp=STAMP), NOW) is controlled
 
 
 def test_the_names_of_many_kinds_of_message_do_not_pile_up(states):
     for i in range(3 * MAXIMUM_PLANS):
-        states.update([f'wheel_{i}', 'elbow'], [0.0, i], [], 0.0, NOW)
+        states.update(MeasuredJoints([f'wheel_{i}', 'elbow'], [0.0, i]), NOW)
         assert states.positions[1] == i
     assert len(states._plans) <= MAXIMUM_PLANS
 
@@ -133,7 +137,8 @@ def test_the_names_of_many_kinds_of_message_do_not_pile_up(states):
 def test_a_bad_message_is_refused_and_nothing_of_it_is_taken(
         measured, names, positions, velocities, message):
     with pytest.raises(MessageError, match=message):
-        measured.update(names, positions, velocities, STAMP + 1.0, NOW + TIMEOUT / 2)
+        measured.update(
+            MeasuredJoints(names, positions, velocities, stamp=STAMP + 1.0), NOW + TIMEOUT / 2)
     assert measured.positions.tolist() == [0.1, 0.2, 0.3]
     assert measured.velocities.tolist() == [1.0, 2.0, 3.0]
     assert measured.is_fresh(NOW + 0.99 * TIMEOUT) and not measured.is_fresh(NOW + 1.01 * TIMEOUT)
@@ -142,14 +147,16 @@ def test_a_bad_message_is_refused_and_nothing_of_it_is_taken(
 def test_a_message_that_was_refused_for_its_names_is_refused_again(measured):
     for _ in range(2):
         with pytest.raises(MessageError, match='stands twice'):
-            measured.update(['elbow', 'elbow'], [0.0, 0.0], [], STAMP, NOW)
+            measured.update(MeasuredJoints(['elbow', 'elbow'], [0.0, 0.0], stamp=STAMP), NOW)
 
 
 @pytest.mark.parametrize('position, velocity', [(nan, 1.0), (inf, 1.0), (0.5, inf)])
 def test_another_joint_that_is_not_finite_counts_as_not_in_the_message(
         measured, position, velocity):
     carried = measured.update(
-        ['grip', 'elbow'], [position, 0.9], [velocity, 9.0], STAMP + 1.0, NOW)
+        MeasuredJoints(
+            ['grip', 'elbow'], [position, 0.9], [velocity, 9.0], stamp=STAMP + 1.0),
+        NOW)
     assert carried
     assert measured.positions.tolist() == [0.1, 0.9, 0.3]
     assert measured.velocities.tolist() == [1.0, 9.0, 3.0]
@@ -160,47 +167,48 @@ def test_another_joint_that_is_not_finite_counts_as_not_in_the_message(
 
 @pytest.mark.parametrize('later', [0.0, 1e-9, 5.0, 1e6])
 def test_stamps_that_do_not_go_back_are_in_order(measured, later):
-    measured.update(['elbow'], [0.9], [], STAMP + later, NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + later), NOW)
     assert measured.positions[1] == 0.9
 
 
 def test_while_the_state_is_fresh_an_older_stamp_is_out_of_order(measured):
     with pytest.raises(MessageError, match="joint 'elbow' has a stamp that is 0.010000 s older"):
-        measured.update(['elbow'], [0.9], [], STAMP - 0.01, NOW + 0.099)
+        measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP - 0.01), NOW + 0.099)
     assert measured.positions[1] == 0.2
 
 
 def test_one_joint_out_of_order_refuses_the_message(measured):
-    measured.update(['elbow'], [0.2], [], STAMP + 1.0, NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 1.0), NOW)
     with pytest.raises(MessageError, match="joint 'elbow'"):
-        measured.update(['shoulder', 'elbow'], [0.9, 0.9], [], STAMP + 0.5, NOW)
+        measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.9, 0.9], stamp=STAMP + 0.5), NOW)
     assert measured.positions[0] == 0.1
 
 
 def test_once_the_state_is_stale_an_older_stamp_is_a_new_clock(measured):
     later = NOW + TIMEOUT + 0.001
-    measured.update(['shoulder', 'elbow'], [0.8, 0.9], [], 0.5, later)
+    measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.8, 0.9], stamp=0.5), later)
     assert measured.positions[:2].tolist() == [0.8, 0.9]
     with pytest.raises(MessageError):  # the new clock goes on from there
-        measured.update(['shoulder', 'elbow'], [0.0, 0.0], [], 0.4, later)
+        measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.0, 0.0], stamp=0.4), later)
 
 
 def test_a_stamp_of_zero_is_in_order_always(measured):
-    measured.update(['elbow'], [0.9], [], 0.0, NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.9]), NOW)
     assert measured.positions[1] == 0.9
 
 
 def test_stamps_are_compared_with_each_other_only(states):
-    states.update(['shoulder', 'elbow'], [0.1, 0.2], [], 1e9, NOW)
+    states.update(MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], stamp=1e9), NOW)
     assert states.is_fresh(NOW)
-    states.update(['grip'], [0.3], [], 1.0, NOW)  # another publisher on another clock
+    states.update(
+        MeasuredJoints(['grip'], [0.3], stamp=1.0), NOW)  # another publisher on another clock
     assert states.positions[2] == 0.3
 
 
 def test_a_stamp_of_zero_does_not_forget_the_stamp_before(measured):
-    measured.update(['elbow'], [0.9], [], 0.0, NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.9]), NOW)
     with pytest.raises(MessageError, match='older'):
-        measured.update(['elbow'], [0.0], [], STAMP - 1.0, NOW)
+        measured.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP - 1.0), NOW)
 
 
 # ---- freshness --------------------------------------------------------------------------------
@@ -213,26 +221,26 @@ def test_a_state_is_fresh_for_as_long_as_the_timeout(measured, age, fresh):
 
 
 def test_the_oldest_controlled_joint_decides(measured):
-    measured.update(['shoulder', 'grip'], [0.1, 0.3], [], STAMP, NOW + 0.08)
+    measured.update(MeasuredJoints(['shoulder', 'grip'], [0.1, 0.3], stamp=STAMP), NOW + 0.08)
     assert measured.is_fresh(NOW + 0.09)
     assert measured.stale(NOW + 0.12) == ('elbow',)
 
 
 def test_a_joint_that_is_not_controlled_need_not_be_fresh_or_there(states):
-    states.update(['shoulder', 'elbow'], [0.1, 0.2], [], STAMP, NOW)
+    states.update(MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], stamp=STAMP), NOW)
     assert states.is_fresh(NOW)
     assert states.unmeasured() == states.stale(NOW) == ()
 
 
 def test_what_was_never_measured_is_told_from_what_is_stale(states):
-    states.update(['elbow'], [0.2], [], STAMP, NOW)
+    states.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP), NOW)
     assert states.unmeasured() == ('shoulder',)
     assert states.stale(NOW) == ('shoulder',)
     assert states.stale(NOW + 1.0) == ('shoulder', 'elbow')
 
 
 def test_velocities_count_while_they_are_fresh(measured):
-    measured.update(['elbow'], [0.2], [2.0], STAMP, NOW + 0.05)
+    measured.update(MeasuredJoints(['elbow'], [0.2], [2.0], stamp=STAMP), NOW + 0.05)
     assert measured.fresh_velocities(NOW + 0.099).tolist() == [1.0, 2.0, 3.0]
     assert measured.fresh_velocities(NOW + 0.12).tolist() == [0.0, 2.0, 0.0]
     assert measured.velocities.tolist() == [1.0, 2.0, 3.0]
@@ -240,7 +248,7 @@ def test_velocities_count_while_they_are_fresh(measured):
 
 def test_the_timeout_is_that_of_the_object():
     patient = JointStates(['a'], [], 5.0)
-    patient.update(['a'], [0.0], [], 0.0, NOW)
+    patient.update(MeasuredJoints(['a'], [0.0]), NOW)
     assert patient.is_fresh(NOW + 4.9)
     assert not patient.is_fresh(NOW + 5.1)
 
@@ -253,7 +261,7 @@ def test_after_the_clock_has_gone_back_nothing_is_fresh(measured):
 
 
 def test_after_the_clock_has_gone_back_a_new_state_is_taken(measured):
-    measured.update(['shoulder', 'elbow'], [0.8, 0.9], [], 1.0, 1.0)
+    measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.8, 0.9], stamp=1.0), 1.0)
     assert measured.positions[:2].tolist() == [0.8, 0.9]
 
 
@@ -272,13 +280,13 @@ def test_what_is_known_of_the_same_joints_is_adopted(measured):
     assert other.velocities.tolist() == [3.0, 2.0, 0.0]
     assert other.is_fresh(NOW + 0.99 * TIMEOUT) and not other.is_fresh(NOW + 1.01 * TIMEOUT)
     with pytest.raises(MessageError, match='older'):
-        other.update(['elbow'], [0.0], [], STAMP - 1.0, NOW)
+        other.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP - 1.0), NOW)
 
 
 def test_what_was_adopted_is_a_copy(measured):
     other = JointStates(['elbow'], [], TIMEOUT)
     other.adopt(measured)
-    measured.update(['elbow'], [0.9], [], STAMP, NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP), NOW)
     assert other.positions.tolist() == [0.2]
 
 
@@ -290,6 +298,6 @@ def test_a_joint_that_was_not_measured_is_not_so_after_adoption(states):
 
 def test_a_message_without_names_after_one_with_a_list_of_them_says_nothing():
     states = JointStates(['a'], [], 0.1)
-    assert states.update(['a'], [1.0], [], 0.0, 1.0)
-    assert not states.update((), [], [], 0.0, 1.0)
+    assert states.update(MeasuredJoints(['a'], [1.0]), 1.0)
+    assert not states.update(MeasuredJoints((), []), 1.0)
     assert states.positions.tolist() == [1.0]

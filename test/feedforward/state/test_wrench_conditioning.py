@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.errors import MessageError, RneaError
+from ros2_rnea.feedforward.settings import ExertedBy, WrenchSettings
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from small_robots import joint, link, robot
 
@@ -45,7 +46,8 @@ pytestmark = pytest.mark.filterwarnings('error')
 
 
 def conditioned(sign=1.0, **how):
-    return ExternalWrenches(TREE, TIMEOUT, exerted_by_robot=sign < 0.0, **how)
+    exerted_by = ExertedBy.ROBOT if sign < 0.0 else ExertedBy.ENVIRONMENT
+    return ExternalWrenches(TREE, WrenchSettings(TIMEOUT, exerted_by=exerted_by, **how))
 
 
 def shown(posture, push=0.0 * PUSH, sign=1.0):
@@ -91,7 +93,7 @@ def test_a_tool_that_is_not_told_is_a_load_like_any_other(posture):
     wrenches = conditioned()
     wrenches.update('tool', shown(posture), NOW)
     bare = Robot.from_urdf(TEXT.replace(f'mass value="{MASS}"', 'mass value="1e-12"'))
-    efforts = bare.inverse_dynamics(posture, REST, REST, wrenches.rows(NOW), GRAVITY)
+    efforts = bare.inverse_dynamics(posture, REST, REST, wrenches.on_bodies(NOW), GRAVITY)
     np.testing.assert_allclose(efforts, ARM.gravity(posture, GRAVITY), rtol=1e-9)
 
 
@@ -102,7 +104,7 @@ def test_the_free_fall_may_be_any_three_numbers():
 
 
 @pytest.mark.parametrize('free_fall, message', [
-    (None, "frame 'tool' contains the weight of a tool of 2.5 kg, and nothing tells which way"),
+    (None, "'tool' contains the weight of a tool of 2.5 kg, and the direction of gravity in that"),
     ((nan, 0.0, 0.0), "frame 'tool' without the weight of a tool of 2.5 kg.*nan"),
     ((0.0, -inf, 0.0), 'which falls with .*-inf.*6 finite numbers'),
     ((-1e308, 0.0, 1e308), 'which falls with .*1e.308.*nan'),
@@ -183,9 +185,9 @@ def test_only_fresh_frames_are_set_to_zero():
 
 
 @pytest.mark.parametrize('came, message', [
-    (None, 'no wrench that could be set to zero: none came within the last 0.1 s$'),
-    (NOW - 0.2, 'none came within the last 0.1 s; what came in tool is older$'),
-    (NOW + 1.0, 'what came in tool is older'),
+    (None, 'no wrench can be set to zero: none was received within the last 0.1 s$'),
+    (NOW - 0.2, 'none was received within the last 0.1 s; the newest one in tool is older$'),
+    (NOW + 1.0, 'the newest one in tool is older'),
 ])
 def test_without_a_fresh_wrench_there_is_nothing_to_set_to_zero(came, message):
     wrenches = conditioned()
@@ -279,7 +281,7 @@ def test_wrenches_of_any_size_that_is_allowed_add_up_without_a_warning():
             wrenches.update(frame, sign * np.full(6, 4e8), NOW + 0.01 * step)
             wrenches.zero(NOW + 0.01 * step)
             wrenches.update(frame, -sign * np.full(6, 4e8), NOW + 0.01 * step)
-        assert np.abs(wrenches.rows(NOW + 0.01 * step)).max() < 1e10
+        assert np.abs(wrenches.on_bodies(NOW + 0.01 * step)).max() < 1e10
 
 
 # ---- successors -------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.settings import ExertedBy, WrenchSettings
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from small_robots import joint, link, robot
 
@@ -37,7 +38,7 @@ PULL = (-9.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @pytest.fixture
 def wrenches():
-    return ExternalWrenches(LINKS, TIMEOUT)
+    return ExternalWrenches(LINKS, WrenchSettings(TIMEOUT))
 
 
 def active(wrenches, now=NOW):
@@ -81,7 +82,7 @@ def test_after_the_clock_has_gone_back_no_wrench_counts(wrenches):
 
 
 def test_what_the_robot_exerts_acts_on_it_the_other_way():
-    wrenches = ExternalWrenches(LINKS, TIMEOUT, exerted_by_robot=True)
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, exerted_by=ExertedBy.ROBOT))
     wrenches.update('tool', PUSH, NOW)
     assert active(wrenches) == {'tool': tuple(-value for value in PUSH)}
 
@@ -114,7 +115,7 @@ def test_wrenches_on_links_that_still_are_there_are_adopted_with_their_age(wrenc
     without_wrist = Robot.from_urdf(robot(
         link('ground'), link('base'), link('tool'),
         joint('turn', 'ground', 'base'), joint('bend', 'base', 'tool')))
-    other = ExternalWrenches(without_wrist.tree, 2 * TIMEOUT)
+    other = ExternalWrenches(without_wrist.tree, WrenchSettings(2 * TIMEOUT))
     other.adopt(wrenches)
     assert active(other, NOW + 0.15) == {'tool': PUSH}
     assert active(other, NOW + 0.25) == {}
@@ -123,18 +124,19 @@ def test_wrenches_on_links_that_still_are_there_are_adopted_with_their_age(wrenc
 def test_an_adopted_wrench_is_read_by_the_new_sign(wrenches):
     """The message stays the same; what it is taken to mean has changed."""
     wrenches.update('tool', PUSH, NOW)
-    other = ExternalWrenches(LINKS, TIMEOUT, exerted_by_robot=True)
+    other = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, exerted_by=ExertedBy.ROBOT))
     other.adopt(wrenches)
     assert active(other) == {'tool': tuple(-value for value in PUSH)}
 
 
 def test_their_sum_on_each_body_is_what_the_robot_takes(wrenches):
-    assert wrenches.rows(NOW) is None
+    assert wrenches.on_bodies(NOW) is None
     wrenches.update('tool', PUSH, NOW)
     wrenches.update('wrist', PULL, NOW)
     wrenches.update('base', PULL, NOW)
     state = [0.3, -0.4], [1.0, 2.0], [3.0, 4.0]
     by_name = {'tool': PUSH, 'wrist': PULL, 'base': PULL}
     np.testing.assert_allclose(
-        ARM.inverse_dynamics(*state, wrenches.rows(NOW)), ARM.inverse_dynamics(*state, by_name))
-    assert wrenches.rows(NOW + 1.0) is None
+        ARM.inverse_dynamics(*state, wrenches.on_bodies(NOW)),
+        ARM.inverse_dynamics(*state, by_name))
+    assert wrenches.on_bodies(NOW + 1.0) is None

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.state.low_pass import LowPass
+from ros2_rnea.feedforward.signals import LowPass, remaining_weight
 
 T = 0.5
 NOW = 20.0
@@ -107,3 +107,16 @@ def test_a_successor_goes_on_from_there():
     newer.adopt(older)
     assert newer.received == NOW
     assert newer.update(np.array([2.0]), NOW + T).item() == pytest.approx(2.0 - exp(-0.5))
+
+
+@pytest.mark.parametrize('age, duration, share', [
+    (-1.0, 2.0, 1.0), (0.0, 2.0, 1.0), (0.5, 2.0, 0.84375), (1.0, 2.0, 0.5), (2.0, 2.0, 0.0),
+    (9.0, 2.0, 0.0), (0.0, 0.0, 0.0)])
+def test_a_fade_goes_from_one_to_zero_over_the_duration(age, duration, share):
+    assert remaining_weight(age, duration) == share
+
+
+@pytest.mark.parametrize('age', [0.0, 2.0])
+def test_a_fade_begins_and_ends_without_a_kink(age):
+    before, after = remaining_weight(age - 1e-6, 2.0), remaining_weight(age + 1e-6, 2.0)
+    assert before == pytest.approx(after, abs=1e-11)

@@ -11,23 +11,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""
-Whether any or all of a few flags are set.
-
-In the cycle there are as many flags as joints, and NumPy's own ``any`` and ``all`` take ten times
-as long on so few.
-"""
-
-from __future__ import annotations
-
-import numpy as np
+"""What decisions of the policy say, in the form that tests compare."""
 
 
-def any_set(flags: np.ndarray) -> bool:
-    """Tell whether a boolean array of any shape has a true item."""
-    return 1 in flags.tobytes()
-
-
-def all_set(flags: np.ndarray) -> bool:
-    """Tell whether a boolean array of any shape has no false item."""
-    return 0 not in flags.tobytes()
+def limited_joints(decision, kind):
+    """Return the names of the joints that are flagged as saturated, restrained or rate_limited."""
+    flags = decision.limited
+    return () if flags is None else flags.names(getattr(flags, kind))

@@ -1,0 +1,28 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Trajectories that a desired motion is told to follow."""
+
+import numpy as np
+from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
+
+
+def follow(motion, names, waypoints, stamp, now, positions, velocities=None, steady=0.0):
+    """Let a desired motion follow a trajectory that is received in a measured state."""
+    measured = np.zeros((2, len(positions)))
+    measured[0] = positions
+    if velocities is not None:
+        measured[1] = velocities
+    motion.take_trajectory(
+        TrajectoryCommand(names, waypoints, stamp), Instant(steady, now), measured)
