@@ -653,6 +653,13 @@ def test_a_measured_mimic_joint_is_compared_with_what_it_should_follow(thumb, de
     assert policy.mimic_deviations() == pytest.approx(deviations)
 
 
+def test_a_mimic_joint_at_its_tolerance_is_still_within_it():
+    policy = with_gripper(mimic_tolerance=0.125)
+    for deviation, said in ((0.125, {}), (-0.125, {}), (0.25, {'thumb_joint': 0.25})):
+        measure(policy, [0.1, deviation], ['grip', 'thumb_joint'])  # it follows to 0
+        assert policy.mimic_deviations() == pytest.approx(said)
+
+
 def test_the_mimic_tolerance_is_a_setting():
     policy = with_gripper(mimic_tolerance=0.001)
     measure(policy, [0.04, 0.062], ['grip', 'thumb_joint'])

@@ -168,3 +168,19 @@ def test_a_question_has_the_shapes_that_the_robot_takes():
     request = RequestedState(['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
     tau = ARM.inverse_dynamics(*state_query(policy_of(), NOW, request))
     np.testing.assert_allclose(tau, ARM.bias([0.1, 0.2, 0.3], [1.0, 2.0, 3.0]), rtol=1e-12)
+
+
+# ---- what is said of mistakes -----------------------------------------------------------------
+
+
+def test_an_unknown_name_is_said_to_be_one_of_the_request():
+    with pytest.raises(ArgumentError, match="^names .*'wrist'"):
+        ask(policy_of(), ['wrist'], [0.0])
+
+
+def test_a_joint_that_could_be_named_is_told_from_one_that_can_only_be_assumed():
+    with pytest.raises(ArgumentError, match="'grip' .*: name it in the request, or set assumed_"):
+        ask(policy_of(), JOINTS, [0.2, 0.1])
+    flyer = policy_of(Robot.from_urdf(FREE_FLYER), ('camera',))
+    with pytest.raises(ArgumentError, match="'flight' .* not assumed: set assumed_positions."):
+        ask(flyer, ['camera'], [0.0])

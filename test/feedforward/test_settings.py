@@ -13,15 +13,50 @@
 # limitations under the License.
 """Settings made in code are held to the same ranges as the node's parameters."""
 
-from math import inf, nan
+from dataclasses import fields
+from enum import Enum
+from math import inf, nan, nextafter
 
 import pytest
+from repository import ROOT
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.feedforward import settings
+from ros2_rnea.feedforward.settings import HIGHEST_GAIN, Settings
+import yaml
 
 
-def test_the_defaults_are_in_range():
-    Settings()
+CHOICES = [kind for kind in vars(settings).values()
+           if isinstance(kind, type) and issubclass(kind, Enum) and kind is not Enum]
+
+
+def test_choices_are_written_as_their_names():
+    assert len(CHOICES) > 5
+    for choice in CHOICES:
+        assert [one.value for one in choice] == [one.name.lower() for one in choice]
+
+
+def test_the_defaults_are_those_of_the_file_that_people_copy():
+    """Where the file has another form of them, they are compared with the node's parameters."""
+    text = (ROOT / 'config' / 'inverse_dynamics.yaml').read_text(encoding='utf-8')
+    file = yaml.safe_load(text)['/**']['ros__parameters']
+    compared = 0
+    for field in fields(Settings):
+        default = getattr(Settings(), field.name)
+        if isinstance(default, Enum):
+            default = default.value
+        if isinstance(default, (bool, float, str)):
+            assert file[field.name] == default, field.name
+            compared += 1
+    assert compared > 25
+
+
+def test_gains_may_be_from_zero_to_the_highest():
+    for name in ('position_gains', 'velocity_gains'):
+        Settings(**{name: (0.0, HIGHEST_GAIN)})
+        for gain in (-nextafter(0.0, 1.0), nextafter(HIGHEST_GAIN, inf)):
+            with pytest.raises(ArgumentError, match=f'{name} .* from 0 to 1e.06'):
+                Settings(**{name: (gain,)})
+    assert HIGHEST_GAIN == 1e6
 
 
 @pytest.mark.parametrize('name, value', [

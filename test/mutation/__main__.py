@@ -23,9 +23,9 @@ mutant.
 First all tests of the folder run once with coverage, which tells which tests execute which line.
 Then each mutant of the sample gets a process, forked from one that has imported everything except
 the package, and a copy of the repository in which the mutant stands.  The tests that execute the
-changed line run until one fails.  A line that is executed at import only is tried with all tests
-that execute anything of its file.  Some runs are controls without a mistake: they should pass, and
-the number that fails tells how often a kill may have had another reason.
+changed line run until one fails; for a line that is executed at import only, all tests of the
+files in which a test executes anything of its file.  Some runs are controls without a mistake:
+they should pass, and the number that fails tells how often a kill may have had another reason.
 
 Results are kept in out/mutation, so that an interrupted run goes on where it was.  A mutant that
 was killed is not run again while its file is unchanged, a survivor not while the tests are
@@ -93,12 +93,13 @@ def digest(paths: list[Path]) -> str:
 
 
 def copy_of_repository() -> Path:
-    """Return a new folder with all files of the repository."""
+    """Return a new folder with all files of the repository, and what of it is compiled."""
     place = Path(tempfile.mkdtemp(prefix='mutation_'))
     listing = subprocess.run(
         ['git', 'ls-files', '-zco', '--exclude-standard'], cwd=ROOT, capture_output=True,
         check=True).stdout.decode()
-    for name in filter(None, listing.split('\0')):
+    compiled = (str(path.relative_to(ROOT)) for path in (ROOT / PACKAGE).rglob('*.so'))
+    for name in [*filter(None, listing.split('\0')), *compiled]:
         if (ROOT / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, place / name)
@@ -124,8 +125,10 @@ def tests_of(mutant: Mutant, covered: dict) -> list[str]:
     first, last = mutant.lines
     names = {name for line in range(first, last + 1) for name in lines.get(str(line), ())}
     is_in_function = mutant.scope.rsplit('.', 1)[-1][:1].islower() or '__' in mutant.scope
-    if not names and not is_in_function:
-        names = {name for those in lines.values() for name in those}
+    if not names and not is_in_function:  # every test near those that come by the file
+        near = {name for those in lines.values() for name in those} or covered['seconds'].keys()
+        files = {name.split('::')[0] for name in near}
+        names = {name for name in covered['seconds'] if name.split('::')[0] in files}
     namesake = f'test_{Path(mutant.path).stem}.py'
     return sorted(names, key=lambda name: (
         namesake not in name, covered['seconds'].get(name, 0.0), name))

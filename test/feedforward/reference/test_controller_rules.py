@@ -52,6 +52,11 @@ def arm(**rules):
     return motion
 
 
+def test_by_default_the_rules_are_those_of_a_controller_of_positions_as_it_comes():
+    assert ControllerRules() == ControllerRules.from_parameters(
+        {'allow_partial_joints_goal': True, 'command_interfaces': ['position']})
+
+
 def test_the_parameters_that_count_are_those_asked_for():
     assert set(OF_VERSION_4) == set(PARAMETERS)
 

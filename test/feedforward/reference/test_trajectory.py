@@ -371,3 +371,14 @@ def test_whole_turns_leave_half_a_turn_at_most(difference):
     assert none == 0.0
     assert turns / (2 * pi) == pytest.approx(round(turns / (2 * pi)), abs=1e-9)
     assert abs(difference - turns) <= pi + 2e-9
+
+
+def test_a_spline_whose_numbers_are_finite_and_whose_motion_is_not_is_refused():
+    points = [Waypoint(0.0, (0.0,), (0.0,), (1e300,)), Waypoint(1e5, (0.0,), (0.0,), (0.0,))]
+    with pytest.raises(TrajectoryError, match='No finite spline'):
+        Trajectory(['elbow'], points, 0.0)
+
+
+def test_joints_lead_in_the_way_that_the_numbers_say_unless_they_turn_without_end():
+    motion = Trajectory(['elbow'], [Waypoint(1.0, (0.0,)), Waypoint(2.0, (0.0,))], 0.0)
+    assert motion.entered_from(0.0, np.array([6.0])).sample(0.0)[0] == pytest.approx([6.0])

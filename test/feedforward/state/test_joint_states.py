@@ -301,3 +301,16 @@ def test_a_message_without_names_after_one_with_a_list_of_them_says_nothing():
     assert states.update(MeasuredJoints(['a'], [1.0]), 1.0)
     assert not states.update(MeasuredJoints((), []), 1.0)
     assert states.positions.tolist() == [1.0]
+
+
+# ---- joints that are not controlled -----------------------------------------------------------
+
+
+@pytest.mark.parametrize('age, silent', [
+    (-1.0, ()), (0.0, ()), (2.0, ()), (2.25, ('grip',)), (1e6, ('grip',))])
+def test_another_joint_is_silent_once_its_last_value_is_older_than_that(measured, age, silent):
+    assert measured.silent_others(NOW + age, 2.0) == silent
+
+
+def test_a_joint_that_was_never_measured_is_not_silent(states):
+    assert states.silent_others(NOW, 2.0) == ()
