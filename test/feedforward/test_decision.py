@@ -20,4 +20,5 @@ def test_a_status_alone_is_about_no_joint_and_has_no_effort():
     alone = Decision(Status.WAITING)
     assert alone.effort is None
     assert alone.detail == ''
-    assert alone.joints == alone.saturated == alone.restrained == alone.rate_limited == ()
+    assert alone.joints == ()
+    assert alone.limited is None

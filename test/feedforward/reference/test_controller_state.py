@@ -274,5 +274,5 @@ def test_another_object_knows_what_stands_still_and_whether_the_factor_is_filled
 
 def test_a_factor_that_is_left_out_is_zero_once_another_was_told(state):
     moved(state, speed_scaling=0.5)
-    state.update(JOINTS, (9.0, 9.0), QD, QDD, 11.0, 11.0)
+    state.update(ControllerReference(JOINTS, (9.0, 9.0), QD, QDD, 11.0), 11.0)
     assert np.array_equal(state.reference(11.0)[:3], ((9.0, 9.0), (0.0, 0.0), (0.0, 0.0)))

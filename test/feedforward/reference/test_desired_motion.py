@@ -383,7 +383,7 @@ def test_the_rest_is_only_to_be_read(motion):
 
 def test_off_the_end_those_joints_are_named_that_are_further_than_the_tolerance():
     motion = DesiredMotion(NAMES, (False, False, False), hold_tolerance=0.25)
-    motion.accept(NAMES, [Waypoint(1.0, (0.0,) * 3)], 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (0.0,) * 3)], 0.0, NOW, MEASURED, None)
     target = motion.target(NOW + 2.0, np.array((0.25, -0.5, -0.25)))
     assert target.status is Status.GOAL_DEVIATION
     said = motion.explain(target)
@@ -393,7 +393,7 @@ def test_off_the_end_those_joints_are_named_that_are_further_than_the_tolerance(
 
 def test_a_reference_that_says_nothing_of_its_speed_stands_once_speeds_were_told(motion):
     """As a controller that is paused does."""
-    motion.take_reference(NAMES, MEASURED, ONES, ONES, 1.0, 10.0, 0.5)
+    motion.take_reference(ControllerReference(NAMES, MEASURED, ONES, ONES, 1.0, 0.5), 10.0)
     assert np.array_equal(motion.target(NOW, MEASURED, 10.0).velocities, 0.5 * ONES)
-    motion.take_reference(NAMES, 2.0 * MEASURED, ONES, ONES, 1.5, 10.0)
+    motion.take_reference(ControllerReference(NAMES, 2.0 * MEASURED, ONES, ONES, 1.5), 10.0)
     assert np.array_equal(motion.target(NOW, MEASURED, 10.0).velocities, 0.0 * ONES)

@@ -225,6 +225,6 @@ def test_any_joined_motion_passes_all_points_of_the_new_and_is_its_own_derivativ
 def test_one_of_two_points_runs_on_too():
     rules = ControllerRules(allow_trajectory_replacement=True)
     motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
-    motion.accept(NAMES, [OLD[0], OLD[4]], 0.0, NOW, np.zeros(2), None)
-    motion.accept(NAMES, [Waypoint(1.0, (2.5, 3.5))], NOW + 1.0, THEN, 0.5 * ONES, ONES)
+    follow(motion, NAMES, [OLD[0], OLD[4]], 0.0, NOW, np.zeros(2), None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], NOW + 1.0, THEN, 0.5 * ONES, ONES)
     assert at(motion, NOW + 0.75) == pytest.approx((0.75, 0.75, 1.0, 1.0))

@@ -15,14 +15,16 @@
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.state.wrench_signal import share_beyond, Smoothing, WrenchSignal
+from ros2_rnea.feedforward.settings import WrenchSettings
+from ros2_rnea.feedforward.signals import deadband_factor
+from ros2_rnea.feedforward.state.wrench_signal import WrenchSignal
 
 PUSH = np.array([1.0, -2.0, 3.0, -4.0, 5.0, -6.0])
 
 
 def filtered(time_constant=1.0):
     """Return a signal that has settled at a push."""
-    signal = WrenchSignal(Smoothing(time_constant, 1e6, 0.0, 0.0))
+    signal = WrenchSignal(WrenchSettings(1e6, time_constant=time_constant))
     for time in (0.0, 1e5):
         signal.update(PUSH, time)
     return signal
@@ -39,9 +41,9 @@ def test_what_has_not_faded_counts_for_the_filter_in_full_unless_it_is_said():
 
 @pytest.mark.parametrize('size, deadband', [(0.0, 0.0), (0.5, 1.0), (1.0, 1.0)])
 def test_nothing_is_beyond_what_it_does_not_exceed(size, deadband):
-    assert share_beyond(size, deadband) == 0.0
+    assert deadband_factor(size, deadband) == 0.0
 
 
 @pytest.mark.parametrize('size', [1.0 + 1e-9, 2.0, 1e9])
 def test_what_is_beyond_is_what_exceeds(size):
-    assert size * share_beyond(size, 1.0) == pytest.approx(size - 1.0, abs=1e-12, rel=1e-6)
+    assert size * deadband_factor(size, 1.0) == pytest.approx(size - 1.0, abs=1e-12, rel=1e-6)

@@ -57,15 +57,15 @@ def test_wrenches_of_several_frames_stand_side_by_side(wrenches):
 
 
 def test_it_can_be_zeroed_for_as_long_as_it_counts():
-    wrenches = ExternalWrenches(LINKS, 0.125)
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(0.125))
     wrenches.update('tool', PUSH, NOW)
     assert wrenches.zero(NOW + 0.125) == ('tool',)
-    with pytest.raises(MessageError, match='no wrench that could be set to zero'):
+    with pytest.raises(MessageError, match='no wrench can be set to zero'):
         wrenches.zero(NOW + 0.1875)
 
 
 def test_forgotten_it_is_six_zeros_and_the_filter_starts_from_them():
-    wrenches = ExternalWrenches(LINKS, TIMEOUT, time_constant=1.0)
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, time_constant=1.0))
     wrenches.update('tool', PUSH, NOW)
     wrenches.forget()
     signal = wrenches._signals['tool']
