@@ -49,8 +49,8 @@ html_show_sourcelink = False
 html_copy_source = False
 
 ALIASES = (
-    'AnyFunction', 'Array', 'ArrayLike', 'Expression', 'Function', 'Number', 'Numbers', 'Triple',
-    'Wrenches')
+    'AnyFunction', 'Array', 'ArrayLike', 'Expression', 'Floats', 'Function', 'Number', 'Numbers',
+    'Triple', 'Wrenches')
 autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_typehints_format = 'short'
 autodoc_member_order = 'bysource'
