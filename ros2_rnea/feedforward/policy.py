@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The decision of each cycle: what effort to send, or why nothing is sent."""
+"""The decision of each cycle: which effort is sent, or why none is."""
 
 from __future__ import annotations
 
@@ -52,11 +52,13 @@ class FeedforwardPolicy:
     """
     The feedforward of one robot with one set of settings, without ROS and without a clock.
 
-    It is told what messages say and asked, once a cycle, what to send.
+    It accepts the content of messages and returns one :class:`.Decision` per cycle.  The caller
+    passes the time to every method, so that tests and simulations run at any speed.
 
-    :param robot: whose inverse dynamics is computed.
-    :param settings: checked against the robot.
-    :ivar gravity: that counts now, in the root link's axes, shape (3,) [m/s^2].
+    :param robot: the model; its own gravity is replaced by that of the settings.
+    :param settings: they are checked against the robot.
+    :ivar gravity: the present acceleration of free fall in the root link's axes, shape (3,)
+        [m/s^2].
     :raises ArgumentError: where a setting does not fit the robot.
     """
 
@@ -70,20 +72,20 @@ class FeedforwardPolicy:
         bodies = [joint_body(robot, name) for name in self.controlled]
         continuous = [body.type is JointType.CONTINUOUS for body in bodies]
         n = len(self.controlled)
-        # State: what is measured, and where it stands in the robot's vectors.
+        # State: the measured joints, and their indices in the robot's vectors.
         self._index_map = JointIndexMap(
             robot, (*self.controlled, *others), settings.assumed_positions)
         self.states = JointStates(
             self.controlled, (*others, *robot.tree.mimics), settings.state_timeout)
-        self._measured = self.states.measured[:, :n]  # views of the controlled joints ...
+        self._measured = self.states.measured[:, :n]  # a view: the controlled joints
         self._measured_q = self._measured[0]
         self._single_count = n + len(others)
-        self._singles = self.states.positions[:self._single_count]  # ... and of all but mimics
+        self._singles = self.states.positions[:self._single_count]  # likewise: no mimics
         self._all_known = False
         self.wrenches = ExternalWrenches(robot.tree, settings.wrenches)
         self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
         self.gravity = np.array(settings.gravity)
-        # Reference: what is desired.
+        # Reference: the desired motion.
         self.motion = DesiredMotion(
             self.controlled, continuous, settings.hold_tolerance, settings.rules,
             settings.controller_state_timeout)
@@ -91,7 +93,7 @@ class FeedforwardPolicy:
         if settings.mode is Mode.COMPUTED_TORQUE:
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains, continuous)
-        # Effort: what is computed for it and sent.
+        # Effort: inverse dynamics and all limits.
         self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
         self._motions = MotionBuffers(self._index_map, n)
         self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
@@ -108,17 +110,17 @@ class FeedforwardPolicy:
 
     @property
     def robot(self) -> Robot:
-        """Return the robot as it counts now, with gravity and payloads."""
+        """Return the robot with its present gravity and payloads."""
         return self._law.robot
 
-    # ---- what messages say ----------------------------------------------------------------------
+    # ---- input ----------------------------------------------------------------------------------
 
     def take_over(self, older: FeedforwardPolicy, duration: float | None = None) -> None:
         """
-        Go on from where an earlier policy was: states, motion, wrenches, and what it sent.
+        Continue from the states, motion, wrenches and sent effort of an earlier policy.
 
-        :param duration: how long the difference in effort takes to fade [s]; None: as the
-            settings say.
+        :param duration: duration of the cross-fade between their efforts [s]; None: the
+            settings' ``blend_time``.
         """
         self.states.adopt(older.states)
         if older.controlled == self.controlled:
@@ -134,13 +136,13 @@ class FeedforwardPolicy:
         self._ramp.blend(max(asked, older._ramp.remaining))
 
     def start_afresh(self) -> None:
-        """Forget motion and wrenches, and blend in what comes next; for when time has jumped."""
+        """Discard motion and wrenches, and cross-fade to the next effort; after a jump of time."""
         self.motion.clear()
         self.wrenches.forget()
         self._ramp.blend(self.settings.blend_time)
 
     def forget_what_was_sent(self) -> None:
-        """Set out from zero, and blend in; for when the controller that held it is gone."""
+        """Start from zero effort, because the controller that held the last one is gone."""
         self._ramp.forget()
 
     def take_joint_state(self, measured: MeasuredJoints, now: Instant) -> bool:
@@ -176,9 +178,11 @@ class FeedforwardPolicy:
 
     def take_wrench(self, frame: str, moment_force: Sequence[float], now: Instant) -> None:
         """
-        Take over a wrench that acts on the robot.
+        Accept a measured wrench.
 
-        :raises MessageError: where its frame or a value cannot be used.
+        :param frame: the link in whose frame it is given.
+        :param moment_force: about the frame's origin, shape (6,) [Nm, N].
+        :raises MessageError: where the frame or a value cannot be used.
         """
         free_fall = None
         if self.settings.wrench_tool_mass:
@@ -187,9 +191,9 @@ class FeedforwardPolicy:
 
     def zero_wrench(self, now: Instant) -> tuple[str, ...]:
         """
-        Let what the wrenches are now be nothing from now on, and return their frames.
+        Tare the sensors: take the present wrenches as bias, and return their frames.
 
-        :raises RneaError: where there is none.
+        :raises RneaError: where no wrench is fresh.
         """
         frames = self.wrenches.zero(now.steady)
         self._ramp.blend(self.settings.blend_time)
@@ -197,9 +201,10 @@ class FeedforwardPolicy:
 
     def take_imu(self, frame: str, acceleration: Sequence[float], now: Instant) -> None:
         """
-        Take over an accelerometer's reading, for gravity where the settings say so.
+        Accept an accelerometer's reading; it is ignored unless ``gravity_from_imu`` is set.
 
-        :param frame: the link whose axes the reading is in.
+        :param frame: the link in whose axes the reading is given.
+        :param acceleration: shape (3,) [m/s^2]; at rest it points up.
         :raises MessageError: where it cannot be used.
         """
         if not self.settings.gravity_from_imu:
@@ -211,29 +216,29 @@ class FeedforwardPolicy:
             self._ramp.blend(self.settings.blend_time)
 
     def _use_measured_gravity(self) -> None:
-        """Compute with the gravity that is measured."""
+        """Use the measured gravity for all efforts from now on."""
         self.gravity = self.measured_gravity.vector
         self._law.set_gravity(self.gravity)
 
     def _rotation(self, frame: str, now: Instant) -> np.ndarray:
-        """Return R with v_root = R v_frame, at the measured state."""
+        """Return R with v_root = R v_frame at the measured positions, shape (3, 3)."""
         if frame not in self.robot.tree.links:
             raise MessageError(
-                f'the frame {frame!r} is no link of {self.robot.name!r}'
+                f'the frame {frame!r} is not a link of {self.robot.name!r}'
                 f'{did_you_mean(frame, self.robot.tree.links)}')
         measured = self._singles
-        if self.robot.tree.links[frame].body != BASE:  # else no joint turns it
+        if self.robot.tree.links[frame].body != BASE:  # no joint moves the base
             unknown = self._index_map.unknown(measured) or self.states.stale(now.steady)
             if unknown:
                 raise MessageError(
-                    f'how the link {frame!r} is turned depends on joint {unknown[0]!r}, of which '
-                    'no fresh joint state tells')
+                    f'the orientation of link {frame!r} depends on joint {unknown[0]!r}, which '
+                    'has no fresh joint state')
         return self.robot.link_rotation(self._index_map.positions(measured), frame)
 
-    # ---- what is sent ---------------------------------------------------------------------------
+    # ---- output ---------------------------------------------------------------------------------
 
     def decide(self, now: Instant) -> Decision:
-        """Return what to send at a moment; it counts as sent."""
+        """Return what to send now, and store it as sent."""
         decision = self._decide(now)
         self._last_status = decision.status
         if decision.effort is None:
@@ -242,15 +247,15 @@ class FeedforwardPolicy:
 
     def decide_last(self, now: Instant) -> Decision:
         """
-        Return what to send at a moment while the node ends, until :attr:`is_settled`.
+        Return what to send while the node shuts down, in each cycle until :attr:`is_settled`.
 
-        There is an effort only where one was sent in the last cycle.
+        It contains an effort only where the cycle before sent one.
         """
         how = self.settings.on_shutdown
         if (how is OnShutdown.NONE or not self._ramp.is_sending
                 or not self.settings.enabled):
             return Decision(Status.DISABLED)
-        self._lead_to_rest(Status.SHUTTING_DOWN)
+        self._blend_to_hold(Status.SHUTTING_DOWN)
         self._last_motion = self._motions.held(self._singles)
         needed = self._holding_effort()
         if how is OnShutdown.ZERO:
@@ -259,11 +264,11 @@ class FeedforwardPolicy:
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether the last effort was no longer on its way from an earlier one."""
+        """Return whether the last effort was the wanted one, without cross-fade or rate limit."""
         return self._ramp.is_settled
 
     def terms(self, decision: Decision) -> SentTerms | None:
-        """Return what the effort of the last decision consists of; None: there was none."""
+        """Return the terms of the last decision's effort; None where it sent none."""
         if decision.effort is None:
             return None
         of_robot, correcting = self._law.terms(self._last_motion)
@@ -280,12 +285,12 @@ class FeedforwardPolicy:
             'rate_limited': rate_limited, 'restrained': restrained})
 
     def mimic_deviations(self) -> dict[str, float]:
-        """Return by how much measured mimic joints are off what they should follow [rad or m]."""
+        """Return the deviations of mimic joints beyond ``mimic_tolerance``, by name [rad or m]."""
         deviations = {}
         bodies = self.robot.tree.bodies
         singles = self._singles
         if self._index_map.unknown(singles):
-            return {}  # the leader may be among them
+            return {}  # the followed joint may be one of them
         positions = self._index_map.positions(singles)
         for name, measured in zip(
                 self.robot.tree.mimics, self.states.positions[self._single_count:]):
@@ -302,33 +307,33 @@ class FeedforwardPolicy:
         if not is_fresh and not self._may_decay():
             return self._without_state(now)
         measured = self._singles
-        if not self._all_known:  # once they are, they stay so
+        if not self._all_known:  # a known position stays known
             unknown = self._index_map.unknown(measured)
             if unknown:
-                return Decision(Status.UNKNOWN_POSITION, unknown, self._how_to_tell(unknown[0]))
+                return Decision(Status.UNKNOWN_POSITION, unknown, self._remedy(unknown[0]))
             self._all_known = True
         if not is_fresh:
-            self._lead_to_rest(Status.DECAYING)
+            self._blend_to_hold(Status.DECAYING)
             self._last_motion = self._motions.held(self._singles)
             return self._sent(
                 self._holding_effort(), Status.DECAYING, now, self.states.stale(now.steady))
-        if self._last_status in _AT_REST or not self._ramp.is_sending:
+        if self._last_status in _HOLDING or not self._ramp.is_sending:
             self._ramp.blend(self.settings.blend_time)
         if self._gravity_only:
             return self._effort(self._motions.at_rest(measured), Status.GRAVITY, now)
         if self._feedback is not None:
-            blind = self.states.without_velocity()
-            if blind:
-                return Decision(Status.UNKNOWN_VELOCITY, blind)
+            without = self.states.without_velocity()
+            if without:
+                return Decision(Status.UNKNOWN_VELOCITY, without)
         return self._along_motion(now)
 
     def _may_decay(self) -> bool:
-        """Tell whether there is an effort to decay from and a state to decay to."""
+        """Return whether an effort was sent that can decay, and a state is known to hold."""
         return (self.settings.on_stale_state is OnStaleState.DECAY
                 and self._ramp.is_sending and not self.states.unmeasured())
 
-    def _lead_to_rest(self, status: Status) -> None:
-        """Begin to blend from what was sent for a state that counts no more, but only once."""
+    def _blend_to_hold(self, status: Status) -> None:
+        """Start the cross-fade to the holding effort, once when the status changes."""
         if self._last_status is not status:
             self._last_status = status
             self._ramp.blend(self.settings.state_timeout)
@@ -407,21 +412,22 @@ class FeedforwardPolicy:
                 name for name, flag in zip(self.controlled, not_finite) if flag))
         return Decision(status, joints, detail, effort, flags)
 
-    def _how_to_tell(self, joint: str) -> str:
-        assume = f'set the parameter assumed_positions.{joint} to where it stands'
+    def _remedy(self, joint: str) -> str:
+        """Return what makes a joint's position known."""
+        assume = f'set the parameter assumed_positions.{joint} to its position'
         if joint_body(self.robot, joint).type.nv > 1:
             return assume
         return f'publish {joint!r} in joint_states, or {assume}'
 
 
-_AT_REST = (Status.DECAYING, Status.SHUTTING_DOWN)
-"""Where what is sent leads to rest, whatever motion there was."""
+_HOLDING = (Status.DECAYING, Status.SHUTTING_DOWN)
+"""Statuses in which the last measured positions are held instead of following the motion."""
 
 _WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.GOAL_DEVIATION)
-"""Where the measured place is the one to stay in."""
+"""Statuses in which the target is the measured position, because no goal is known or near."""
 
 
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:
-    """Return the largest effort that may be sent, shape (nv,); infinite without a limit."""
+    """Return the largest effort that is sent, shape (nv,) [Nm or N]; infinite: no limit."""
     limits = robot.effort_limits
     return np.where(np.isinf(limits), limits, limits * settings.effort_limit_factor)

@@ -344,7 +344,7 @@ def test_the_first_reading_of_gravity_makes_no_step():
 
 def test_the_reading_of_an_accelerometer_needs_a_link_and_where_it_is():
     policy = measured(gravity_from_imu=True)
-    with pytest.raises(MessageError, match="'toll' is no link of 'arm'; did you mean 'tool'"):
+    with pytest.raises(MessageError, match="'toll' is not a link of 'arm'; did you mean 'tool'"):
         policy.take_imu('toll', (0.0, 0.0, 9.81), at(0.0))
     unmeasured = FeedforwardPolicy(ROBOT, policy.settings)
     for blind, when in ((unmeasured, at(0.0)), (policy, at(9.0))):

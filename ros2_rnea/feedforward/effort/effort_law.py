@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The effort of a motion, less what the arm adds to it by itself, and the terms it consists of."""
+"""The effort of a motion without the terms that the arm adds by itself, and all its terms."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from ros2_rnea.robot import Robot
 
 class RobotMotion(NamedTuple):
     """
-    What an effort is computed for: a motion of the whole robot, and what acts on it.
+    A motion of the whole robot with the wrenches on it, from which an effort is computed.
 
     :ivar q: shape (nq,).
     :ivar qd: shape (nv,), as are the next two.
-    :ivar qdd: the acceleration, correction included.
-    :ivar correction: the part of it that corrects an error; None: nothing does.
-    :ivar wrenches: that the environment applies, shape (bodies, 6); None: there are none.
-    :ivar friction_qd: the velocity that friction is overcome at; None: ``qd``.  For a measured
-        ``qd`` it is the desired one: around rest, friction at the measured velocity would drive
-        the joint the way it happens to creep, to and fro.
+    :ivar qdd: the acceleration, including the correction.
+    :ivar correction: the part of the acceleration that comes from state feedback; None: zero.
+    :ivar wrenches: applied by the environment, shape (bodies, 6); None: zero.
+    :ivar friction_qd: the velocity at which friction is computed; None: ``qd``.  Where ``qd`` is
+        measured, the desired velocity is used: near rest the sign of a measured velocity is
+        noise, and friction compensation would push the joint to and fro.
     """
 
     q: np.ndarray
@@ -49,10 +49,10 @@ class RobotMotion(NamedTuple):
 
 class EffortLaw:
     """
-    Computes those terms of an effort that are to be sent.
+    Compute the terms of an effort that are sent.
 
-    :ivar robot: whose inverse dynamics it is.
-    :param sent: which terms; not ``Terms.AUTOMATIC``, which says nothing by itself.
+    :ivar robot: the model with its present gravity.
+    :param sent: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
     """
 
     def __init__(self, robot: Robot, sent: Terms) -> None:
@@ -63,13 +63,13 @@ class EffortLaw:
         self._coriolis, self._at_rest = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def set_gravity(self, gravity: ArrayLike) -> None:
-        """Compute with another acceleration of free fall from now on, shape (3,)."""
+        """Use another acceleration of free fall from now on, shape (3,) [m/s^2]."""
         self.robot = self.robot.with_gravity(gravity)
         if self._sent is Terms.FULL:
             self._computing = self.robot
 
     def effort(self, motion: RobotMotion, out: np.ndarray) -> np.ndarray:
-        """Return what is to be sent of the effort of a motion, shape (nv,), written to ``out``."""
+        """Return the sent terms of the effort of a motion, written to ``out``, shape (nv,)."""
         q, qd, qdd, _, wrenches, friction_qd = motion
         if self._sent is Terms.GRAVITY_ONLY:
             return self.robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
@@ -84,7 +84,7 @@ class EffortLaw:
         return tau
 
     def terms(self, motion: RobotMotion) -> tuple[EffortTerms, np.ndarray]:
-        """Return all terms of the effort of a motion without its correction, and that one's."""
+        """Return the terms of a motion without its correction, and the correction's effort."""
         q, qd, qdd, correction, wrenches, friction_qd = motion
         if correction is None:
             correction = self._at_rest

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The way from the effort that was sent last to the one that is wanted: never a step."""
+"""The transition from the effort that was sent last to the wanted one, without a step."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ import numpy as np
 from ros2_rnea.feedforward.signals import remaining_weight
 
 LONGEST_STEP = 0.01
-"""The time that counts between two efforts at most [s]: after a gap there is no step either."""
+"""Longest cycle time that the rate limit uses [s], so that a gap does not allow a step."""
 
 
 class EffortRamp:
     """
-    What was sent last, from which every effort sets out.
+    Cross-fade and rate limit, which start from the effort that was sent last.
 
-    Controllers of effort hold their last command until the next, however long ago it came, and
-    one that has had none commands zero.  So zero is where the first effort sets out from, and an
-    effort after a pause from the last before it; never a measured effort, of which friction and
-    the controller's own feedback are part.
+    Effort controllers hold their last command until the next one, however old it is, and command
+    zero before the first one.  Therefore the first effort starts from zero, and an effort after a
+    pause from the last one before it.  A measured effort would be a wrong start, because it
+    contains friction and the controller's own feedback.
 
     :param joints: names, in the order of the efforts.
-    :param rate_limit: how fast an effort may change [Nm/s or N/s]; infinite: at once.
+    :param rate_limit: largest change of an effort per second [Nm/s or N/s]; infinite: no limit.
+    :ivar sent: the effort that was sent last, shape (joints,).
+    :ivar is_sending: whether the last cycle sent an effort.
     """
 
     def __init__(self, joints: Sequence[str], rate_limit: float) -> None:
@@ -44,7 +46,7 @@ class EffortRamp:
         self.rate_limit = rate_limit
         self.sent = np.zeros(len(self.joints))
         self.is_sending = False
-        self._held: dict[str, float] = {}  # by joints that earlier objects sent to
+        self._held: dict[str, float] = {}  # sent by earlier objects, by joint
         self._sent_at = -inf
         self._is_behind = False
         self._offset: np.ndarray | None = None
@@ -54,12 +56,12 @@ class EffortRamp:
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether what was sent last is what was wanted."""
+        """Return whether the effort that was sent last was the wanted one."""
         return self._offset is None and not self._blend_asked and not self._is_behind
 
     @property
     def remaining(self) -> float:
-        """Return how long a blend still takes from the last effort on [s]; 0: there is none."""
+        """Return the remaining time of the cross-fade after the last effort [s]; 0: none."""
         if self._blend_asked:
             return self._blend_time
         if self._offset is None:
@@ -67,63 +69,62 @@ class EffortRamp:
         return max(self._blend_since + self._blend_time - self._sent_at, 0.0)
 
     def adopt(self, older: EffortRamp) -> None:
-        """Set out from what earlier objects sent to joints of the same names."""
+        """Start from the efforts that an earlier object sent, for joints of the same names."""
         self._held = {**older._held, **dict(zip(older.joints, older.sent.tolist()))}
         self.sent = np.array([self._held.get(name, 0.0) for name in self.joints])
         self.is_sending = older.is_sending
         self._sent_at = older._sent_at
 
     def forget(self) -> None:
-        """Set out from zero: whoever holds what was sent is gone."""
+        """Start from zero, because the controller that held the last effort is gone."""
         self.sent = np.zeros(len(self.joints))
         self._held = {}
         self.is_sending = False
 
     def pause(self) -> None:
-        """Take note that nothing is sent now."""
+        """Record that this cycle sends no effort."""
         self.is_sending = False
 
     def blend(self, duration: float) -> None:
         """
-        Let the difference between what was sent and what is wanted next fade.
+        Start a cross-fade from the effort that was sent last.
 
-        :param duration: [s]; 0: only the rate is limited.
+        :param duration: of the cross-fade [s]; 0: only the rate is limited.
         """
         self._blend_asked, self._blend_time = duration > 0.0, duration
         self._offset = None
 
     def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
-        """Return what is wanted, with what has yet to fade of the difference from before."""
+        """Return the wanted effort plus the part of the old difference that has not faded yet."""
         if self._blend_asked or (self._offset is not None and now < self._blend_since):
             self._blend_asked = False
             self._offset = self.sent - wanted
             self._blend_since = now
         if self._offset is None:
             return wanted
-        share = remaining_weight(now - self._blend_since, self._blend_time)
-        if not share:
+        weight = remaining_weight(now - self._blend_since, self._blend_time)
+        if not weight:
             self._offset = None
             return wanted
-        return wanted + share * self._offset
+        return wanted + weight * self._offset
 
     def limit_rate(self, wanted: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray | None]:
         """
-        Return what may be sent now, and which joints cannot yet have what is wanted.
+        Return the effort within the rate limit, and store it as sent.
 
-        It counts as sent.
-
-        :param wanted: shape (joints,), finite [Nm or N]; it is kept, and is not to be changed.
-        :return: the effort, and a boolean array, or None for no joint.
+        :param wanted: shape (joints,), finite [Nm or N]; the array is kept and must not change.
+        :return: the effort, and flags of the joints that the rate limit holds back; None instead
+            of flags where it is no joint.
         """
-        most = self._most(now)
+        step = self._largest_step(now)
         self.is_sending, self._sent_at = True, now
         change = wanted - self.sent
         late = None
-        if not change.dot(change) <= most * most:  # else no change is larger than this
-            late = np.abs(change) > most
+        if not change.dot(change) <= step * step:  # else every change is within the step
+            late = np.abs(change) > step
             self._is_behind = bool(late.any())
             if self._is_behind:
-                wanted = self.sent + np.minimum(np.maximum(change, -most), most)
+                wanted = self.sent + np.minimum(np.maximum(change, -step), step)
             else:
                 late = None
         else:
@@ -131,8 +132,8 @@ class EffortRamp:
         self.sent = wanted
         return wanted, late
 
-    def _most(self, now: float) -> float:
-        """Return by how much an effort may change now."""
+    def _largest_step(self, now: float) -> float:
+        """Return the largest change of an effort that the rate limit allows now."""
         if self.rate_limit == inf:
             return inf
         return self.rate_limit * min(max(now - self._sent_at, 0.0), LONGEST_STEP)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Joints at the end of their travel, or too fast, are not pushed on."""
+"""No effort pushes a joint further beyond its position range or velocity limit."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from ros2_rnea.model.description import JointLimits
 
 class JointBounds:
     """
-    Where joints may be and how fast they may move, and what effort is left beyond.
+    Bounds of position and velocity, and the limits of efforts at a bound.
 
-    At a bound, what pushes on is the part of an effort by which it exceeds the one that holds the
-    robot against gravity where it is.  Only that part is removed: without the rest, gravity would
-    push on, or the arm would fall back.  An effort that brakes or leads back stays as it is.
+    At a bound, an effort pushes further where it exceeds the effort that holds the robot against
+    gravity there.  Only this excess is removed: without the holding effort, gravity would push
+    the joint further, or the arm would fall.  An effort that brakes or leads back is not changed.
 
-    A range that is empty, or a velocity limit of zero, is what some descriptions have for want of
-    a number; it does not count.
+    Some descriptions contain an empty range or a velocity limit of zero as a placeholder; these
+    are ignored.
 
     :param limits: of each joint.
-    :param margin: how far before the end of its travel a joint is at it [rad or m].
+    :param margin: distance from the end of its range at which a joint is at the bound [rad or m].
     :param velocity_factor: share of the velocity limits that may be reached.
     """
 
@@ -48,7 +48,7 @@ class JointBounds:
 
     def are_reached(self, measured: np.ndarray) -> bool:
         """
-        Tell whether a joint is at a bound or beyond.
+        Return whether any joint is at a bound or beyond.
 
         :param measured: positions and velocities, shape (2, joints).
         """
@@ -57,7 +57,7 @@ class JointBounds:
     def restrained(
             self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """
-        Return an effort without what pushes on.
+        Return an effort without its part that pushes further beyond a bound.
 
         :param holding: the effort that holds the joints where they are, shape (joints,).
         :param measured: positions and velocities, shape (2, joints).
@@ -67,10 +67,10 @@ class JointBounds:
     def not_driven_on(
             self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """
-        Return an effort on its way to a restrained one, without what drives a joint on.
+        Return an effort of a cross-fade without its part that drives a joint beyond a bound.
 
-        Less than what holds the joint, such as none at all where efforts start, lets gravity push
-        on, but drives nothing: it may stay on its way.
+        A cross-fade starts with less than the holding effort, often with zero.  Then gravity may
+        push the joint further, but the effort does not drive it, so that it is not changed.
 
         Parameters are those of :meth:`restrained`.
         """
@@ -80,7 +80,7 @@ class JointBounds:
     def _within(
             self, effort: np.ndarray, highest: np.ndarray, lowest: np.ndarray,
             measured: np.ndarray) -> np.ndarray:
-        """Return at most the highest at an upper bound, at least the lowest at a lower one."""
+        """Limit efforts from above at upper bounds and from below at lower bounds."""
         above = (measured >= self._upper).any(axis=0)
         below = (measured <= self._lower).any(axis=0)
         effort = np.where(above, np.minimum(effort, highest), effort)
@@ -90,7 +90,7 @@ class JointBounds:
 def _bounds(
         limits: JointLimits, margin: float, velocity_factor: float,
         ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the least and the greatest position and velocity of a joint."""
+    """Return the lower and the upper bound, each of position and velocity."""
     lower, upper = limits.lower, limits.upper
     if lower < upper:
         margin = min(margin, 0.5 * (upper - lower))

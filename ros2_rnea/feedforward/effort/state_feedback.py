@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The acceleration that leads a joint back to where it should be: of the computed torque."""
+"""The acceleration that corrects errors of position and velocity, for computed torque."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from ros2_rnea.feedforward.reference.trajectory import whole_turns
 
 class StateFeedback:
     """
-    Gains on the errors of position and velocity, of which accelerations come.
+    A proportional-derivative law with accelerations as output.
 
-    Under the mass matrix they make every joint the same oscillator, whatever it carries: of
-    frequency √position_gain and damping ratio velocity_gain / (2 √position_gain).
+    Because the mass matrix turns these into efforts, the closed loop of each joint is the same
+    oscillator for every load: frequency √position_gain [rad/s], damping ratio
+    velocity_gain / (2 √position_gain).
 
     :param joints: names, in the order of all arrays.
     :param position_gains: one for all joints or one for each [1/s^2].
     :param velocity_gains: likewise [1/s].
-    :param continuous: which joints turn without end, whose error is the shorter way round.
-    :raises ArgumentError: where there are more or fewer gains.
+    :param continuous: true for joints that turn without end; their error is taken the shorter
+        way round.
+    :raises ArgumentError: where the number of gains fits neither.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class StateFeedback:
             desired_velocities: np.ndarray,
             positions: np.ndarray,
             velocities: np.ndarray) -> np.ndarray:
-        """Return the accelerations that correct the errors, shape (joints,)."""
+        """Return the accelerations that correct the errors, shape (joints,) [rad/s^2 or m/s^2]."""
         error = desired_positions - positions
         error -= whole_turns(error, self._continuous)
         return self._stiffness * error + self._damping * (desired_velocities - velocities)
