@@ -160,6 +160,10 @@ class AdjustableRobot(Robot):
                 raise ArgumentError(f'joint {joint!r} cannot have the {name} {value!r}; '
                                     f'it needs {ADJUSTABLE[name].needed}')
             index = joints[joint]
+            kind = bodies[index].type
+            if ADJUSTABLE[name].of_one_coordinate and kind.nv > 1:
+                raise ArgumentError(f'joint {joint!r} is {kind.label} and cannot have a {name}; '
+                                    'only a joint of one coordinate can')
             change: dict[str, Any] = {name: float(value)}
             bodies[index] = replace(bodies[index], **change)
         self._unloaded = replace(self._unloaded, bodies=tuple(bodies))

@@ -85,7 +85,11 @@ class Observables(Coordinates):
 
     def potential_energy(
             self, q: ArrayLike, gravity: ArrayLike | None = None) -> float | Array:
-        """Return the energy of the moving weight [J], zero with it at the world's origin."""
+        """
+        Return the energy of the moving weight and of the springs of joints [J].
+
+        It is zero with the weight at the world's origin and all springs relaxed.
+        """
         with self._call(gravity, q=q) as call:
             return call.scalar(energy.potential_energy(self._tree, call.q, call.gravity))
 

@@ -259,6 +259,11 @@ class Robot(Observables):
         """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
         return self._evaluator.compute(terms.FRICTION_EFFORT, None, None, out, qd=qd)
 
+    @kernel_method
+    def spring(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Return the effort against the joints' springs at positions (nq,) or (N, nq)."""
+        return self._evaluator.compute(terms.SPRING_EFFORT, None, None, out, q=q)
+
     def effort_terms(
             self,
             q: ArrayLike,

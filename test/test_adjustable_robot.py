@@ -46,14 +46,17 @@ TABLE = [*ADJUSTABLE]
 def changed_robots(draw):
     """Draw a case and the changes that are made to its robot."""
     case = draw(cases(most_joints=4, mimics=True))
-    moving = [*case.tree.joints, *case.tree.mimics]
+    moving = {**case.tree.joints, **case.tree.mimics}
+    single = [joint for joint, index in moving.items() if case.tree.bodies[index].type.nv == 1]
     link, name = st.sampled_from(case.robot.link_names), st.sampled_from(['stone', 'tool'])
     change = st.one_of(
         st.tuples(st.just('set_gravity'), vectors(10)),
         st.tuples(st.just('set_payload'), name, link, inertials()),
         st.tuples(st.just('remove_payload'), name),
-        st.tuples(st.just('set_joint_parameters'), st.sampled_from(TABLE), st.dictionaries(
-            st.sampled_from(moving), eighths(2).map(abs), max_size=3)))
+        *(st.tuples(st.just('set_joint_parameters'), st.just(name), st.dictionaries(
+            st.sampled_from([*joints]), eighths(2) if parameter.is_signed else eighths(2).map(abs),
+            max_size=3)) for name, parameter in ADJUSTABLE.items()
+          if (joints := single if parameter.of_one_coordinate else moving)))
     return case, draw(st.lists(change, min_size=1, max_size=6))
 
 

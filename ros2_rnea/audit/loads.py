@@ -63,13 +63,13 @@ class Loads:
 
 def sample_loads(robot: Robot, samples: int) -> Loads:
     """
-    Compute the effort of gravity at positions that are the same in each call.
+    Compute the effort against gravity and springs at positions that are the same in each call.
 
     A third of them lie anywhere within the limits, a third in their corners, a third have joints
     of both kinds and others at the middle.
     """
     q = _positions(robot, samples)
-    efforts = robot.gravity(q)
+    efforts = robot.gravity(q) + robot.spring(q)
     worst = np.argmax(np.abs(efforts), axis=0)
     return Loads(efforts.min(axis=0), efforts.max(axis=0), q, worst)
 
@@ -90,10 +90,11 @@ def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
                     Kind.NO_GRAVITY, f'joint {name!r}',
                     'gravity never loads it while the root link stands as it does')
         elif body.type.nv == 1 and 0.0 < body.limits.effort < largest:
+            cause = 'gravity with the spring' if body.spring_stiffness else 'gravity alone'
             unit = 'N' if body.type is JointType.PRISMATIC else 'Nm'
             yield Finding(
                 Kind.OVERLOADED, f'joint {name!r}',
-                f'gravity alone asks for up to {largest:.4g} {unit} within the position limits, '
+                f'{cause} asks for up to {largest:.4g} {unit} within the position limits, '
                 f'but its effort limit is {body.limits.effort:.4g}: there it cannot hold itself')
 
 

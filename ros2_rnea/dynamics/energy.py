@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from ros2_rnea.dynamics.joints import joint_rate
 from ros2_rnea.dynamics.kinematics import body_transforms, body_velocities, moving_bodies
+from ros2_rnea.dynamics.springs import spring_energy
 from ros2_rnea.model.tree import MASSLESS, Tree
 from ros2_rnea.spatial import Force, Inertia, NO_FORCE, Number, quotient, Vector
 
@@ -41,12 +42,14 @@ def kinetic_energy(tree: Tree, q: Sequence[Number], qd: Sequence[Number]) -> Num
 
 def potential_energy(tree: Tree, q: Sequence[Number], gravity: Vector) -> Number:
     """
-    Return the energy of the moving bodies' weight [J]; zero with all mass at the world's origin.
+    Return the energy of the moving bodies' weight and of the springs of joints [J].
+
+    It is zero with all mass at the world's origin and all springs relaxed.
 
     :param q: joint positions, nq numbers [rad or m].
     :param gravity: acceleration of free fall in the base's axes [m/s^2].
     """
-    return -gravity.dot(whole_inertia(tree, q).h)
+    return -gravity.dot(whole_inertia(tree, q).h) + spring_energy(tree, q)
 
 
 def center_of_mass(tree: Tree, q: Sequence[Number]) -> Vector:

@@ -40,6 +40,7 @@ from ros2_rnea.dynamics.quantity import (
     WRENCHES,
 )
 from ros2_rnea.dynamics.rotors import rotor_effort
+from ros2_rnea.dynamics.springs import spring_effort, spring_slope
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Number, ZERO
 
@@ -111,6 +112,11 @@ def friction(tree: Tree, given: DynamicsInputs) -> Numbers:
     return joint_friction(tree, given.qd)
 
 
+def spring(tree: Tree, given: DynamicsInputs) -> Numbers:
+    """Return the effort against the springs of the joints."""
+    return spring_effort(tree, given.q)
+
+
 GRAVITY = Quantity('gravity', ('q',), vector, gravity, (GRAVITY_FIELD, INERTIA))
 CORIOLIS_EFFORT = Quantity(
     'coriolis_effort', ('q', 'qd'), vector, coriolis_effort, (INERTIA,))
@@ -118,6 +124,8 @@ INERTIAL_EFFORT = Quantity(
     'inertial_effort', ('q', 'qdd'), vector, inertial_effort, (INERTIA, ARMATURE),
     is_method=False)
 FRICTION_EFFORT = Quantity('friction', ('qd',), vector, friction, ('damping', 'friction'))
+SPRING_EFFORT = Quantity(
+    'spring', ('q',), vector, spring, ('spring_stiffness', 'spring_reference'))
 EXTERNAL_EFFORT = Quantity(
     'external_effort', ('q',), vector, external_effort, (WRENCHES,), is_method=False)
 
@@ -131,6 +139,10 @@ TERMS = (
         'friction', 'joint friction and damping', FRICTION_EFFORT,
         in_joints=friction,
         slope_by_qd=lambda tree, given: friction_slope(tree, given.qd)),
+    EffortTerm(
+        'spring', 'deflects the springs of the joints', SPRING_EFFORT,
+        in_joints=spring,
+        slope_by_q=lambda tree, given: spring_slope(tree)),
     EffortTerm(
         'external', 'balances the wrenches that the environment applies', EXTERNAL_EFFORT),
 )

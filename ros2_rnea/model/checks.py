@@ -109,6 +109,10 @@ def _check_joint(joint: JointDescription) -> None:
         _check_finite(where, name, [value])
         if not parameter.is_signed:
             _check_not_negative(where, name, value)
+        if value and parameter.of_one_coordinate and joint.type.nv > 1:
+            raise DescriptionError(
+                f'{where} is {joint.type.label} and has the {name} {value}; only a joint of one '
+                'coordinate can have one')
     _check_finite(where, 'pitch', [joint.pitch])
     _check_finite(where, 'gear ratio', [joint.gear_ratio])
     _check_finite(where, 'rotor inertia', [joint.rotor_inertia])

@@ -108,7 +108,9 @@ class JointDescription:
     ``origin`` places the joint frame in the parent link's frame; ``axis`` is in the joint frame
     and need not be of unit length.  ``damping`` [Nm s/rad or N s/m] and ``friction`` [Nm or N]
     are those of URDF's ``<dynamics>``.  URDF knows nothing of the rest: ``pitch`` [m/rad] of a
-    helical joint, ``rotor_inertia`` [kg m^2] of a motor and its ``gear_ratio``.
+    helical joint, ``rotor_inertia`` [kg m^2] of a motor and its ``gear_ratio``.  A spring of
+    ``spring_stiffness`` [Nm/rad or N/m] draws a joint of one coordinate to the position
+    ``spring_reference`` [rad or m]; SDFormat has them, and URDF for Gazebo.
     """
 
     name: str
@@ -124,6 +126,8 @@ class JointDescription:
     pitch: float = 0.0
     rotor_inertia: float = 0.0
     gear_ratio: float = 1.0
+    spring_stiffness: float = 0.0
+    spring_reference: float = 0.0
 
 
 class DynamicsParameter(NamedTuple):
@@ -133,12 +137,14 @@ class DynamicsParameter(NamedTuple):
     :ivar name: of the field in :class:`JointDescription`, and of the node's parameters.
     :ivar unit: for joints that turn, and for joints that slide.
     :ivar is_signed: whether it may be negative.
+    :ivar of_one_coordinate: whether only joints of one coordinate have it.
     """
 
     name: str
     meaning: str
     unit: str
     is_signed: bool = False
+    of_one_coordinate: bool = False
 
     def accepts(self, value: float) -> bool:
         """Tell whether a joint can have a value."""
@@ -153,6 +159,11 @@ class DynamicsParameter(NamedTuple):
 JOINT_DYNAMICS = (
     DynamicsParameter('damping', 'Viscous friction', 'Nm s/rad or N s/m'),
     DynamicsParameter('friction', 'Coulomb friction', 'Nm or N'),
+    DynamicsParameter(
+        'spring_stiffness', 'Stiffness of the spring', 'Nm/rad or N/m', of_one_coordinate=True),
+    DynamicsParameter(
+        'spring_reference', 'Position at which the spring is relaxed', 'rad or m', is_signed=True,
+        of_one_coordinate=True),
 )
 """What SDFormat's element ``<dynamics>`` says of a joint."""
 

@@ -83,6 +83,8 @@ class Body:
     limits: JointLimits
     damping: float
     friction: float
+    spring_stiffness: float
+    spring_reference: float
     pitch: float
     armature: float
     q_index: int
@@ -329,6 +331,8 @@ def _assemble(
             limits=joint.limits,
             damping=joint.damping,
             friction=joint.friction,
+            spring_stiffness=joint.spring_stiffness,
+            spring_reference=joint.spring_reference,
             pitch=joint.pitch,
             armature=joint.rotor_inertia * joint.gear_ratio**2,
             q_index=first_q[leader.joint],

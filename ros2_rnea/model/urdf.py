@@ -26,9 +26,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf, isfinite
 import re
+from typing import Any
 from xml.etree import ElementTree
 
-from ros2_rnea.errors import DescriptionError
+from ros2_rnea.errors import DescriptionError, did_you_mean
 from ros2_rnea.model.checks import check_description
 from ros2_rnea.model.description import (
     Inertial,
@@ -50,7 +51,8 @@ def parse_urdf(text: str) -> RobotDescription:
     Read a robot from the text of its URDF.
 
     Only direct children of ``<robot>``, ``<link>``, ``<joint>`` and ``<inertial>`` that the table
-    ``URDF`` names are read.  All else (visuals, gazebo, ros2_control, …) never matters.
+    ``URDF`` names are read, and of ``<gazebo reference="joint">`` the spring of a joint.  All else
+    (visuals, ros2_control, …) never matters.
 
     :param text: the content of a URDF file, or of the topic ``robot_description``.
     :return: links and joints in the order of the text, for which
@@ -62,7 +64,7 @@ def parse_urdf(text: str) -> RobotDescription:
         raise DescriptionError(
             f'the root element is <{_clip(root.tag)}>; a URDF has <{URDF.tag}> there')
     needed = _checked_copy(root, URDF, where=URDF.tag)
-    description = _describe(_parse_with_ros(needed))
+    description = _with_springs(_describe(_parse_with_ros(needed)), root)
     check_description(description)
     return description
 
@@ -307,6 +309,41 @@ def _describe(robot: urdf.Robot) -> RobotDescription:
         name=robot.name,
         links=tuple(_link(link) for link in robot.links),
         joints=tuple(_joint(joint) for joint in robot.joints))
+
+
+# SDFormat reads them so from URDF (parser_urdf.cc): as text or as an attribute, in any number of
+# elements <gazebo>.  Other than there, values that contradict each other are an error.
+_SPRING = {'springStiffness': 'spring_stiffness', 'springReference': 'spring_reference'}
+
+
+def _with_springs(
+        description: RobotDescription, root: ElementTree.Element) -> RobotDescription:
+    """Return a description with the springs that elements ``<gazebo>`` give to its joints."""
+    names = [joint.name for joint in description.joints]
+    springs: dict[str, dict[str, float]] = {}
+    for gazebo in root.findall('gazebo'):
+        for element in gazebo:
+            field_name = _SPRING.get(element.tag)
+            if field_name is None:
+                continue
+            joint = gazebo.get('reference', '')
+            where = f'<gazebo reference={_clip(joint)!r}> <{element.tag}>'
+            if joint not in names:
+                raise DescriptionError(
+                    f'{where} is not of a joint{did_you_mean(joint, names)}')
+            text = element.get('value', element.text or '').strip()
+            if '${' in text or '$(' in text:
+                raise _xacro_error(f'{where} has {_clip(text)!r}')
+            if not NUMBER.accepts(text):
+                raise DescriptionError(f'{where} has {_clip(text)!r}: {NUMBER.needed}')
+            value = float(text)
+            if springs.setdefault(joint, {}).setdefault(field_name, value) != value:
+                raise DescriptionError(
+                    f'{where} has {value:g}, and another one has {springs[joint][field_name]:g}; '
+                    'one value is needed')
+    changed: dict[str, Any] = springs
+    return replace(description, joints=tuple(
+        replace(joint, **changed.get(joint.name, {})) for joint in description.joints))
 
 
 def _link(link: urdf.Link) -> LinkDescription:

@@ -70,6 +70,23 @@ def near(actual, expected):
     np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
+# ---- gravity compensation ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('settings', [
+    {'mode': Mode.GRAVITY_COMPENSATION}, {'terms': Terms.GRAVITY_ONLY}, {}], ids=str)
+def test_springs_count_in_what_holds_a_resting_arm(settings):
+    """The springs carry all of the weight here: any other effort than none would move the arm."""
+    weight = ROBOT.gravity(Q[::-1])
+    springs = ''.join(
+        f'<gazebo reference="{name}"><springStiffness>50</springStiffness>'
+        f'<springReference>{q + effort / 50.0!r}</springReference></gazebo>'
+        for name, q, effort in zip(ROBOT.joint_names, Q[::-1].tolist(), weight.tolist()))
+    balanced = Robot.from_urdf(ARM.replace('</robot>', springs + '</robot>'))
+    decision = measured(balanced, qd=0.0 * QD, **settings).decide(at(0.05))
+    np.testing.assert_allclose(decision.effort, [0.0, 0.0], atol=1e-12)
+
+
 # ---- computed torque --------------------------------------------------------------------------
 
 
@@ -251,7 +268,7 @@ def test_the_sum_of_the_terms_is_the_total_with_feedback_too():
     policy = measured(**GAINS, arm=Arm.FRANKA)
     along(policy)
     found = policy.terms(policy.decide(at(0.05)))
-    near(sum(found[:6]), found.total)
+    near(sum(found[:found._fields.index('total')]), found.total)
     near(found.inertia + found.friction + found.feedback, found.sent)
     assert np.abs(found.feedback).min() > 0.1
 
