@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-How fast the package is, against every peer that installs, in one interleaved run.
+A benchmark of the package against other libraries, in one interleaved run.
 
 ``python -m benchmark`` measures the library, :mod:`benchmark.node` the ROS 2 node.  What is
-measured stands in ``quantities``, on what in ``robots``, against what in ``peers``, and how in
-``measure``.
+measured is listed in ``quantities``, the robots in ``robots``, the other libraries in ``peers``;
+``measure`` has the method.
 """

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Measures the library against its peers; ``python -m benchmark --help`` says how."""
+"""Compare the library with others: ``python -m benchmark --help``."""
 
 from __future__ import annotations
 
@@ -172,17 +172,17 @@ def _parser() -> argparse.ArgumentParser:
         description=HELP, epilog=EPILOG)
     robots = parser.add_mutually_exclusive_group()
     robots.add_argument('--robots', default=','.join(NAMES), metavar='NAME,…',
-                        help='only these; by default all')
-    robots.add_argument('--urdf', type=Path, metavar='FILE', help="a robot of one's own instead")
+                        help='only these robots (default: all)')
+    robots.add_argument('--urdf', type=Path, metavar='FILE', help='your own robot instead')
     parser.add_argument('--floating', action='store_true', help='with a floating base')
     parser.add_argument('--quantities', default='', metavar='NAME,…',
-                        help='only these; by default all')
+                        help='only these quantities (default: all)')
     parser.add_argument('--quick', action='store_true',
                         help=f'{QUICK.rounds} shorter rounds; good for a first look')
     parser.add_argument('--explain', action='store_true',
                         help='also print the statement behind each figure')
     parser.add_argument('--output', type=Path, default=Path('out', 'benchmark'), metavar='FOLDER',
-                        help='for the picture and JSON; by default %(default)s')
+                        help='folder of the picture and JSON (default: %(default)s)')
     return parser
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether two peers computed the same; only who did is timed."""
+"""Comparison of results: only peers that agree with Pinocchio are timed."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""All measurements of one run: every robot, every quantity, every peer that gives our answer."""
+"""All measurements of one run: every robot, every quantity, every peer that agrees."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Engines = Mapping[str, Any]
 @dataclass(frozen=True)
 class Result:
     """
-    What came out for a peer: figures, or the reason why there are none.
+    The result of a peer: figures, or the reason why there are none.
 
     :ivar error: relative difference to Pinocchio's answers.
     :ivar nanoseconds: of one evaluation.

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Chains of revolute joints, for how the cost grows with the number of joints."""
+"""Chains of revolute joints, to measure the cost by the number of joints."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def chain(joints: int) -> str:
     """
     Return the URDF of a chain of revolute joints.
 
-    Axes, offsets and inertias are drawn at random, so that no zero of a neat model saves anyone
-    work; the first joints of a longer chain are those of a shorter one.
+    Axes, offsets and inertias are random, so that no zeros of a simple model reduce the work of
+    any peer.  The first joints of a longer chain are those of a shorter one.
     """
     rng = np.random.default_rng(SEED)
     parts = ['<link name="base"/>']

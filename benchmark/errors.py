@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What goes wrong in a benchmark, with words for whoever runs it."""
+"""Errors of the benchmark."""
 
 from __future__ import annotations
 

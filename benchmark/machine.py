@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the figures were measured on: processor, its frequency, and versions."""
+"""The machine of the measurements: processor, its frequency, and versions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FREQUENCY = Path('/sys/devices/system/cpu/cpu0/cpufreq')
 
 
 def cpu_model() -> str:
-    """Return what the processor calls itself."""
+    """Return the name of the processor."""
     try:
         for line in Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines():
             key, _, value = line.partition(':')

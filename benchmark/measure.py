@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Timing, interleaved: all contenders take turns in short blocks of calls, for many rounds.
+Interleaved timing: all contenders are measured in turn, in short blocks of calls, for many rounds.
 
-Whatever slows the machine down for a while then slows all of them down, and a ratio formed
-within a round stays what it is.
+Other load on the machine then slows all of them down, and does not change the ratios within a
+round.
 """
 
 from __future__ import annotations

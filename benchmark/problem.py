@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One robot with the states that every peer is asked about, in our coordinates."""
+"""One robot with the states at which every peer is evaluated, in our coordinates."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is measured, and the ratios to Pinocchio that the package holds itself to."""
+"""The quantities that are measured, and the targets for their ratios to Pinocchio."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The robots that are measured, as descriptions that mean the same to every peer.
+The robots that are measured, as descriptions that every peer interprets in the same way.
 
-What peers disagree about is taken out beforehand: visuals, collisions and limits, ``<dynamics>``
-(friction is in our inverse dynamics and not in Pinocchio's ``rnea``) and ``<mimic>`` (mimicking
-joints move freely here, as they do in Pinocchio unless it is told).  What some cannot read is
-written so that all can.
+Elements that peers interpret differently are removed beforehand: visuals, collisions and limits,
+``<dynamics>`` (friction is in our inverse dynamics, not in Pinocchio's ``rnea``) and ``<mimic>``
+(mimic joints move freely here, as by default in Pinocchio).  Elements that some peers cannot read
+are rewritten so that all can.
 """
 
 from __future__ import annotations

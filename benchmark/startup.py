@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-From description to first effort, imports excluded, with the cache folder empty and full.
+Time from description to first effort, imports excluded, with the cache folder empty and full.
 
-Each sample is a process of its own, since within one a library may remember.
+Each sample is a separate process, because within one process a library may keep results.
 """
 
 from __future__ import annotations

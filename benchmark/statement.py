@@ -14,8 +14,8 @@
 """
 A statement that a user of a peer would write, and its compilation into a loop over states.
 
-As in the standard library's ``timeit``, the statement stands as text in a loop: nothing wraps the
-call that is timed, and tables can show what it was.
+As in the standard library's ``timeit``, the statement is text inside a loop.  So no wrapper adds
+to the time of the call, and the tables can show the statement.
 """
 
 from __future__ import annotations

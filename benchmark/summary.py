@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Medians and quartiles of what rounds measured."""
+"""Medians and quartiles of the measured rounds."""
 
 from __future__ import annotations
 

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the node costs, in processor time and latency, against a relay that computes nothing."""
+"""Processor time and latency of the node, compared with a relay that computes nothing."""

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Measure what the node costs: ``python -m benchmark.node --help``."""
+"""Measure the cycle of the node: ``python -m benchmark.node --help``."""
 
 from __future__ import annotations
 

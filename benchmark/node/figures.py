@@ -39,8 +39,7 @@ class Figures:
     """
     What a subject did at one rate.
 
-    Figures are the median of those of the blocks, which no single burst of whatever else this
-    machine does can move.
+    Figures are medians over the blocks, so that a short load on the machine does not change them.
 
     :ivar processor: of one core [%].
     :ivar processor_spread: between the quartiles of the blocks, relative to the median.

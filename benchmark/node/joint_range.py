@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Where joints are during the benchmark: inside their limits, so that no guard has work to do."""
+"""Joint states for the benchmark: inside all limits, so that no limit is active."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def joint_range(limits: JointLimits) -> JointRange:
     """
     Return where a joint may be.
 
-    A range that is empty, or a velocity limit of zero, is what some descriptions have for want of
-    a number; it does not count.
+    Some descriptions have an empty range or a velocity limit of zero as a placeholder; these are
+    ignored.
     """
     speed = min(SPEED, 0.5 * limits.velocity) if limits.velocity > 0.0 else SPEED
     reach = 0.25 * (limits.upper - limits.lower)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The processes of the benchmark: started, ordered about, weighed and ended."""
+"""The processes of the benchmark: start, requests, processor time and end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Process:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        """End the process, politely first."""
+        """End the process, with a stronger signal if the first does not work."""
         self._process.terminate()
         try:
             self._process.communicate(timeout=PATIENCE)

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The process that plays the robots: it describes them and publishes their joint states at a rate.
+The process that simulates the robots: it publishes their descriptions and joint states.
 
-It takes orders as JSON lines on its standard input and answers on its standard output.  What it
-sends was serialized before, so that it takes little from the processor that it shares.
+It reads requests as JSON lines from its standard input, and answers on its standard output.  The
+messages are serialized beforehand, so that this process needs little processor time.
 """
 
 from __future__ import annotations

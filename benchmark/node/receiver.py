@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The process that plays the controllers: it notes when the answer to each joint state arrives.
+The process that simulates the controllers: it records when the answer to each joint state arrives.
 
-What it takes is the effort with the stamp of its state, in bytes; the commands reach it over DDS
-too, and stay there.  It takes orders as JSON lines on its standard input.
+It receives the effort with the stamp of its state, in bytes.  The commands are delivered over DDS
+too, but are not read.  It reads requests as JSON lines from its standard input.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The empty relay: what anybody would write first, to see what a node costs that computes nothing.
+The empty relay: a simple node that computes nothing, as a reference for the cost of a node.
 
-It takes the same message as the node under test and sends the same two, typed, with ROS 2's
+It receives the same message as the node under test and sends the same two, typed, with ROS 2's
 defaults: ``rclpy.spin``, queues of ten.  Run it: ``python -m benchmark.node.relay``.
 """
 
@@ -26,7 +26,7 @@ from std_msgs.msg import Float64MultiArray
 
 
 class Relay(Node):
-    """Answers each joint state with the efforts that stand in it."""
+    """Answers each joint state with the efforts in it."""
 
     def __init__(self) -> None:
         super().__init__('inverse_dynamics')

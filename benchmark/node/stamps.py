@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The time that joint states carry to the receiver: the monotonic clock, moved to the time of day.
+The stamps of the joint states: the monotonic clock, shifted to the time of day.
 
-Node and relay see plausible stamps, and no correction of the time of day gets into a latency.
+So node and relay get plausible stamps, and a correction of the time of day changes no latency.
 All processes of one run get the same shift.
 """
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The peers: one file each, which says how a user of that library would ask for each quantity.
+The peers: one file for each library, with the statements of its users for each quantity.
 
 An engine is a peer with one robot loaded.  It is made from a
 :class:`~benchmark.problem.Problem`, and has a method for each quantity that its library has an

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Pinocchio: the yardstick, whose answers the others have to match."""
+"""Pinocchio: the reference with which the results of all others have to agree."""
 
 from __future__ import annotations
 

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a run says: tables for a terminal, one picture, and JSON for machines."""
+"""The report of a run: tables for a terminal, one picture, and JSON for programs."""

@@ -88,7 +88,7 @@ def test_a_file_that_is_not_there_is_shown_as_one_line(name, capsys):
 def test_arguments_for_xacro_are_refused_for_a_urdf(check):
     code, _, error = check(ARM, 'name:=x')
     assert code == 2
-    assert 'is no .xacro file' in error
+    assert 'is not a .xacro file' in error
 
 
 # ---- the report -------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ def test_the_report_shows_tree_joints_mass_loads_and_findings(check):
             '  upper    revolute         1 kg',
             '      tool  fixed     no inertial',
             'shoulder  0 1 0     -3      3         2     100      0.5',
-            '2 kg, of which joints move 2 kg',
-            'centre of mass at x 0.1000, y 0.0000, z 0.2500 m in the root link']:
+            '2 kg, of which joints can move 2 kg',
+            'centre of mass at x 0.1000, y 0.0000, z 0.2500 m in the frame of the root link']:
         assert ' '.join(line.split()) in ' '.join(out.split())
     assert out.splitlines()[-1] == '0 errors, 0 impossible, 0 suspicious, 0 notes'
 
@@ -224,7 +224,7 @@ def test_without_xacro_it_is_said_how_to_get_it(check, tmp_path, monkeypatch):
     monkeypatch.setenv('PATH', str(tmp_path))
     code, _, error = check(ARM, name='arm.xacro')
     assert code == 2
-    assert 'needs xacro, which is not there: source ROS, or install it' in error
+    assert 'needs xacro, which is not installed: source ROS, or install it' in error
 
 
 def run_module(*arguments, text=''):

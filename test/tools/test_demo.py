@@ -156,7 +156,7 @@ def test_a_robot_that_cannot_be_shown_is_refused_at_once(tmp_path, capsys, text,
 def test_the_introduction_says_what_is_simulated(arm):
     from ros2_rnea.tools.demo.__main__ import introduction
     assert introduction(arm) == (
-        'seven_dof_arm: 7 joints; motion at 100% of its size, push of 25 N and load of 2 kg '
+        'seven_dof_arm: 7 joints; motion at 100% of its size, push of 25 N and payload of 2 kg '
         "at 'tool'")
     with_fingers = replace(arm, still=('left_finger', 'right_finger'))
-    assert '7 joints, still left_finger, right_finger; ' in introduction(with_fingers)
+    assert '7 joints, fixed left_finger, right_finger; ' in introduction(with_fingers)

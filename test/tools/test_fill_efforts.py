@@ -71,7 +71,8 @@ def test_it_writes_the_filled_trajectory_and_the_plot(fill):
         ('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
                                 Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))]))
     assert np.array(plan.efforts) == pytest.approx(np.array([p.effort for p in expected.points]))
-    assert f'2 points came in, {len(plan.waypoints)} go out, over 1.500 s.' in out
+    assert (f'2 points were read; the filled trajectory has {len(plan.waypoints)}, '
+            'over 1.500 s.') in out
     assert Path('swing.efforts.png').read_bytes().startswith(b'\x89PNG')
 
 
@@ -86,7 +87,7 @@ def test_the_table_has_each_joint_against_its_limit(fill):
     assert line.split()[:8] == [
         'shoulder', '100', f'{load.peak:.4g}', f'{load.peak_time:.3f}', 's',
         f'{abs(load.peak):.0f}', '%', f'{load.rms:.4g}']
-    assert out.splitlines()[-1] == 'All limits are kept.'
+    assert out.splitlines()[-1] == 'The motion is within all effort limits.'
 
 
 @pytest.mark.parametrize('plot, beginning', [('p.svg', b'<?xml'), ('p.pdf', b'%PDF')])
@@ -114,14 +115,15 @@ def test_a_broken_limit_is_the_exit_code_and_the_last_line(fill):
     code, out, _ = fill('--dry-run', '--payload', 'tool', urdf=WEAK)
     assert code == 1
     assert re.fullmatch(
-        r'A limit is broken: elbow needs \S+ at \S+ s and has 0.01.', out.splitlines()[-1])
-    assert 'However slow, a limit is broken: for gravity and dry friction alone, elbow' in out
+        r'An effort limit is exceeded: elbow needs \S+ at \S+ s, its limit is 0.01.',
+        out.splitlines()[-1])
+    assert 'At any speed, a limit is exceeded: for gravity and Coulomb friction alone' in out
     assert 'No payload on tool at 0, 0, 0 m is possible' in out
 
 
 def test_the_largest_payload_is_told(fill):
     _, out, _ = fill('--dry-run', '--payload', 'tool', '--payload-at', '0', '0', '0.1')
-    assert re.search(r'\d kg on tool at 0, 0, 0.1 m keep all limits \((shoulder|elbow) at', out)
+    assert re.search(r'on tool at 0, 0, 0.1 m is \S+ kg \(decided by (shoulder|elbow) at', out)
 
 
 def test_a_later_first_point_needs_the_start(fill):
@@ -141,7 +143,7 @@ def test_joints_that_are_not_asked_for_are_left_alone(fill):
     code, out, _ = fill('--joints', 'shoulder', '--start', 'elbow=0.2', urdf=ARM_WITH_GRIPPER,
                         trajectory=trajectory)
     assert code == 0
-    assert 'Left alone: grip.' in out
+    assert 'Not changed: grip.' in out
     plan = read_trajectory(Path('swing.filled.yaml')).plan
     assert {effort[1] for effort in plan.efforts} == {0.0}
 
@@ -175,7 +177,7 @@ def test_the_tolerance_is_in_percent(fill):
     (['--payload', 'tol'], SWING, "did you mean 'tool'"),
     (['--out', 'filled.json'], SWING, "ends in '.json'"),
     (['--plot', 'plot.xyz'], SWING, 'plot.xyz cannot be written'),
-    (['name:=x'], SWING, 'is no .xacro file'),
+    (['name:=x'], SWING, 'is not a .xacro file'),
     ([], SWING + 'more: 1\n', "unknown key 'more'"),
     ([], SWING.replace('elbow', 'elbo'), "position of joint 'elbow' is not known"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)
@@ -212,7 +214,7 @@ def test_it_runs_as_a_module(tmp_path):
          '--urdf', '-', '--dry-run'],
         input=ARM, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert 'All limits are kept.' in result.stdout
+    assert 'The motion is within all effort limits.' in result.stdout
 
 
 # ---- sentences and picture ------------------------------------------------------------------
@@ -225,21 +227,23 @@ MOMENT = Moment('elbow', 0.5, -12.0, 10.0)
 
 
 @pytest.mark.parametrize('scaling, moment, sentence', [
-    (0.0, None, 'No haste breaks a limit.'),
-    (0.25, MOMENT, 'It could take 0.25 times as long and keep all limits (elbow at 0.500 s '
-                   'decides).'),
-    (1.5, MOMENT, 'It takes 1.5 times as long to keep all limits (elbow at 0.500 s decides).'),
-    (inf, MOMENT, 'However slow, a limit is broken: for gravity and dry friction alone, elbow '
-                  'needs -12 at 0.500 s and has 10.'),
+    (0.0, None, 'At any speed, the motion is within all limits.'),
+    (0.25, MOMENT, 'The motion is within all limits down to 0.25 times its duration '
+                   '(decided by elbow at 0.500 s).'),
+    (1.5, MOMENT, 'The motion needs 1.5 times its duration to stay within all limits '
+                  '(decided by elbow at 0.500 s).'),
+    (inf, MOMENT, 'At any speed, a limit is exceeded: for gravity and Coulomb friction alone, '
+                  'elbow needs -12 at 0.500 s, its limit is 10.'),
 ])
 def test_the_time_scaling_is_said_in_words(scaling, moment, sentence):
     assert sentence in sentences(FILLED, 2, TorqueReport((), None, scaling, moment))
 
 
 @pytest.mark.parametrize('mass, moment, sentence', [
-    (inf, None, 'No payload on tool at 0, 0, 0 m breaks a limit.'),
-    (0.0, MOMENT, 'No payload on tool at 0, 0, 0 m is possible: a limit is broken without one.'),
-    (1.25, MOMENT, '1.25 kg on tool at 0, 0, 0 m keep all limits (elbow at 0.500 s decides).'),
+    (inf, None, 'With any payload on tool at 0, 0, 0 m, the motion is within all limits.'),
+    (0.0, MOMENT, 'No payload on tool at 0, 0, 0 m is possible: a limit is exceeded without one.'),
+    (1.25, MOMENT, 'The largest payload on tool at 0, 0, 0 m is 1.25 kg '
+                   '(decided by elbow at 0.500 s).'),
 ])
 def test_the_payload_is_said_in_words(mass, moment, sentence):
     payload = LargestPayload('tool', (0.0, 0.0, 0.0), mass, moment)
@@ -248,7 +252,7 @@ def test_the_payload_is_said_in_words(mass, moment, sentence):
 
 def test_jumps_are_said_with_their_times():
     [said] = [s for s in sentences(FILLED, 2, TorqueReport((), None, 0.0, None)) if 'jumps' in s]
-    assert said.startswith('Effort jumps at 0.200 s, as the motion makes')
+    assert said.startswith('The effort jumps at 0.200 s, because')
 
 
 def test_of_many_joints_the_picture_shows_the_most_loaded(tmp_path):

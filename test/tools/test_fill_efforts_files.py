@@ -134,7 +134,7 @@ def test_csv_leaves_out_what_no_point_has():
     ('a.txt', '', "a.txt ends in '.txt'; it needs .csv, .yaml, .yml, .db3, .mcap or the folder"),
     ('a.csv', '', 'a.csv is empty'),
     ('a.csv', 'shoulder.position', "first column of a.csv is 'shoulder.position'"),
-    ('a.csv', 'time,shoulder', "column 'shoulder' of a.csv is none of JOINT.position"),
+    ('a.csv', 'time,shoulder', "column 'shoulder' of a.csv is not one of JOINT.position"),
     ('a.csv', 'time,s.velocty', "did you mean 'velocity'"),
     ('a.csv', 'time,s.effort,s.effort', "has column 's.effort' twice"),
     ('a.csv', 'time,a.position,b.position,b.velocity', 'a column b.velocity and none for a.vel'),
@@ -159,7 +159,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 @pytest.mark.parametrize('options', [('/topic', None), (None, 2)])
 def test_a_file_has_no_topics(tmp_path, options):
-    with pytest.raises(RneaError, match='is no bag'):
+    with pytest.raises(RneaError, match='is not a bag'):
         read_trajectory(tmp_path / 'a.csv', *options)
 
 
@@ -235,9 +235,9 @@ def test_a_topic_and_a_number_choose_the_trajectory(make_bag):
 
 @pytest.mark.parametrize('topics, options, message', [
     ([], (), 'no topic of type trajectory_msgs/msg/JointTrajectory'),
-    (['/one', '/two'], (), 'trajectories on /one, /two: name one as the topic'),
+    (['/one', '/two'], (), 'trajectories on /one, /two: select one with --topic'),
     (['/one'], ('/three',), 'no trajectories on /three; it has on /one'),
-    (['/one'], (None, 2), 'has 1 trajectories there, and number 2 is asked for')])
+    (['/one'], (None, 2), 'has 1 trajectories on that topic, but number 2 is requested')])
 def test_what_a_bag_does_not_have_is_refused(make_bag, topics, options, message):
     with pytest.raises(RneaError, match=message):
         read_trajectory(make_bag(topics), *options)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The picture of what a motor would have felt."""
+"""The picture of the efforts and errors over time."""
 
 import numpy as np
 import pytest

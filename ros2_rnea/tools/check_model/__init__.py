@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is in a robot description, and what is wrong with it: ``check_model FILE``."""
+"""The command ``check_model FILE``: show a robot model and its suspicious values."""

@@ -31,7 +31,7 @@ from ros2_rnea.tools.check_model.source import read_source
 
 
 class ExitCode(IntEnum):
-    """What the exit code says; argparse, too, ends with 2."""
+    """Exit codes of the program; argparse, too, exits with 2."""
 
     GOOD = 0
     FINDINGS = 1
@@ -40,7 +40,7 @@ class ExitCode(IntEnum):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """
-    Check one model and print what there is.
+    Check one model and print the report.
 
     :param arguments: of the command line, without the program's name; None takes sys.argv.
     :returns: exit code.
@@ -69,24 +69,25 @@ def _parser() -> argparse.ArgumentParser:
         prog='check_model',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"""\
-Show what a robot description says of its dynamics, and what is wrong with it.
+Show the dynamics of a robot description, and report suspicious values.
 
-Prints the tree, the joints, mass and centre of mass, the range of effort that gravity asks of
-each joint against its effort limit, and then what was found, the worst first:
+The report shows the kinematic tree, the joints, mass and centre of mass, the range of effort that
+gravity needs at each joint compared with its effort limit, and then the findings, the most severe
+first:
 {severities}""",
         epilog="""\
-exit codes:  0 nothing but notes; 1 something to act on; 2 no robot, with the reason
+exit codes:  0 only notes; 1 other findings; 2 not a robot description, with the reason
 examples:
   check_model panda.urdf
   check_model ur.urdf.xacro ur_type:=ur5e name:=ur
   check_model robot.urdf --json | jq '.findings[] | select(.severity != "note")'""")
-    parser.add_argument('file', help='a URDF file; a xacro file, where xacro is installed; '
+    parser.add_argument('file', help='a URDF file; a xacro file, if xacro is installed; '
                                      'or - for the standard input')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     parser.add_argument('--massless', action='append', default=[], metavar='LINK',
                         help='a link that may move without <inertial>, as in the parameter '
-                             'massless_links of the node; may be given again')
-    parser.add_argument('--json', action='store_true', help='print everything as JSON instead')
+                             'massless_links of the node; may be repeated')
+    parser.add_argument('--json', action='store_true', help='print the report as JSON')
     return parser
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The report that a program reads."""
+"""The report of check_model as JSON, for programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ros2_rnea.tools.check_model.figures import Figures
 
 
 def as_json(figures: Figures) -> dict[str, Any]:
-    """Return everything as plain data; what is not limited or not known is null."""
+    """Return the report as plain data; a value without limit or without data is null."""
     examination = figures.examination
     return {
         'robot': examination.description.name,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The figures of a model that no finding needs, but a person wants to see."""
+"""Figures of a model for the report, beside the findings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ros2_rnea.model.tree import link_inertia, MASSLESS
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """An examination, and what follows from it."""
+    """An examination, and figures that are computed from it."""
 
     examination: Examination
 
@@ -39,14 +39,14 @@ class Figures:
 
     @cached_property
     def children(self) -> dict[str, list[JointDescription]]:
-        """Return the joints that hang on each link, by its name."""
+        """Return the child joints of each link, by its name."""
         children: dict[str, list[JointDescription]] = {name: [] for name in self.links}
         for joint in self.examination.description.joints:
             children[joint.parent].append(joint)
         return children
 
     def mass(self, link: str) -> float | None:
-        """Return the mass of a link [kg], or None where the description does not say."""
+        """Return the mass of a link [kg], or None if the description has none."""
         inertial = self.links[link].inertial
         return None if inertial is None else inertial.mass
 
@@ -57,7 +57,7 @@ class Figures:
 
     @cached_property
     def moving_mass(self) -> float:
-        """Return the mass of what joints can move [kg]."""
+        """Return the mass that joints can move [kg]."""
         return sum(body.inertia.m for body in self.examination.robot.tree.bodies)
 
     @cached_property

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The report that a person reads."""
+"""The report of check_model as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ros2_rnea.tools.check_model.figures import Figures
 from ros2_rnea.tools.check_model.table import clipped, number, paragraph, table
 
 TREE_WIDTH, DEEPEST = 64, 16
-"""Of the first column of the tree, and the depth from which on it is indented no further."""
+"""Width of the first column of the tree, and the largest depth that is indented."""
 
 COORDINATES = {
     JointType.PLANAR: ('x', 'y', 'angle'),
@@ -34,7 +34,7 @@ COORDINATES = {
 
 
 def report(figures: Figures) -> str:
-    """Return all that there is to say, the findings last, where a terminal shows them."""
+    """Return the whole report; the findings are last, so that a terminal shows them."""
     sections = {
         'Tree': _tree(figures),
         'Joints (rad or m, rad/s or m/s, Nm or N)': _joints(figures),
@@ -97,13 +97,13 @@ def _joint_row(joint: JointDescription, dynamics: Sequence[str]) -> tuple[str, .
 
 
 def _mass(figures: Figures) -> list[str]:
-    lines = [f'{number(figures.total_mass, 5)} kg, of which joints move '
+    lines = [f'{number(figures.total_mass, 5)} kg, of which joints can move '
              f'{number(figures.moving_mass, 5)} kg']
     if figures.center_of_mass is not None:
         x, y, z = (f'{coordinate:.4f}' for coordinate in figures.center_of_mass)
         lines += paragraph(
-            f'centre of mass at x {x}, y {y}, z {z} m in the root link, with every joint as near '
-            'to 0 as its limits allow', '')
+            f'centre of mass at x {x}, y {y}, z {z} m in the frame of the root link, with every '
+            'joint as close to 0 as its limits allow', '')
     return lines
 
 
@@ -121,8 +121,8 @@ def _loads(figures: Figures) -> list[str]:
     if not rows:
         return []
     return [*table(('joint', 'least', 'most', 'limit', 'of limit'), rows), *paragraph(
-        'Sampled over the position limits of all joints, with the root link held still, z up: '
-        'the true extremes may be a few percent wider.', '')]
+        'Sampled within the position limits of all joints, with the root link fixed and z up; '
+        'the true range may be a few percent wider.', '')]
 
 
 def _rounded(effort: float) -> str:
@@ -130,7 +130,7 @@ def _rounded(effort: float) -> str:
 
 
 def findings_report(findings: Iterable[Finding]) -> list[str]:
-    """Return the findings by severity; those that say the same of several parts as one."""
+    """Return the findings by severity; equal findings of several parts are merged."""
     lines: list[str] = []
     for severity, group in groupby(findings, key=lambda finding: finding.severity):
         found = list(group)
@@ -142,7 +142,7 @@ def findings_report(findings: Iterable[Finding]) -> list[str]:
 
 
 def merged(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
-    """Yield subjects and text; the subjects of which the same is said stand together."""
+    """Yield subjects and text; subjects with the same text are merged."""
     subjects: dict[str, list[str]] = {}
     for finding in findings:
         subjects.setdefault(finding.text, []).append(finding.subject)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A robot description from where a person has it: a URDF or xacro file, or the standard input."""
+"""Robot descriptions from a URDF file, a xacro file or the standard input."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from ros2_rnea.errors import RneaError
 
 
 class SourceError(RneaError):
-    """There is no text to be had from a file."""
+    """A file cannot be read or expanded."""
 
 
 def read_source(name: str, mappings: Sequence[str] = ()) -> str:
     """
-    Return the URDF text that a file stands for.
+    Return the URDF text of a file.
 
     :param name: a file; ``-`` is the standard input; one that ends in ``.xacro`` is expanded.
-    :param mappings: what to hand to xacro, as ``name:=value``.
-    :raises SourceError: where it cannot be read or expanded.
+    :param mappings: arguments for xacro, as ``name:=value``.
+    :raises SourceError: if the file cannot be read or expanded.
     """
     is_xacro = name.endswith('.xacro')
     if mappings and not is_xacro:
-        raise SourceError(f'{name} is no .xacro file and takes no {mappings[0]}')
+        raise SourceError(f'{name} is not a .xacro file, so it accepts no argument {mappings[0]}')
     try:
         data = sys.stdin.buffer.read() if name == '-' else Path(name).read_bytes()
         text = data.decode('utf-8-sig')
@@ -51,11 +51,11 @@ def _expand(name: str, mappings: Sequence[str]) -> str:
     program = shutil.which('xacro')
     if program is None:
         raise SourceError(
-            f'{name} needs xacro, which is not there: source ROS, or install it (apt: '
+            f'{name} needs xacro, which is not installed: source ROS, or install it (apt: '
             'ros-<distro>-xacro, pip: xacro); or expand it elsewhere and check the URDF')
     result = subprocess.run(
         [program, name, *mappings], capture_output=True, text=True, check=False)
     if result.returncode:
-        said = result.stderr.strip() or f'it ended with {result.returncode}'
+        said = result.stderr.strip() or f'its exit code is {result.returncode}'
         raise SourceError(f'xacro cannot expand {name}: {said}')
     return result.stdout

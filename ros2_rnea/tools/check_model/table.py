@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Plain text: tables, and lines that wrap."""
+"""Plain text: tables and wrapped paragraphs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 WIDTH = 98
-"""What everything fits into [characters]."""
+"""Largest width of a line [characters]."""
 
 NAME_WIDTH = 30
 
 
 def clipped(name: str, width: int = NAME_WIDTH) -> str:
-    """Return a name, with the middle of a long one left out: both its ends tell it from others."""
+    """Return a name; the middle of a long one is omitted, as its ends are more distinctive."""
     if len(name) <= width:
         return name
     half = (width - 1) // 2
@@ -33,7 +33,7 @@ def clipped(name: str, width: int = NAME_WIDTH) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: the first column to the left, numbers to the right."""
+    """Return the lines of a table; columns of text are left-aligned, of numbers right-aligned."""
     if not rows:
         return []
     columns = list(zip(header, *rows))
@@ -45,13 +45,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def paragraph(text: str, indent: str) -> list[str]:
-    """Return the lines of a text under an indent."""
+    """Return the lines of an indented text."""
     return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent,
                 break_long_words=False, break_on_hyphens=False)
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number as people write it; a dash where there is none."""
+    """Return a number as text, and a dash for infinity or None."""
     if value is None or abs(value) == float('inf'):
         return '-'
     return f'{value:.{digits}g}' if value else '0'

@@ -12,15 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The demo: what feedforward from inverse dynamics does for an arm, and what when things go wrong.
+The demo: the effect of feedforward on an arm, and the behaviour of the node at disturbances.
 
-Run it with ``python -m ros2_rnea.tools.demo``.  It starts a simulated arm and the node as
-processes of their own, sends both the same trajectories and measures.
+Run it with ``python -m ros2_rnea.tools.demo``.  It starts a simulated arm and the node in separate
+processes, sends the same trajectories to both, and measures.
 
-- :mod:`arm` is what the arm can do and so is asked of it, :mod:`motion` what it is to follow,
-- :mod:`experiment` has the phases that are compared, :mod:`scenes` what else happens to the arm,
-  :mod:`stage` what both play on, :mod:`play` their course,
-- :mod:`commander` speaks ROS, :mod:`processes` starts and ends the other two,
-- :mod:`figures` computes what comes out, :mod:`judge` what is good enough,
-- :mod:`report`, :mod:`picture` and :mod:`timeline` show it.
+- :mod:`arm` finds out how large a motion the arm can do, :mod:`motion` is that motion,
+- :mod:`experiment` has the phases that are compared, :mod:`scenes` the disturbances,
+  :mod:`stage` what both have in common, :mod:`play` runs them one after the other,
+- :mod:`commander` is the ROS node of the demo, :mod:`processes` starts and ends the other two,
+- :mod:`figures` computes the results, :mod:`judge` compares them with thresholds,
+- :mod:`report`, :mod:`picture` and :mod:`timeline` show them.
 """

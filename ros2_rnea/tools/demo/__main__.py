@@ -51,7 +51,7 @@ SHORTEST = 4.0 * EASING
 
 
 class ExitCode(IntEnum):
-    """What the exit code of the demo says."""
+    """Exit codes of the demo."""
 
     PASSED = 0
     FAILED = 1
@@ -98,11 +98,11 @@ def _arm(options: argparse.Namespace) -> Arm:
 
 
 def introduction(arm: Arm) -> str:
-    """Return what is simulated, in a sentence."""
+    """Return a sentence about the simulation."""
     joints = f'{arm.name}: {len(arm.joint_names)} joints'
-    still = f', still {", ".join(arm.still)}' if arm.still else ''
+    still = f', fixed {", ".join(arm.still)}' if arm.still else ''
     return (f'{joints}{still}; motion at {arm.sizes.max():.0%} of its size, '
-            f'push of {np.linalg.norm(arm.tip_force):.2g} N and load of {arm.load.mass:.2g} kg '
+            f'push of {np.linalg.norm(arm.tip_force):.2g} N and payload of {arm.load.mass:.2g} kg '
             f'at {arm.tip!r}')
 
 
@@ -116,7 +116,7 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     Judge the results, print them and write the files.
 
     :param out: folder of the files.
-    :param limits: what they are held to.
+    :param limits: thresholds for the results.
     :returns: exit code.
     """
     slow = machine_too_slow(results)
@@ -126,11 +126,11 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     show(results, checks, console)
     write_summary(out / 'summary.json', summary(results, checks, verdict))
     pictures = _draw(results, out, limits)
-    console.print(f'\n{" and ".join(pictures)} show it, {out}/summary.json has the figures.',
+    console.print(f'\nPictures: {" and ".join(pictures)}; figures: {out}/summary.json',
                   soft_wrap=True)
     if slow:
-        console.print('machine too slow, not judged: after '
-                      f'{results.share_late():.1%} of the joint states no command came for 20 ms, '
+        console.print('machine too slow, not judged: '
+                      f'{results.share_late():.1%} of the states had no answer within 20 ms, '
                       f'{results.share_slow():.1%} of the simulated time was as late',
                       style='yellow')
         return ExitCode.TOO_SLOW
@@ -142,7 +142,7 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
 
 
 def _draw(results: Results, out: Path, limits: Limits) -> list[str]:
-    """Draw what there is to be drawn, and return the names of the pictures."""
+    """Draw the pictures of the scenes that were played, and return their names."""
     pictures = []
     if results.recordings:
         pictures.append(out / 'tracking.png')
@@ -156,7 +156,7 @@ def _draw(results: Results, out: Path, limits: Limits) -> list[str]:
 
 
 def _leave(number: int, _: FrameType | None) -> None:
-    """End by way of all context managers, undisturbed by a second signal."""
+    """Exit through all context managers, and ignore further signals."""
     for other in (signal.SIGINT, signal.SIGTERM):
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
@@ -175,40 +175,40 @@ def _parser() -> argparse.ArgumentParser:
         prog='python -m ros2_rnea.tools.demo',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"""\
-What feedforward from inverse dynamics does for an arm, and what it does when things go wrong.
+Show the effect of feedforward from inverse dynamics on an arm, and its behaviour at disturbances.
 
-A simulated arm (MuJoCo, with a joint PD loop of its own at 1 kHz) and the node run as
-processes of their own and talk over DDS.  The scenes:
+A simulated arm (MuJoCo, with a joint PD loop at 1 kHz) and the node run in separate processes and
+communicate over DDS.  The scenes:
 
 tracking: the same motion, several sines on every joint, with the same gains in each phase:
 {phases}
-  Then the node's gravity service is held against the effort that the engine says holds the arm.
-payload:  the arm picks up a load in mid-motion; later ~/set_payload tells the node.
-tilt:     the mount is tilted in mid-motion; later ~/set_gravity tells the node.
-restart:  the driver is killed in mid-motion and started again.
+  Then the gravity service of the node is compared with the holding effort of the physics engine.
+payload:  the arm picks up a payload during the motion; later ~/set_payload sets it in the node.
+tilt:     the mount is tilted during the motion; later ~/set_gravity sets gravity in the node.
+restart:  the driver is killed during the motion and started again.
 stop:     the trajectory is replaced half-way by a stop, as when a goal is aborted.""",
         epilog="""\
-Motion, push and load of other arms are as large as their limits allow, but no larger than those
-of the Panda.  They are held to ratios that any arm should reach, the Panda to its own thresholds.
+Motion, push and payload of other arms are as large as their limits allow, but no larger than those
+of the Panda.  Their thresholds are ratios that any arm should reach; the Panda has its own ones.
 
 files:       summary.json (all figures); tracking and timeline as .png and .svg; driver.log,
-             node.log; robot.urdf, as it was simulated
+             node.log; robot.urdf, the simulated description
 exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 machine too slow, not judged
 examples:    ./run demo --robot ur5
              ./run demo --urdf my_arm.urdf --scene payload --scene restart""")
     add_model_options(parser)
     parser.add_argument('--tip', default='', metavar='LINK',
-                        help='what is pushed and carries the load (default: the link at the end '
-                             'of the longest chain)')
+                        help='the link with the push and the payload (default: that at the end of '
+                             'the longest chain)')
     parser.add_argument('--scene', action='append', choices=(TRACKING, *SCENES),
-                        help='play only this one; may be given again')
+                        help='play only this scene; may be given several times')
     parser.add_argument('--seconds', type=_phase_seconds, default=7.0,
                         help='length of the motion in each phase of tracking '
                              '(default: %(default)s)')
     parser.add_argument('--out', type=Path, default=Path('out/demo'), metavar='FOLDER',
-                        help='where the files go (default: %(default)s)')
+                        help='folder of the files (default: %(default)s)')
     parser.add_argument('--domain', type=int, default=1 + os.getpid() % 100, metavar='ID',
-                        help='ROS_DOMAIN_ID to run in (default: one of its own)')
+                        help='ROS_DOMAIN_ID of the demo (default: one for this process)')
     return parser
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The arm of the demo: what it can do, and so what is asked of it.
+The arm of the demo, and the largest motion, force and payload that it can do.
 
 Nothing here knows ROS.
 """
@@ -75,18 +75,18 @@ RATE_MARGIN = 1.4
 @dataclass(frozen=True)
 class Arm:
     """
-    A robot that stands on its base, and what the demo asks of it.
+    A robot on a fixed base, with the motion and disturbances of the demo.
 
     :param name: for people.
     :param urdf: its description as simulated and as the node gets it.
-    :param still: joints that were fixed for the simulation's sake.
+    :param still: joints that are fixed in the simulation.
     :param joint_names: in the order of all columns.
     :param slides: which of them move along their axis, shape (n,).
     :param tip: the link that is pushed and carries the load.
     :param start: where the arm waits, shape (n,) [rad or m].
-    :param sizes: of the motion of each joint, shape (n,); 1: as it is written.
+    :param sizes: factor on the motion of each joint, shape (n,).
     :param tip_force: the strongest push, shape (3,) [N].
-    :param load: what it picks up.
+    :param load: the payload that it picks up.
     :param tilt: of its mount [degrees].
     :param rate_limit: how fast efforts may change: as all this needs, and a little faster, so that
         a step would be seen [Nm/s or N/s].
@@ -116,10 +116,10 @@ class Arm:
 
 def arm_of(model: Model, tip: str = '') -> Arm:
     """
-    Find out what an arm can do.
+    Find out how large a motion, force and payload an arm can do.
 
-    :param tip: the link to push; empty: as the model says.
-    :raises RneaError: when the description is of no arm that can be simulated and held.
+    :param tip: the link to push; empty: that of the model.
+    :raises RneaError: if the description is not of an arm that can be simulated and held.
     """
     urdf, still = simplified(model.urdf)
     robot = Robot.from_urdf(urdf, engine='textbook')
@@ -137,7 +137,7 @@ def arm_of(model: Model, tip: str = '') -> Arm:
 
 
 class _Ability:
-    """What an arm can do, tried with its inverse dynamics."""
+    """Tries with inverse dynamics how large a motion an arm can do."""
 
     def __init__(self, robot: Robot, engine: Engine, tip: str, start: Vector) -> None:
         self._robot, self._engine, self._tip, self._start = robot, engine, tip, start
@@ -189,7 +189,7 @@ def gravity_when_tilted(degrees: float) -> list[float]:
 
 
 def carrying(robot: Robot, load: Load) -> Robot:
-    """Return a robot that carries a load."""
+    """Return a robot with a payload."""
     x, y, z = load.center
     ixx, ixy, ixz, iyy, iyz, izz = load.inertia
     return robot.with_payload('load', load.link, Inertial(

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The demo's own ROS node: it sends motions and forces, asks for figures, and records."""
+"""The ROS node of the demo: it sends motions and forces, requests figures, and records."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _RECORDING = QoSProfile(depth=2000)
 
 
 class NoAnswerError(RuntimeError):
-    """One of the other processes does not answer in time."""
+    """A process did not answer in time."""
 
 
 class Commander(Node):
@@ -177,7 +177,7 @@ class Commander(Node):
         self._force_publisher.publish(message)
 
     def load(self, load: Load) -> None:
-        """Let the arm pick something up, or put it down where the mass is 0."""
+        """Let the arm pick up a payload; a mass of 0: put it down."""
         message = InertiaStamped(inertia=_inertia(load))
         message.header.frame_id = load.link
         self._load_publisher.publish(message)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The phases of the experiment and their course."""
+"""The phases of the tracking experiment."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _push(stage: Stage, duration: float, time: float) -> None:
 
 def gravity_errors(commander: Commander, engine: Engine, seed: int = 1) -> tuple[float, ...]:
     """
-    Ask the node for gravity in random poses and hold it against the engine.
+    Request gravity efforts of random poses from the node, and compare with the engine.
 
     :param engine: that knows what holds the arm.
     :returns: largest difference over the joints for each pose [Nm].

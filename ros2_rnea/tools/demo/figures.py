@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What comes out of the experiment, as numbers: computed from the recorded errors alone."""
+"""The results of the demo, computed from the recordings."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is good enough: the demo's thresholds."""
+"""The thresholds of the demo."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CHANGES = ('payload', 'tilt')
 @dataclass(frozen=True)
 class Limits:
     """
-    What a robot is held to.
+    Thresholds for a robot.
 
     :param worst_joint: RMS error of any joint under full feedforward [deg or mm].
     :param over_pd: ratio of the arm's error under PD alone to that under full feedforward.
@@ -100,7 +100,7 @@ def machine_too_slow(results: Results) -> bool:
 
 def judge(results: Results, limits: Limits) -> list[Check]:
     """
-    Hold the results against the thresholds.
+    Compare the results with the thresholds.
 
     :param results: of all scenes that were played.
     :returns: all checks, passed or not.

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Starts driver and node, and plays the scenes one after the other."""
+"""Start driver and node, and play the scenes one after the other."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Child processes that never outlive their parent's interest in them."""
+"""Child processes that are always ended together with their parent."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class Children:
             if child.poll() is not None:
                 lines = self._log(name).read_text(errors='replace').splitlines()[-15:]
                 raise ChildError(f'the {name} ended by itself with exit code {child.returncode}; '
-                                 f'its last words in {self._log(name)}:\n' + '\n'.join(lines))
+                                 f'its last output in {self._log(name)}:\n' + '\n'.join(lines))
 
     def stop(self) -> None:
-        """End all children: politely at first, then surely; bounded in time."""
+        """End all children in bounded time, with stronger signals if the first does not work."""
         for number, seconds in PATIENCE:
             alive = [child for child in self._children.values() if child.poll() is None]
             for child in alive:

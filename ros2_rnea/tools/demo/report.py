@@ -48,8 +48,8 @@ def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
     parts = _tracking_tables(results) if results.recordings else []
     if results.episodes:
         parts += [_episode_table(results), Text(
-            'error: RMS of the arm, once it has settled.\n'
-            'step: the largest from one effort that the node sent to the next, any joint.\n',
+            'error: RMS of the arm after settling.\n'
+            'step: largest change from one effort of the node to the next, of any joint.\n',
             style='dim')]
     if checks:
         parts.append(_check_table(checks))
@@ -62,11 +62,11 @@ def _tracking_tables(results: Results) -> list[RenderableType]:
         '',
         _joint_table('Largest error in degrees, by joint', results, 'maximum'),
         Text('Measured minus desired position at the stamp of each joint state, from the\n'
-             'first to the last moment of the motion (the lead-in before it left out).\n'
-             f'arm: root of the summed squares of all joints.{_units(results)}\n', style='dim'),
+             'first to the last moment of the motion (without the lead-in before it).\n'
+             f'arm: root of the sum of squares of all joints.{_units(results)}\n', style='dim'),
         _timing_table(results),
         Text('Latency: from the stamp of a joint state to the arrival of its effort.\n'
-             'missed: came after the next joint state.  lost: a newer one came, or none.\n',
+             'missed: arrived after the next joint state.  lost: not answered.\n',
              style='dim'),
     ]
 
@@ -136,7 +136,7 @@ def number_or_none(value: float) -> float | None:
 
 
 def _episode_table(results: Results) -> Table:
-    table = _table('What happened, and what was sent')
+    table = _table('Disturbances: tracking errors and steps of the effort')
     table.add_column('', no_wrap=True)
     table.add_column('', no_wrap=True)
     table.add_column('error', justify='right', min_width=11)
@@ -156,7 +156,7 @@ def _joint_table(title: str, results: Results, quantity: str) -> Table:
     with_arm = quantity == 'rms'
     shown = _shown_joints(results)
     table = _table(title if len(shown) == len(results.joint_names)
-                   else f'{title}: the {len(shown)} that err most')
+                   else f'{title}: the {len(shown)} with the largest errors')
     table.add_column('', no_wrap=True)
     for joint in shown:
         table.add_column(str(joint + 1), justify='right')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What every scene of the demo plays on: the arm, its motions, and what happens meanwhile."""
+"""What all scenes of the demo have in common: the arm, its motions, and timed actions."""
 
 from __future__ import annotations
 

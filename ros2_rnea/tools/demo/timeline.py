@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a motor would have felt: all scenes side by side over time, as one picture."""
+"""One picture of all scenes: the effort of the most loaded motor, and the error, over time."""
 
 from __future__ import annotations
 

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Efforts for every point of a trajectory, with a report and a plot: ``fill_efforts FILE``."""
+"""The command ``fill_efforts FILE``: a trajectory with efforts, a report and a plot."""

@@ -39,7 +39,7 @@ from ros2_rnea.tools.fill_efforts.report import report_table, sentences
 
 
 class ExitCode(IntEnum):
-    """What the exit code says; argparse, too, ends with 2."""
+    """Exit codes of the program; argparse, too, exits with 2."""
 
     WITHIN_LIMITS = 0
     OVER_A_LIMIT = 1
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.NOT_FILLED
     console.print(report_table(filled, report))
     for remark in found.remarks:
-        console.print(f'Of {options.file}: {remark}.', markup=False)
+        console.print(f'{options.file}: {remark}.', markup=False)
     for sentence in sentences(filled, len(found.plan.waypoints), report):
         console.print(sentence, markup=False)
     return ExitCode.OVER_A_LIMIT if report.first_break else ExitCode.WITHIN_LIMITS
@@ -98,8 +98,8 @@ def _write(filled: Filled, report: TorqueReport, options: argparse.Namespace) ->
         from ros2_rnea.tools.fill_efforts.picture import draw
     except ImportError as error:
         raise FileError(
-            'to draw the plot, matplotlib is needed, which is not installed: apt install '
-            'python3-matplotlib, or pip install matplotlib; --dry-run draws none') from error
+            'the plot needs matplotlib, which is not installed: apt install '
+            'python3-matplotlib, or pip install matplotlib; --dry-run draws no plot') from error
     write_trajectory(out, filled.joint_names, filled.points)
     draw(filled, report, plot)
     print(f'{out} and {plot} written')
@@ -121,15 +121,16 @@ def _parser() -> argparse.ArgumentParser:
         prog='fill_efforts',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
-Give every point of a trajectory the effort that its motion needs, and tell whether the robot can.
+Fill every point of a trajectory with the effort that its motion needs, and compare the efforts
+with the limits of the robot.
 
-joint_trajectory_controller (jazzy from 4.22, kilted, rolling) adds the efforts of a trajectory's
-points to its command, when one of its command_interfaces is effort.  Between points it draws them
-as straight lines, a missing one counts as 0, and the last one stays for ever.  So the trajectory
-comes back with a first point at time 0, with more points where straight lines would be off the
-needed effort by more than the tolerance, and with gravity in the last one.  The motion stays what
-it was: new points stand on its splines.  Joints that are not asked for, such as a gripper's, keep
-their efforts.""",
+joint_trajectory_controller (Jazzy from 4.22, Kilted, Rolling) adds the efforts of a trajectory's
+points to its command, if one of its command_interfaces is effort.  It interpolates linearly
+between the points, uses 0 for a missing effort, and keeps the last one for ever.  So the filled
+trajectory has a first point at time 0, more points where linear interpolation would deviate from
+the needed effort by more than the tolerance, and the effort of gravity in the last point.  The
+motion does not change: new points lie on its splines.  Joints that are not selected, such as
+those of a gripper, keep their efforts.""",
         epilog="""\
 files that hold a trajectory:
   .yaml  a JointTrajectory as `ros2 topic echo --once` prints it and
@@ -138,15 +139,15 @@ files that hold a trajectory:
              points:
              - positions: [0.0, 0.5]
                time_from_start: {sec: 1, nanosec: 0}
-  .csv   a row for each point, in any order of columns after the first:
+  .csv   one row for each point, in any order of columns after the first:
              time, shoulder.position, elbow.position, shoulder.velocity, elbow.velocity
              1.0, 0.0, 0.5, 0.0, 0.0
-         and likewise JOINT.acceleration, JOINT.effort [s, rad or m, Nm or N]
+         and also JOINT.acceleration, JOINT.effort [s, rad or m, Nm or N]
   a bag  the folder of a rosbag2, or a .mcap or .db3 file in it; needs `pip install rosbags`.
-         Its joint states before the trajectory tell where the robot was.
+         Its joint states before the trajectory are used as the start of the motion.
 
-exit codes:  0 filled, all effort limits are kept; 1 filled, a limit is broken; 2 not filled,
-             with the reason
+exit codes:  0 filled, within all effort limits; 1 filled, an effort limit is exceeded;
+             2 not filled, with the reason
 examples:
   fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand --payload-at 0 0 0.1
   fill_efforts swing.csv --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --tolerance 0.5
@@ -155,16 +156,16 @@ examples:
     parser.add_argument('file', type=Path, help='the trajectory: .yaml, .csv or a bag')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     _add_robot_options(parser.add_argument_group('the robot'))
-    _add_filling_options(parser.add_argument_group('what to fill, and how'))
-    results = parser.add_argument_group('what comes out')
+    _add_filling_options(parser.add_argument_group('filling'))
+    results = parser.add_argument_group('output')
     results.add_argument('--payload', metavar='LINK',
-                         help='also tell the largest payload on this link that keeps all limits')
+                         help='also report the largest payload on this link within all limits')
     results.add_argument('--payload-at', nargs=3, type=float, default=(0.0, 0.0, 0.0),
                          metavar=('X', 'Y', 'Z'), help="its centre of mass in the link's frame, "
                                                        'metres (default 0 0 0)')
     results.add_argument('--out', type=Path, metavar='FILE',
                          help='the filled trajectory, .yaml or .csv (default: FILE.filled.yaml in '
-                              'the current folder; .csv where FILE is)')
+                              'the current folder; .csv if FILE is)')
     results.add_argument('--plot', type=Path, metavar='FILE',
                          help='the plot, .png, .svg or .pdf (default: FILE.efforts.png there)')
     results.add_argument('--dry-run', action='store_true', help='write no files')
@@ -173,37 +174,37 @@ examples:
 
 def _add_robot_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--urdf', required=True, metavar='FILE',
-                       help='its description: URDF, xacro where that is installed, or - for the '
+                       help='its description: URDF, xacro if that is installed, or - for the '
                             'standard input')
     group.add_argument('--massless', action='append', default=[], metavar='LINK',
-                       help='a link that may move without <inertial>; may be given again')
+                       help='a link that may move without <inertial>; may be repeated')
     group.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
                        metavar=('X', 'Y', 'Z'),
                        help="acceleration of free fall in the root link's axes, m/s^2 (default "
                             '0 0 -9.81); for tilted mounts')
     group.add_argument('--start', nargs='+', type=_joint_position, default=(),
                        metavar='JOINT=POSITION',
-                       help='where joints stand that the trajectory does not name; and where all '
-                            'start, at rest, if its first point is not at time 0 [rad or m]')
+                       help='positions of joints that the trajectory does not name, and the start '
+                            'of all, at rest, if its first point is not at time 0 [rad or m]')
 
 
 def _add_filling_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--joints', nargs='+', metavar='JOINT',
-                       help='the joints to fill in (default: all that have an effort)')
+                       help='the joints to fill (default: all that have an effort)')
     group.add_argument('--arm', choices=[arm.value for arm in Arm], default=Arm.GENERIC.value,
-                       help='leave out what this arm adds by itself: generic, nothing (default); '
-                            'franka, gravity and Coriolis; ur and kuka_fri, gravity')
+                       help='leave out the terms that this arm adds by itself: generic, none '
+                            '(default); franka, gravity and Coriolis; ur and kuka_fri, gravity')
     group.add_argument('--tolerance', type=float, default=1.0, metavar='PERCENT',
-                       help="how far the lines may be off, in percent of each joint's effort "
-                            'limit, or of its largest effort where it has none (default 1)')
+                       help="largest interpolation error, in percent of each joint's effort "
+                            'limit, or of its largest effort if it has no limit (default 1)')
     group.add_argument('--max-points', type=int, default=10_000, metavar='N',
-                       help='that may come out (default 10000)')
+                       help='largest number of points of the result (default 10000)')
     group.add_argument('--allow-nonzero-end-velocity', action='store_true',
-                       help='take a trajectory that ends in motion, as the controller does with '
+                       help='accept a trajectory that ends in motion, as the controller does with '
                             'allow_nonzero_velocity_at_trajectory_end')
-    group.add_argument('--topic', help='of a bag that has trajectories on several topics')
+    group.add_argument('--topic', help='the topic, for a bag with trajectories on several topics')
     group.add_argument('--message', type=int, metavar='N',
-                       help="which of a bag's trajectories on that topic (default 1, the first)")
+                       help='number of the trajectory on that topic of a bag (default 1)')
 
 
 if __name__ == '__main__':

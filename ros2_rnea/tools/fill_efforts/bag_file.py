@@ -31,19 +31,19 @@ _JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 def read(path: Path, topic: str | None, number: int) -> Found:
     """
-    Return a trajectory from a bag, and the joint states before it as where the robot was.
+    Return a trajectory from a bag, with the joint states before it as its start.
 
     :param path: of the bag's folder, or of a file in it.
-    :param topic: None where only one topic has trajectories.
+    :param topic: None if only one topic has trajectories.
     :param number: of the message there, from 1.
-    :raises FileError: where the bag has no such message.
+    :raises FileError: if the bag has no such message.
     """
     try:
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.typesys import get_typestore, Stores
     except ImportError as error:
         raise FileError(
-            f'to read the bag {path}, the library rosbags is needed, which is not installed: '
+            f'the bag {path} needs the library rosbags, which is not installed: '
             'pip install rosbags') from error
     folder = path if path.is_dir() else path.parent
     try:
@@ -59,7 +59,8 @@ def _topic(reader: Any, topic: str | None, folder: Path) -> str:
         raise FileError(
             f'{folder} has no topic of type {_TRAJECTORY}')
     if topic is None and len(topics) > 1:
-        raise FileError(f'{folder} has trajectories on {", ".join(topics)}: name one as the topic')
+        raise FileError(
+            f'{folder} has trajectories on {", ".join(topics)}: select one with --topic')
     if topic not in (None, *topics):
         raise FileError(f'{folder} has no trajectories on {topic}; it has on {", ".join(topics)}')
     return topics[0] if topic is None else topic
@@ -86,7 +87,8 @@ def _search(messages: Iterator[Any], folder: Path, number: int) -> Found:
             return Found(
                 _plan(message), Start(positions, velocities),
                 stamp_remarks(_seconds(message.header.stamp)))
-    raise FileError(f'{folder} has {count} trajectories there, and number {number} is asked for')
+    raise FileError(
+        f'{folder} has {count} trajectories on that topic, but number {number} is requested')
 
 
 def _plan(message: Any) -> Plan:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Trajectories in CSV: a row for each point, a column for each number of each joint."""
+"""Trajectories in CSV: one row for each point, one column for each number of each joint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Columns = dict[str, list[int]]  # by field, one for each joint or none
 
 def parse(text: str, name: str) -> Found:
     """
-    Return the trajectory that a text holds.
+    Return the trajectory in a text.
 
     :param name: of the file, for messages.
     :raises FileError: naming the line and column that do not fit.
@@ -67,7 +67,7 @@ def _read_header(header: Sequence[str], name: str) -> tuple[list[str], _Columns]
         if not joint or field not in _FIELDS:
             hint = did_you_mean(field, _FIELDS)
             raise FileError(
-                f'column {title!r} of {name} is none of JOINT.{", JOINT.".join(_FIELDS)}{hint}')
+                f'column {title!r} of {name} is not one of JOINT.{", JOINT.".join(_FIELDS)}{hint}')
         if (joint, field) in places:
             raise FileError(f'{name} has column {title!r} twice')
         places[joint, field] = index
@@ -87,7 +87,7 @@ def _read_header(header: Sequence[str], name: str) -> tuple[list[str], _Columns]
 def _values(
         row: Sequence[str], header: Sequence[str], columns: Sequence[int], place: str,
         ) -> tuple[float, ...]:
-    """Return the numbers of these columns; none where all of them are empty."""
+    """Return the numbers of these columns; nothing if all of them are empty."""
     if not any(row[index].strip() for index in columns):
         return ()
     return tuple(_number(row[index], header[index], place) for index in columns)

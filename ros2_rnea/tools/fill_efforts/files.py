@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Trajectories from files and to files, of whichever kind the suffix says."""
+"""Reading and writing files with trajectories; their suffix selects the format."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def read_trajectory(path: Path, topic: str | None = None, number: int | None = N
     """
     Read the trajectory in a file or bag.
 
-    :param topic: of a bag; None where only one topic has trajectories.
+    :param topic: of a bag; None if only one topic has trajectories.
     :param number: of the message there, from 1; None for the first.
-    :raises RneaError: naming the place where it is none.
+    :raises RneaError: if it is not a trajectory; the error names the place.
     """
     if path.is_dir() or path.suffix in bag_file.SUFFIXES:
         return bag_file.read(path, topic, number or 1)
     if topic is not None or number is not None:
-        raise FileError(f'{path} is no bag and has neither topics nor message numbers')
+        raise FileError(f'{path} is not a bag, so it has neither topics nor message numbers')
     if path.suffix not in _TEXT:
         bags = ', '.join(bag_file.SUFFIXES)
         raise FileError(_unknown_kind(path, f', {bags} or the folder of a bag'))
@@ -52,7 +52,7 @@ def write_trajectory(
     """
     Write a filled trajectory.
 
-    :raises FileError: where that cannot be.
+    :raises FileError: if the file cannot be written.
     """
     if path.suffix not in _TEXT:
         raise FileError(_unknown_kind(path))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a file with a trajectory may hold."""
+"""The content of a file with a trajectory."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Found(NamedTuple):
     """
     A trajectory from a file.
 
-    :ivar start: what the file says of where the robot was.
-    :ivar remarks: what a person should know of it.
+    :ivar start: the state of the robot before the trajectory, as far as the file has it.
+    :ivar remarks: sentences for the user.
     """
 
     plan: Plan
@@ -39,8 +39,8 @@ class Found(NamedTuple):
 
 
 def stamp_remarks(stamp: float) -> tuple[str, ...]:
-    """Return what there is to say of a trajectory's stamp [s]."""
+    """Return the remarks on the stamp of a trajectory [s]."""
     if not stamp:
         return ()
     return (f'its stamp, {stamp:.3f} s, is left out: the filled trajectory starts on reception, '
-            'for until a later start the controller would ramp effort up from 0',)
+            'because until a later start the controller would ramp the effort up from 0',)

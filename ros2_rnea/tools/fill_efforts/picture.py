@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The efforts as a picture: what is needed, the lines that the controller plays, limits."""
+"""A plot of the needed efforts, the interpolated ones, and the limits."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ STYLE: dict[Any, Any] = {
 
 def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
     """
-    Draw each joint's effort, and beside it how far the lines are off.
+    Draw the effort of each joint, and beside it the interpolation error.
 
-    Of many joints those are shown that come nearest to their limit.
+    Of many joints, those closest to their limits are shown.
 
-    :param path: of the file; its suffix says which kind.
-    :raises FileError: where it cannot be written.
+    :param path: of the file; its suffix selects the format.
+    :raises FileError: if it cannot be written.
     """
     shown = sorted(sorted(range(len(report.joints)), key=lambda i: -_load(report.joints[i]))[
         :MOST_JOINTS])
@@ -64,7 +64,7 @@ def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
             _draw_effort(left, filled, report.joints[index], index)
             _draw_error(right, filled, errors, index)
         axes[0, 0].set_title(_title(filled, report, len(shown)))
-        axes[0, 1].set_title('lines off by; dashed: allowed')
+        axes[0, 1].set_title('interpolation error; dashed: tolerance')
         for last in axes[-1]:
             last.set_xlabel('time [s]')
         try:
@@ -79,7 +79,7 @@ def _title(filled: Filled, report: TorqueReport, shown: int) -> str:
 
 
 def _load(load: JointLoad) -> float:
-    """Return by how much of its limit a joint is loaded."""
+    """Return the share of its limit that a joint needs."""
     return abs(load.peak) / load.limit if load.limit else np.inf
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The report that a person reads, as a table and sentences."""
+"""The report of fill_efforts, as a table and sentences."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ros2_rnea.filling.torque_report import LargestPayload, Moment, TorqueReport
 
 
 def report_table(filled: Filled, report: TorqueReport) -> RenderableType:
-    """Return what each joint has to give, and what follows for the whole."""
+    """Return the table of the efforts and limits of each joint."""
     table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
     table.add_column('joint', overflow='fold')
-    for title in ('limit', 'peak', 'at', 'of limit', 'RMS', 'of limit', 'line off by', 'allowed'):
+    for title in ('limit', 'peak', 'at', 'of limit', 'RMS', 'of limit', 'error', 'allowed'):
         table.add_column(title, justify='right', no_wrap=True)
     for load, error, tolerance in zip(report.joints, filled.errors, filled.tolerances):
         is_over = abs(load.peak) > load.limit
@@ -40,7 +40,8 @@ def report_table(filled: Filled, report: TorqueReport) -> RenderableType:
             f'{load.peak_time:.3f} s', _share(load.peak, load.limit), f'{load.rms:.4g}',
             _share(load.rms, load.limit), f'{error:.2g}', f'{tolerance:.2g}',
             style='bold red' if is_over else '')
-    return Group(table, Text('Efforts and limits in Nm or N.\n', style='dim'))
+    return Group(table, Text(
+        'Efforts and limits in Nm or N; error: of the interpolation.\n', style='dim'))
 
 
 def _share(effort: float, limit: float) -> str:
@@ -48,23 +49,23 @@ def _share(effort: float, limit: float) -> str:
 
 
 def sentences(filled: Filled, given_points: int, report: TorqueReport) -> Iterator[str]:
-    """Yield what there is to say, the most important last, where a terminal shows it."""
-    yield (f'{given_points} points came in, {len(filled.points)} go out, over '
-           f'{filled.points[-1].waypoint.time:.3f} s.')
+    """Yield the sentences of the report; the most important one is last."""
+    yield (f'{given_points} points were read; the filled trajectory has {len(filled.points)}, '
+           f'over {filled.points[-1].waypoint.time:.3f} s.')
     others = [name for name in filled.joint_names if name not in filled.filled]
     if others:
-        yield f'Left alone: {", ".join(others)}.'
+        yield f'Not changed: {", ".join(others)}.'
     if filled.jumps:
-        yield (f'Effort jumps {_times(filled.jumps)}, as the motion makes velocity or '
-               f'acceleration jump there; the line needs {1e3 * FINEST:g} ms for it. Points with '
-               'velocities and accelerations, and rest in the last, make none.')
+        yield (f'The effort jumps {_times(filled.jumps)}, because the velocity or acceleration '
+               f'jumps there; interpolated, this takes {1e3 * FINEST:g} ms. To avoid it, give all '
+               'points velocities and accelerations, and let the last point be at rest.')
     if report.payload is not None:
         yield _payload(report.payload)
     yield _scaling(report.time_scaling, report.scaling_decided_by)
     if report.first_break is None:
-        yield 'All limits are kept.'
+        yield 'The motion is within all effort limits.'
     else:
-        yield f'A limit is broken: {_moment(report.first_break)}.'
+        yield f'An effort limit is exceeded: {_moment(report.first_break)}.'
 
 
 def _times(times: Sequence[float], most: int = 4) -> str:
@@ -73,29 +74,32 @@ def _times(times: Sequence[float], most: int = 4) -> str:
 
 
 def _moment(moment: Moment) -> str:
-    return (f'{moment.joint} needs {moment.effort:.4g} at {moment.time:.3f} s and has '
+    return (f'{moment.joint} needs {moment.effort:.4g} at {moment.time:.3f} s, its limit is '
             f'{moment.limit:.4g}')
 
 
 def _decided(moment: Moment) -> str:
-    return f'{moment.joint} at {moment.time:.3f} s decides'
+    return f'decided by {moment.joint} at {moment.time:.3f} s'
 
 
 def _scaling(scaling: float, moment: Moment | None) -> str:
     if moment is None:
-        return 'No haste breaks a limit.'
+        return 'At any speed, the motion is within all limits.'
     if scaling == inf:
-        return (f'However slow, a limit is broken: for gravity and dry friction alone, '
+        return (f'At any speed, a limit is exceeded: for gravity and Coulomb friction alone, '
                 f'{_moment(moment)}.')
     if scaling > 1.0:
-        return f'It takes {scaling:.4g} times as long to keep all limits ({_decided(moment)}).'
-    return f'It could take {scaling:.4g} times as long and keep all limits ({_decided(moment)}).'
+        return (f'The motion needs {scaling:.4g} times its duration to stay within all limits '
+                f'({_decided(moment)}).')
+    return (f'The motion is within all limits down to {scaling:.4g} times its duration '
+            f'({_decided(moment)}).')
 
 
 def _payload(payload: LargestPayload) -> str:
     place = f'{payload.link} at {", ".join(f"{x:g}" for x in payload.position)} m'
     if payload.decided_by is None:
-        return f'No payload on {place} breaks a limit.'
+        return f'With any payload on {place}, the motion is within all limits.'
     if not payload.mass:
-        return f'No payload on {place} is possible: a limit is broken without one.'
-    return f'{payload.mass:.4g} kg on {place} keep all limits ({_decided(payload.decided_by)}).'
+        return f'No payload on {place} is possible: a limit is exceeded without one.'
+    return (f'The largest payload on {place} is {payload.mass:.4g} kg '
+            f'({_decided(payload.decided_by)}).')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Trajectories in YAML, as ``ros2 topic pub`` takes and ``ros2 topic echo`` prints them."""
+"""Trajectories in YAML, as ``ros2 topic pub`` reads and ``ros2 topic echo`` prints them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIELDS = ('positions', 'velocities', 'accelerations')
 
 def parse(text: str, name: str) -> Found:
     """
-    Return the JointTrajectory that a text holds.
+    Return the JointTrajectory in a text.
 
     :param name: of the file, for messages.
     :raises RneaError: naming the key and line that do not fit.
@@ -67,7 +67,7 @@ def _remarks(values: dict[str, Value]) -> tuple[str, ...]:
 
 
 def formatted(joint_names: Sequence[str], points: Sequence[FilledPoint]) -> str:
-    """Return a filled trajectory as the text that ``ros2 topic pub`` takes."""
+    """Return a filled trajectory as text for ``ros2 topic pub``."""
     lines = [f'joint_names: {json.dumps(list(joint_names), ensure_ascii=False)}', 'points:']
     for waypoint, effort in points:
         fields = {field: getattr(waypoint, field) for field in _FIELDS}
@@ -85,6 +85,6 @@ def _list(values: Iterable[float]) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number as YAML 1.1 knows it, which takes 1e-05 for a text and not 1.0e-05."""
+    """Return a number in the form of YAML 1.1, where 1e-05 is a text and 1.0e-05 a number."""
     text = repr(float(value))
     return text if '.' in text else text.replace('e', '.0e')

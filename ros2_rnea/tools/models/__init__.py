@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robots that the package brings along, for its demo and its tests."""
+"""Robot models of the package, for its demo and its tests."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ur5() -> Model:
 
 
 MODELS: dict[str, Callable[[], Model]] = {'panda': panda, 'ur5': ur5}
-"""By the names that command lines take."""
+"""The models, by their names on the command line."""
 
 
 def _text(name: str) -> str:

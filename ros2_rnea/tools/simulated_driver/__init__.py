@@ -14,13 +14,13 @@
 """
 A simulated arm with the ROS interface of a real one.
 
-It publishes its description and its joint states, takes effort commands as
-forward_command_controller does, and runs the joint PD loop that an arm's own controller has.
+It publishes its description and its joint states, receives effort commands as
+forward_command_controller does, and runs a joint PD loop as the controller of a real arm does.
 Start it with ``python -m ros2_rnea.tools.simulated_driver``.
 
-- :mod:`description` is what of a URDF is simulated, :mod:`engine` the robot, :mod:`servo` its PD
-  loop, :mod:`posture` where it waits,
-- :mod:`command` decides which effort commands to take,
-- :mod:`pacer` ties simulated time to the clock, :mod:`latency` keeps the books,
-- :mod:`driver_node` carries the messages.
+- :mod:`description` selects what of a URDF is simulated, :mod:`engine` simulates the robot,
+  :mod:`servo` is its PD loop, :mod:`posture` its start pose,
+- :mod:`command` accepts or refuses effort commands,
+- :mod:`pacer` synchronizes simulated time with the clock, :mod:`latency` measures latencies,
+- :mod:`driver_node` is the ROS node.
 """

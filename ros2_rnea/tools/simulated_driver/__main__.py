@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(node: DriverNode, executor: Executor) -> None:
-    """Tick when a tick is due, and serve messages, asleep where there are none, in between."""
+    """Simulate each tick when it is due, and handle messages in between."""
     clock = node.get_clock()
     while rclpy.ok():
         time_left = 0
@@ -84,15 +84,15 @@ def _parser() -> argparse.ArgumentParser:
 A simulated arm with the ROS interface of a real one.
 
   publishes   robot_description, joint_states; wrench, while parameter publish_wrench is true
-  listens to  effort_controller/commands   as forward_command_controller: no timeout
-              joint_trajectory             followed by the arm's own joint PD loop at 1 kHz
+  subscribes  effort_controller/commands   as forward_command_controller: no timeout
+              joint_trajectory             followed by the arm's joint PD loop at 1 kHz
               tip_wrench                   pushes the link that header.frame_id names
-              tip_load                     InertiaStamped: what that link carries; m = 0: nothing
-              inverse_dynamics/effort      only to measure how old the answers are
+              tip_load                     InertiaStamped: payload of that link; m = 0: none
+              inverse_dynamics/effort      only to measure the latency of the answers
   serves      ~/report                     figures since the last report, as JSON
 
 Parameters: rate [Hz], publish_wrench, gravity (turn it to tilt the mount), stiffness, damping,
-start_positions.  The gains follow from the inertia that each motor feels.""",
+start_positions.  The gains are computed from the inertia at each motor.""",
         epilog='Everything after --ros-args is for ROS: parameters, remaps, log level.')
     add_model_options(parser)
     return parser

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Which effort commands an effort controller takes, as forward_command_controller decides it.
+The effort commands that are accepted, by the rules of forward_command_controller.
 
 Nothing here knows ROS.
 """
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 class EffortCommand:
     """
-    The last good command, held until the next one: like its model this has no timeout.
+    The last valid command, held until the next one, without a timeout as in that controller.
 
     :param size: number of joints.
     """

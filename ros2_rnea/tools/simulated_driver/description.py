@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What a simulation takes of a robot description.
+The part of a robot description that is simulated.
 
 Nothing here knows ROS.
 """

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The driver's topics, parameters and service, and its millisecond tick."""
+"""The ROS node of the driver: topics, parameters, a service, and a tick each millisecond."""
 
 from __future__ import annotations
 

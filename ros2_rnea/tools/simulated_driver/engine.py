@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The robot itself: a rigid-body simulation of a URDF arm by MuJoCo.
+The simulated robot: a rigid-body simulation of a URDF arm by MuJoCo.
 
 MuJoCo reads the same description as the node and shares no code with it, so that the two can be
-held against each other.  Nothing here knows ROS.
+compared.  Nothing here knows ROS.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Books on the joint states that went out and on the efforts that came back for them.
+Latencies between the joint states that were sent and the efforts that answer them.
 
 Nothing here knows ROS.
 """

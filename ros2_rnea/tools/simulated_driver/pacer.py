@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Ties simulated time to a clock: which ticks are due, and how late they are.
+Synchronizes simulated time with a clock: which ticks are due, and how late they are.
 
 Nothing here knows ROS.
 """

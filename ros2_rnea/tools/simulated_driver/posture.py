@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Where an arm waits of which nobody has said where.
+The start pose of an arm for which none is given.
 
 Nothing here knows ROS.
 """

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The joint PD loop that an arm's own controller runs, once a millisecond.
+A joint PD loop at 1 kHz, as the controller of a real arm has it.
 
 Nothing here knows ROS.
 """
@@ -46,7 +46,7 @@ RETURN = 20.0
 
 def gains(at_start: Vector, anywhere: Vector, own_damping: Vector) -> tuple[Vector, Vector]:
     """
-    Return gains as a manufacturer would set them: the lighter a joint, the faster.
+    Return gains as a manufacturer would set them: faster for joints with less inertia.
 
     The natural frequency of the joint with the largest inertia is ``SLOWEST``; that of the others
     grows with the fourth root of what their inertia is less, up to ``FASTEST``.  A joint that is

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What may happen to an arm: a file for each, and in :data:`SCENES` the order they are played in.
+The disturbances, one file each; :data:`SCENES` has the order in which they are played.
 
 Each is a function that plays on a :class:`~ros2_rnea.tools.demo.stage.Stage` and returns the
 :class:`~ros2_rnea.tools.demo.figures.Episode`.

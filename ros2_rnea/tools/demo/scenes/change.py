@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Something changes in the middle of a motion, and only later the node is told."""
+"""A change of the arm during a motion that the node learns about only later."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The arm picks something up; ``~/set_payload`` tells the node what."""
+"""The arm picks up a payload; later ``~/set_payload`` sets it in the node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ros2_rnea.tools.demo.stage import Stage
 
 
 def play(stage: Stage) -> Episode:
-    """Pick the load up in mid-motion, and put it down in the end."""
+    """Pick up the payload during the motion, and put it down at the end."""
     commander, load = stage.commander, stage.arm.load
     nothing = load._replace(mass=0.0)
     episode = play_change(

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The driver dies in mid-motion and is started again."""
+"""The driver is killed during the motion and started again."""
 
 from __future__ import annotations
 

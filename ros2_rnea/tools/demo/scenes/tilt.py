@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The mount is tilted; ``~/set_gravity`` tells the node where down is now."""
+"""The mount is tilted; later ``~/set_gravity`` sets the direction of gravity in the node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ros2_rnea.tools.simulated_driver.engine import GRAVITY
 
 
 def play(stage: Stage) -> Episode:
-    """Tilt the mount in mid-motion, and set it upright in the end."""
+    """Tilt the mount during the motion, and set it upright at the end."""
     commander, tilt = stage.commander, stage.arm.tilt
     tilted = gravity_when_tilted(tilt)
     episode = play_change(
