@@ -195,3 +195,14 @@ def test_sourced_ros_installation_is_left_aside(clone: Path):
     environment = (clone / 'bin' / 'environment').read_text(encoding='utf-8')
     assert 'leaving the sourced ROS humble aside' in result.stderr
     assert '/opt/ros' not in environment
+
+
+@NEEDS_NO_PACKAGES
+def test_set_up_depends_on_what_is_installed_and_compiled(clone: Path, python_without_venv: str):
+    (clone / 'bin' / 'installed').touch()
+    put_command(clone, 'sha256sum', f'tee -a "{clone}/hashed" | /usr/bin/sha256sum "$@"')
+    result = run(clone, 'demo', PYTHON=python_without_venv)
+    assert 'failed at: virtual environment' in result.stderr  # as that Python does
+    hashed = (clone / 'hashed').read_text(encoding='utf-8')
+    for name in ['setup.py', 'pyproject.toml', 'ros2_rnea/kernels/_call.c']:
+        assert (clone / name).read_text(encoding='utf-8') in hashed

@@ -31,12 +31,12 @@ from ros2_rnea.kernels.compiled import cache, CompiledKernels, KernelSpec
 from ros2_rnea.model.tree import Tree
 
 NICENESS = 10
-"""By how much the process stands back behind others."""
+"""By how much the priority of the process is lowered."""
 
 
 class Compilation:
     """
-    Kernels on their way.
+    A compilation of kernels that another process is making.
 
     :param tree: of the robot without payloads.
     :param specs: what to compile.
@@ -54,7 +54,7 @@ class Compilation:
                 env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
 
     def has_ended(self) -> bool:
-        """Tell whether the process has ended, well or not."""
+        """Tell whether the process has ended, successfully or not."""
         return self._process.poll() is not None
 
     def is_done(self) -> bool:
@@ -87,9 +87,9 @@ class Compilation:
 
 
 def lower_priority() -> None:
-    """Leave the processor to the processes that are in a hurry; for one that is not."""
+    """Lower the priority of this process, so that it does not disturb a control loop."""
     os.nice(NICENESS)
-    if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node that is in a hurry
+    if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node with real-time priority
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 

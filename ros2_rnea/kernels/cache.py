@@ -46,7 +46,7 @@ MOST_BYTES = 200_000_000
 MOST_IN_MEMORY = 50
 
 ABANDONED = 3600.0
-"""Age from which a file that is still being written has lost its writer [s]."""
+"""Age from which an unfinished file is taken as abandoned by its writer [s]."""
 
 _SUFFIX = '.object'
 _UNFINISHED = '.writing'
@@ -76,14 +76,14 @@ class ObjectCache:
         self._said = False
 
     def take_reason(self) -> str | None:
-        """Return why things are kept in memory alone, the first time; otherwise None."""
+        """Return why object files are kept in memory only, at the first call; later None."""
         if self._said or self._reason is None:
             return None
         self._said = True
         return self._reason
 
     def get(self, key: str) -> bytes | None:
-        """Return what was put in under a key; None where there is nothing, or nothing sound."""
+        """Return the object file of a key; None where there is none, or a damaged one."""
         if key in self._memory:
             return self._memory[key]
         if self._folder is None:
@@ -98,7 +98,7 @@ class ObjectCache:
             return None
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep what a key stands for; where it cannot be written, in memory."""
+        """Keep the object file of a key; in memory where it cannot be written to disk."""
         if self._folder is not None:
             try:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,9 +143,9 @@ def _folder_of_user(environment: Mapping[str, str]) -> Path | None:
 @contextmanager
 def _private(path: Path) -> Iterator[int]:
     """
-    Hold on to a folder that is the user's own.
+    Open a folder that belongs to the user, and return its descriptor.
 
-    What is done by the descriptor is done in this folder, whatever its path comes to name.
+    Whatever is done through the descriptor is done in this folder, even if its path is changed.
 
     :raises OSError: where it cannot be opened, or is not private.
     """
@@ -169,7 +169,7 @@ def _check_private(status: os.stat_result) -> None:
 
 
 def _read(folder: int, key: str) -> bytes | None:
-    """Return a file's contents and mark it as used; remove it where it is not sound."""
+    """Return a file's contents and mark it as used; remove it where it is damaged."""
     name = key + _SUFFIX
     data = None
     with suppress(PermissionError):
@@ -183,7 +183,7 @@ def _read(folder: int, key: str) -> bytes | None:
 
 
 def _contents(folder: int, name: str, key: str) -> bytes | None:
-    """Return what a file holds, or None where it is not a sound file of that key."""
+    """Return the contents of a file, or None where it is damaged or of another key."""
     try:
         # A pipe of that name would let the opening wait forever.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -209,7 +209,7 @@ def _header(key: str, data: bytes) -> bytes:
 
 
 def _write(folder: int, key: str, data: bytes) -> None:
-    """Write a file beside its place and move it there."""
+    """Write a temporary file in the same folder and rename it."""
     unfinished = f'{key}.{os.getpid()}.{secrets.token_hex(8)}{_UNFINISHED}'
     descriptor = os.open(
         unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
@@ -224,7 +224,7 @@ def _write(folder: int, key: str, data: bytes) -> None:
 
 
 def _make_room(folder: int) -> None:
-    """Remove what was not used for longest, and what was never finished."""
+    """Remove the least recently used files, and those that were never finished."""
     files = []
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -59,13 +59,13 @@ WRITERS = {'one': llvm.one, 'rows': llvm.rows}
 LOGGER = logging.getLogger('ros2_rnea')
 
 MANY_OPERATIONS = 20_000
-"""From here on people wonder what takes so long."""
+"""Number of operations from which a compilation is announced in the log."""
 
 OPERATIONS_A_SECOND = 6_000
-"""How many are compiled in a second, about, in kernels that large."""
+"""How many operations are compiled in a second, approximately, in kernels of that size."""
 
 SOURCES = {'': ('spatial',), 'model': (), 'dynamics': (), 'kernels': ()}
-"""The modules that say what a kernel computes, by folder; without names, all of the folder."""
+"""The modules that determine the machine code of kernels, by folder; no names: all of it."""
 
 
 class KernelSpec(NamedTuple):
@@ -82,7 +82,7 @@ class KernelSpec(NamedTuple):
 
     @property
     def name(self) -> tuple[str, str, Variant]:
-        """Return what tells it from others of the same robot."""
+        """Return what identifies it among the kernels of the same robot."""
         return self.function, self.quantity.name, self.variant
 
     def to_plain(self) -> list[Any]:
@@ -130,7 +130,7 @@ class CompiledKernels:
             self.kernel('one', quantity, variant), self._shapes(quantity, variant), parameters)
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """Return the same for many states, with their axis in front of all arrays but one."""
+        """Return the same for many states: all arrays but the parameters have rows of states."""
         rows = rows_call(
             self.kernel('rows', quantity, variant), self._shapes(quantity, variant), parameters)
         width = machine.host().width
@@ -175,12 +175,12 @@ class CompiledKernels:
         return KernelCall(names, shapes, required, resolve, general, given)
 
     def target(self, quantity: Quantity, variant: Variant, parameters: Array) -> Target:
-        """Return what a call needs of a kernel, which is found or made."""
+        """Return what a call needs of a kernel; load or compile it first."""
         kernel = self.kernel('one', quantity, variant)
         return kernel, kernel.address('one'), parameters
 
     def kernel(self, function: str, quantity: Quantity, variant: Variant) -> machine.Loaded:
-        """Return the machine code of ``one`` or ``rows``, found or made."""
+        """Return the machine code of ``one`` or ``rows``, loaded or compiled if needed."""
         spec = KernelSpec(function, quantity, variant.relevant_to(quantity))
         with self._lock:
             if spec.name not in self._loaded:
@@ -189,7 +189,7 @@ class CompiledKernels:
             return self._loaded[spec.name]
 
     def object_file(self, spec: KernelSpec) -> tuple[str, bytes]:
-        """Return the key and the object file of a kernel, found or made."""
+        """Return the key and the object file of a kernel, from the cache or the compiler."""
         key = self._key(spec)
         code = cache().get(key)
         if code is None:
@@ -235,13 +235,13 @@ def cache() -> ObjectCache:
 
 @functools.cache
 def version() -> str:
-    """Return what tells this package's kernels from those of an older or newer one."""
+    """Return what identifies this package's version of the code that makes kernels."""
     return content_of(Path(__file__).parent.parent)
 
 
 def content_of(package: Path) -> str:
     """
-    Return a hash of the modules of this package that say what a kernel computes.
+    Return a hash of the modules that determine the machine code of kernels.
 
     It is made of what Python loads them from: their source, or their bytecode where the package
     was installed without source.
@@ -258,7 +258,7 @@ def content_of(package: Path) -> str:
 
 
 def signature(tree: Tree) -> str:
-    """Return all of a tree that kernels are made from, and nothing that is an input of theirs."""
+    """Return everything in a tree that kernels depend on, except for their inputs."""
     unset: dict[str, Any] = dict.fromkeys(JOINT_PARAMETERS, 0.0)
     bodies = [
         replace(body, joint='', link='', limits=JointLimits(), **unset) for body in tree.bodies]
@@ -266,5 +266,5 @@ def signature(tree: Tree) -> str:
 
 
 def _repeated(array: Array, count: int) -> Array:
-    """Return a copy with as many rows, those behind the array's own like its last."""
+    """Return a copy with so many rows: those of the array, and then its last one again."""
     return array[np.minimum(np.arange(count), len(array) - 1)]

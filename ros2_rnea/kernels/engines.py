@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Which way a robot's dynamics is computed, and what there is to choose from."""
+"""The engines that compute the dynamics of a robot, and the choice between them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.tree import Tree
 
 VARIABLE = 'ROS2_RNEA_ENGINE'
-"""The environment variable that says which engine robots have that are not told."""
+"""The environment variable with the engine of robots for which none is given."""
 
 LOGGER = logging.getLogger('ros2_rnea')
 
 
 class Engine(Enum):
     """
-    How the dynamics of a robot is computed; the answers are the same but for rounding.
+    How the dynamics of a robot is computed; the results are equal except for rounding.
 
     COMPILED: by machine code for this robot, which needs llvmlite.  PYTHON: by Python's text for
     this robot.  TEXTBOOK: by the algorithms as they stand in ``dynamics/``, step by step.
@@ -61,12 +61,12 @@ class Kernels(Protocol):
     def rows(
             self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
             ) -> Callable[..., bool]:
-        """Return the same for many states, with their axis in front of all arrays."""
+        """Return the same for many states: all arrays but the parameters have rows of states."""
 
 
 def engine_of(wish: Engine | str | None) -> Engine:
     """
-    Return the engine that a user wishes, or the fastest that there is.
+    Return the engine that a user asks for, or the fastest that is available.
 
     :raises ArgumentError: where there is none of that name, or it needs what is not installed.
     """
@@ -89,7 +89,7 @@ def engine_of(wish: Engine | str | None) -> Engine:
 
 
 def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
-    """Return what makes a robot's kernels; the textbook has none."""
+    """Return the factory of a robot's kernels; None for the textbook, which has none."""
     if engine is Engine.TEXTBOOK:
         return None
     if engine is Engine.PYTHON:

@@ -47,7 +47,7 @@ UNARY = frozenset((SINE, COSINE, SQUARE_ROOT))
 
 class Operation(NamedTuple):
     """
-    What is done, and to which nodes.
+    An operation and the nodes that it is applied to.
 
     A constant has its value on the left; it is positive.  An input has the name of an array on the
     left and the place in it on the right.
@@ -59,7 +59,7 @@ class Operation(NamedTuple):
 
 
 class Graph:
-    """Operations, each after those that it uses; a *node* is the place of one."""
+    """Operations, each after its operands; a *node* is the index of one."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
@@ -70,7 +70,7 @@ class Graph:
         return [Symbol(self, self.node(INPUT, array, place)) for place in range(size)]
 
     def node(self, kind: str, left: Any, right: Any = None) -> int:
-        """Return the one node of an operation."""
+        """Return the node of an operation; equal operations share one."""
         operation = Operation(kind, left, right)
         node = self._nodes.get(operation)
         if node is None:
@@ -121,7 +121,7 @@ class Graph:
         return list(order)
 
     def count(self, outputs: Iterable[Expression]) -> Counter[str]:
-        """Return how many operations of each kind outputs cost; signs and constants are free."""
+        """Return how many operations of each kind outputs need; signs and constants cost none."""
         kinds = (self.operations[node].kind for node in self.needed(outputs))
         return Counter(kind for kind in kinds if kind in BINARY or kind in UNARY)
 
@@ -197,7 +197,7 @@ class Symbol:
 
 
 Expression = Symbol | float
-"""What arithmetic on symbols gives: a symbol, or a float where nothing unknown is left."""
+"""The result of arithmetic on symbols: a symbol, or a float where it is a constant."""
 
 
 # ---- one operation each, on nodes without a sign ------------------------------------------------
@@ -243,7 +243,7 @@ def _signed(expression: Expression, negative: bool) -> Expression:
 
 
 def _constant(graph: Graph, value: float) -> Symbol:
-    """Return a constant as an operand; it is never handed out."""
+    """Return a constant as an operand; for internal use only."""
     value = float(value)  # NumPy's would be compared to NumPy's truth values
     return Symbol(graph, graph.node(CONSTANT, abs(value)), value < 0.0)
 

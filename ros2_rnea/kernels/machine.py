@@ -63,7 +63,7 @@ class Target:
 
     @property
     def fused(self) -> bool:
-        """Tell whether it multiplies and adds at once; else ``llvm.fma`` calls C's library."""
+        """Tell whether it has fused multiply-add; else ``llvm.fma`` calls the C library."""
         return self.architecture == 'aarch64' or (
             self.architecture == 'x86_64' and self._has('fma'))
 
@@ -85,7 +85,7 @@ AARCH64 = Target('aarch64-unknown-linux-gnu', 'generic', '+neon')
 
 
 class Loaded:
-    """Machine code in memory; its addresses count for as long as this object lives."""
+    """Machine code in memory; its addresses are valid while this object exists."""
 
     def __init__(self, engine: llvm.ExecutionEngine) -> None:
         self._engine = engine
@@ -103,7 +103,7 @@ class Loaded:
 
 
 def available() -> bool:
-    """Tell whether machine code can be made here."""
+    """Tell whether llvmlite is available to compile machine code."""
     return llvm is not None
 
 
@@ -123,7 +123,7 @@ def _typed_pointers() -> bool:
 @functools.cache
 def host() -> Target:
     """
-    Return what the CPU at hand says of itself.
+    Return the CPU of this machine.
 
     :raises CompilerError: without llvmlite.
     """
@@ -137,7 +137,7 @@ def host() -> Target:
 
 
 def identity(target: Target) -> tuple[str, ...]:
-    """Return what machine code depends on beside its text, as parts of a cache's key."""
+    """Return what machine code depends on besides its source, as parts of a cache's key."""
     _needs_llvmlite()
     version = '.'.join(map(str, llvm.llvm_version_info))
     return (llvmlite.__version__, version, target.triple, target.cpu, target.features)
@@ -159,7 +159,7 @@ def compile_object(text: str, target: Target | None = None) -> bytes:
 
 def assembly(text: str, target: Target) -> str:
     """
-    Return the same machine code for people, as an assembler takes it.
+    Return the same machine code as readable assembly.
 
     :raises CompilerError: as :func:`compile_object`.
     """
@@ -209,7 +209,7 @@ def _machine(target: Target) -> llvm.TargetMachine:
 @functools.cache
 def _near() -> bool:
     """
-    Tell whether llvmlite can put code and constants close to each other.
+    Tell whether llvmlite can place code and constants close to each other.
 
     Then each constant is one operand, which makes batches up to a fifth faster; otherwise its
     address has to be spelt out first, since it may lie anywhere.

@@ -84,7 +84,7 @@ class PythonKernels:
         return call
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """Return the same for many states, with their axis in front of all arrays but one."""
+        """Return the same for many states: all arrays but the parameters have rows of states."""
         function = self._function(quantity, variant)
 
         def call(*arrays: Array) -> bool:

@@ -40,11 +40,11 @@ QUARTER = (
     8.47842766036889956997e-32)
 
 ROUNDING = 6755399441055744.0
-"""1.5 * 2**52: added to a number, it leaves the nearest whole number in the last bits."""
+"""1.5 * 2**52: the sum of it and a number has the nearest integer in its last bits."""
 
 
 def bound(fused: bool) -> float:
-    """Return the largest angle [rad] that is taken to within a quarter turn exactly enough."""
+    """Return the largest angle [rad] for which the range reduction is accurate enough."""
     return 1e9 if fused else 1e6
 
 

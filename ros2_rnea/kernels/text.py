@@ -65,7 +65,7 @@ class Text:
         return self.write(f'{operation} contract {self.type} {left}, {right}')
 
     def exactly(self, operation: str, left: str, right: str) -> str:
-        """Return the same, rounded by itself."""
+        """Return the same, never contracted into another operation."""
         return self.write(f'{operation} {self.type} {left}, {right}')
 
     def multiply_add(self, a: str, b: str, c: str) -> str:
@@ -87,11 +87,11 @@ class Text:
     # ---- bits and decisions -------------------------------------------------------------------
 
     def bits(self, value: str) -> str:
-        """Return the integers that are written as these doubles are."""
+        """Return the bits of these doubles as integers."""
         return self.write(f'bitcast {self.type} {value} to {self._integers}')
 
     def from_bits(self, integers: str) -> str:
-        """Return the doubles that are written as these integers are."""
+        """Return these integers as the bits of doubles."""
         return self.write(f'bitcast {self._integers} {integers} to {self.type}')
 
     def on_bits(self, operation: str, left: str, right: str | int) -> str:
@@ -146,7 +146,7 @@ class Text:
                           f'<{self.width} x i32> zeroinitializer')
 
     def address(self, doubles: str, offset: int | str) -> str:
-        """Return where a double is, as far from the start of an array."""
+        """Return the address of a double by its index from the start of an array."""
         return self.write(f'getelementptr double, {DOUBLES} {doubles}, i64 {offset}')
 
     def load(self, doubles: str, offset: int, count: int | None = None) -> str:

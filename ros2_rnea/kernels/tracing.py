@@ -43,7 +43,7 @@ from ros2_rnea.spatial import Force, Vector
 PARAMETERS = 'parameters'
 
 QUATERNION_BOUND = 1.99e-3
-"""How far the squared length of a quaternion may be off 1 before Python has a look at it."""
+"""Deviation of a quaternion's squared length from 1 beyond which Python checks the state."""
 
 
 class Variant(NamedTuple):
@@ -81,7 +81,7 @@ class Variant(NamedTuple):
 
 class Guard(NamedTuple):
     """
-    A number that a kernel looks at: beyond the bound, either way, the answer is Python's to give.
+    A number that a kernel checks: if its magnitude exceeds the bound, Python computes instead.
 
     :ivar nan: whether NaN is beyond the bound; else it simply passes through to the result.
     """
