@@ -24,6 +24,7 @@ from benchmark.node.joint_range import joint_range, JointRange
 from benchmark.node.processes import Process, ProcessEndedError
 from benchmark.node.publisher import joint_states, slow_trajectory
 from benchmark.node.robots import find_robot
+from benchmark.node.runs import Effort
 from benchmark.node.stamps import read_stamp, write_stamp
 from benchmark.robots import EXAMPLES
 from example_robots import example_urdf
@@ -108,6 +109,7 @@ def test_a_process_that_ends_is_said_with_its_last_words(tmp_path):
 ])
 def test_it_measures_and_records(tmp_path, capsys, monkeypatch, arguments, key):
     monkeypatch.setattr('benchmark.node.runs.CLIMB_END', 1000.0)
+    monkeypatch.setattr('benchmark.node.__main__.QUICK', Effort(blocks=2, seconds=0.2))
     (tmp_path / 'arm.urdf').write_text(ARM, encoding='utf-8')
     file = tmp_path / 'figures.json'
     assert main([str(tmp_path / 'arm.urdf'), '--quick', '--json', str(file), *arguments]) == 0

@@ -31,9 +31,9 @@ from ros2_rnea.dynamics.rotations import (
 from ros2_rnea.spatial import Vector
 from rotations import rotation_about, rotation_from_quaternion, skew
 
-ANGLES = pytest.mark.parametrize(
-    'angle', [0.0, 1e-12, 1e-6, 0.999 * SMALL, SMALL, 1.001 * SMALL, 0.3, 1.0, 3.0, 3.141592])
+ANGLES = [0.0, 1e-12, 1e-6, 0.999 * SMALL, SMALL, 1.001 * SMALL, 0.3, 1.0, 3.0, 3.141592]
 AXES = [random_axis(np.random.default_rng(seed)) for seed in range(4)] + list(np.eye(3))
+TURNS = [(axis, angle) for axis in AXES for angle in ANGLES]
 
 
 def numbers(matrix):
@@ -69,25 +69,24 @@ def test_quarter_turns_about_x_and_then_about_what_was_y_bring_z_to_where_x_was(
         rotation_from_quaternion(turned)[:, 2], [1.0, 0.0, 0.0], atol=1e-15)
 
 
-@ANGLES
-@pytest.mark.parametrize('axis', AXES)
-def test_a_rotation_vector_s_quaternion_turns_as_rodrigues_says(axis, angle):
-    quaternion = quaternion_from_rotation_vector(Vector(*(axis * angle)))
-    np.testing.assert_allclose(
-        quaternion, [*(axis * sin(0.5 * angle)), cos(0.5 * angle)],
-        rtol=1e-13, atol=1e-15 * (angle > 1.0))  # relative, for turns by next to nothing
-    np.testing.assert_allclose(
-        rotation_from_quaternion(quaternion), rotation_about(axis, angle), rtol=0.0, atol=1e-14)
+def test_a_rotation_vector_s_quaternion_turns_as_rodrigues_says():
+    for axis, angle in TURNS:
+        quaternion = quaternion_from_rotation_vector(Vector(*(axis * angle)))
+        np.testing.assert_allclose(
+            quaternion, [*(axis * sin(0.5 * angle)), cos(0.5 * angle)],
+            rtol=1e-13, atol=1e-15 * (angle > 1.0))  # relative, for turns by next to nothing
+        np.testing.assert_allclose(
+            rotation_from_quaternion(quaternion), rotation_about(axis, angle),
+            rtol=0.0, atol=1e-14)
 
 
-@ANGLES
 @pytest.mark.parametrize('length', [1.0, -1.0, 0.5])
-@pytest.mark.parametrize('axis', AXES)
-def test_a_quaternion_s_rotation_vector_is_the_one_it_was_made_of(axis, length, angle):
-    turn = axis * angle
-    quaternion = length * np.array(quaternion_from_rotation_vector(Vector(*turn)))
-    back = [*rotation_vector_from_quaternion(quaternion.tolist())]
-    np.testing.assert_allclose(back, turn, rtol=1e-13, atol=1e-14 * (angle > 1.0))
+def test_a_quaternion_s_rotation_vector_is_the_one_it_was_made_of(length):
+    for axis, angle in TURNS:
+        turn = axis * angle
+        quaternion = length * np.array(quaternion_from_rotation_vector(Vector(*turn)))
+        back = [*rotation_vector_from_quaternion(quaternion.tolist())]
+        np.testing.assert_allclose(back, turn, rtol=1e-13, atol=1e-14 * (angle > 1.0))
 
 
 @pytest.mark.parametrize('angle', [3.5, 4.0, 6.28, 7.0])
@@ -102,21 +101,19 @@ def test_half_a_turn_is_known_either_way():
         assert abs(rotation_vector_from_quaternion(quaternion).x) == pytest.approx(pi)
 
 
-@ANGLES
-@pytest.mark.parametrize('axis', AXES)
-def test_the_integral_is_the_mean_rotation_on_the_way(axis, angle):
-    turn = axis * angle
-    np.testing.assert_allclose(
-        numbers(rotation_integral(Vector(*turn))), series(skew(turn)), rtol=0.0, atol=1e-14)
+def test_the_integral_is_the_mean_rotation_on_the_way():
+    for axis, angle in TURNS:
+        turn = axis * angle
+        np.testing.assert_allclose(
+            numbers(rotation_integral(Vector(*turn))), series(skew(turn)), rtol=0.0, atol=1e-14)
 
 
-@ANGLES
-@pytest.mark.parametrize('axis', AXES)
-def test_the_inverse_of_the_integral_is_its_inverse(axis, angle):
-    turn = axis * angle
-    np.testing.assert_allclose(
-        numbers(rotation_integral_inverse(Vector(*turn))) @ series(skew(turn)), np.eye(3),
-        rtol=0.0, atol=1e-14)
+def test_the_inverse_of_the_integral_is_its_inverse():
+    for axis, angle in TURNS:
+        turn = axis * angle
+        np.testing.assert_allclose(
+            numbers(rotation_integral_inverse(Vector(*turn))) @ series(skew(turn)), np.eye(3),
+            rtol=0.0, atol=1e-14)
 
 
 def test_a_body_that_drives_a_half_circle_ends_up_beside_its_start():
