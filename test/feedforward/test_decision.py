@@ -13,7 +13,7 @@
 # limitations under the License.
 """What a decision is unless it says otherwise."""
 
-from ros2_rnea.feedforward.decision import Decision, Status
+from ros2_rnea.feedforward.decision import Decision, SentTerms, Status
 
 
 def test_a_status_alone_is_about_no_joint_and_has_no_effort():
@@ -22,3 +22,10 @@ def test_a_status_alone_is_about_no_joint_and_has_no_effort():
     assert alone.detail == ''
     assert alone.joints == ()
     assert alone.limited is None
+
+
+def test_the_terms_that_are_sent_end_with_what_becomes_of_them():
+    """Their names are those of the message's fields."""
+    assert SentTerms._fields[-8:] == (
+        'feedback', 'total', 'sent', 'measured', 'residual', 'saturated', 'rate_limited',
+        'restrained')

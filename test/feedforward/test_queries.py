@@ -184,3 +184,11 @@ def test_a_joint_that_could_be_named_is_told_from_one_that_can_only_be_assumed()
     flyer = policy_of(Robot.from_urdf(FREE_FLYER), ('camera',))
     with pytest.raises(ArgumentError, match="'flight' .* not assumed: set assumed_positions."):
         ask(flyer, ['camera'], [0.0])
+
+
+def test_a_request_that_says_nothing_is_about_the_measured_state():
+    policy = measured()
+    measure(policy, ['grip'], [0.3], [3.0])
+    whole = state_query(policy, NOW, RequestedState())
+    assert [vector.tolist() for vector in whole] == [[0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [0.0] * 3]
+    assert RequestedState() == ((), (), (), ())

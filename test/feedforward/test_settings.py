@@ -21,7 +21,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward import settings
-from ros2_rnea.feedforward.settings import HIGHEST_GAIN, Settings
+from ros2_rnea.feedforward.settings import ExertedBy, HIGHEST_GAIN, Settings, WrenchSettings
 import yaml
 
 
@@ -44,10 +44,17 @@ def test_the_defaults_are_those_of_the_file_that_people_copy():
         default = getattr(Settings(), field.name)
         if isinstance(default, Enum):
             default = default.value
-        if isinstance(default, (bool, float, str)):
+        elif isinstance(default, tuple) and default:
+            default = list(default)
+        if field.name in file and default != ():
             assert file[field.name] == default, field.name
             compared += 1
     assert compared > 25
+
+
+def test_a_wrench_is_taken_as_it_comes_unless_its_settings_say_otherwise():
+    assert WrenchSettings(0.1) == WrenchSettings(
+        0.1, 0.0, ExertedBy.ENVIRONMENT, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0))
 
 
 def test_gains_may_be_from_zero_to_the_highest():

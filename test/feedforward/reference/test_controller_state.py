@@ -276,3 +276,9 @@ def test_a_factor_that_is_left_out_is_zero_once_another_was_told(state):
     moved(state, speed_scaling=0.5)
     state.update(ControllerReference(JOINTS, (9.0, 9.0), QD, QDD, 11.0), 11.0)
     assert np.array_equal(state.reference(11.0)[:3], ((9.0, 9.0), (0.0, 0.0), (0.0, 0.0)))
+
+
+def test_a_reference_of_positions_alone_is_one(state):
+    state.update(ControllerReference(JOINTS, Q), 10.0)
+    assert np.array_equal(state.reference(10.0)[:3], (Q, (0.0, 0.0), (0.0, 0.0)))
+    assert state.missing == ('velocities', 'accelerations')

@@ -314,3 +314,12 @@ def test_another_joint_is_silent_once_its_last_value_is_older_than_that(measured
 
 def test_a_joint_that_was_never_measured_is_not_silent(states):
     assert states.silent_others(NOW, 2.0) == ()
+
+
+def test_a_velocity_counts_up_to_the_timeout_and_not_beyond():
+    states = JointStates(['shoulder'], ['grip'], 0.125)
+    states.update(MeasuredJoints(['shoulder', 'grip'], [0.1, 0.2], [1.0, 2.0]), NOW)
+    states.update(MeasuredJoints(['grip'], [0.2], [2.0]), NOW + 0.0625)
+    assert states.fresh_velocities(NOW + 0.125).tolist() == [1.0, 2.0]
+    assert states.fresh_velocities(NOW + 0.1875).tolist() == [0.0, 2.0]
+    assert states.fresh_velocities(NOW + 0.25).tolist() == [0.0, 0.0]

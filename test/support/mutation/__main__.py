@@ -56,7 +56,7 @@ from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeR
 from rich.table import Table
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = 'ros2_rnea'
 OUT = ROOT / 'out' / 'mutation'
 EQUIVALENT = Path(__file__).with_name('equivalent.yaml')

@@ -215,6 +215,8 @@ class _Finder:
             for test in node.ifs:
                 self._negate(test)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in TYPING:
+            for argument in node.args[1:]:  # the first is a type, or its name
+                self._expression(argument)
             return
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) == 'Literal':
             return
