@@ -42,14 +42,15 @@ FULL = Settings(rounds=101, block=1_000_000)
 QUICK = Settings(rounds=15, block=300_000)
 
 HELP = f"""\
-Measure the library against every peer that is installed.
+Compare the library with every peer (other library) that is installed.
 
-All peers compute the same quantity of the same robot for the same 64 states.  Each has to give
-Pinocchio's answer to 1e-9, or is not timed and named.  They take turns in blocks of calls of
-about a millisecond, for {FULL.rounds} rounds, on one core, without the garbage collector.
-Ratios to Pinocchio are formed within a round; shown are their median and quartiles.
+All peers compute the same quantity of the same robot for the same 64 states.  A peer whose result
+differs from Pinocchio's by more than 1e-9 is listed and not timed.  The peers are timed in turn,
+in blocks of calls of about a millisecond, for {FULL.rounds} rounds, on one core, without the
+garbage collector.  Ratios to Pinocchio are computed within a round; their median and quartiles
+are shown.
 
-Every robot is measured without friction, armature and mimic joints, about which peers disagree.
+Every robot is measured without friction, armature and mimic joints, which peers treat differently.
 """
 
 EPILOG = f"""\
@@ -61,7 +62,7 @@ examples:
   python -m benchmark                              everything; some minutes
   python -m benchmark --quick --robots panda       a first look
   python -m benchmark --quantities bound,batch     two quantities of all robots
-  python -m benchmark --urdf my.urdf --floating    a robot of one's own
+  python -m benchmark --urdf my.urdf --floating    your own robot
   python -m benchmark --explain                    also the statement behind each figure
 """
 

@@ -43,7 +43,7 @@ TICK = 1_000_000
 """Period of the PD loop [ns]."""
 
 POSES = 100
-"""In which the gains are made to be stable."""
+"""Number of poses in which the gains have to be stable."""
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=10)
@@ -61,7 +61,7 @@ class DriverNode(Node):
         super().__init__('simulated_driver')
         urdf, still = simplified(urdf)
         if still:
-            self.get_logger().info(f'stand still, for mimic joints do: {", ".join(still)}')
+            self.get_logger().info(f'mimic joints and their leaders are fixed: {", ".join(still)}')
         self._engine = Engine(urdf)
         self._steps_per_tick = round(TICK * 1e-9 / self._engine.step)
         self._joint_names = self._engine.joint_names
@@ -128,7 +128,7 @@ class DriverNode(Node):
     def _on_command(self, message: Float64MultiArray) -> None:
         refusal = self._command.accept(message.data)
         if refusal:
-            self.get_logger().error(f'{refusal}; the last good one stays in force',
+            self.get_logger().error(f'{refusal}; the last valid one stays in use',
                                     throttle_duration_sec=1.0)
 
     def _on_effort(self, message: JointState) -> None:
