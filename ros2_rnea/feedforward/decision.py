@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a cycle comes to: an effort or none, why, and what it consists of."""
+"""The result of a cycle: an effort or none, the reason, and the terms of the effort."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from ros2_rnea.results import tuple_of_terms
 
 
 class Instant(NamedTuple):
-    """One moment on the two clocks that count [s]."""
+    """One moment on both clocks of the node [s]."""
 
-    steady: float  # ages and timeouts; it jumps only where time is simulated
-    ros: float     # that of trajectory stamps
+    steady: float  # for ages and timeouts; it jumps only with simulated time
+    ros: float     # for the stamps of trajectories
 
 
 class Status(Enum):
-    """What a decision came to; the last nine come with an effort, six of them with a motion."""
+    """Why a decision sends its effort or none; the last nine statuses come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     WAITING = 'no joint state yet'
     STALE = 'joint states have stopped: nothing is sent'
-    UNKNOWN_POSITION = 'nothing tells where a joint is: nothing is sent'
+    UNKNOWN_POSITION = 'the position of a joint is unknown: nothing is sent'
     UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
-    DECAYING = 'joint states have stopped: gravity at the last one'
-    SHUTTING_DOWN = 'the node ends: this is sent last'
+    DECAYING = 'joint states have stopped: gravity at the last measured state'
+    SHUTTING_DOWN = 'the node shuts down: its last efforts are sent'
     GRAVITY = 'gravity at the measured state'
-    NO_TRAJECTORY = 'there is no trajectory: gravity at the measured state'
+    NO_TRAJECTORY = 'no trajectory: gravity at the measured state'
     FOLLOWING = 'following the trajectory'
     HOLDING_END = 'the trajectory has ended: gravity at its last point'
     FOLLOWING_CONTROLLER = "following the controller's reference"
     CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
-    GOAL_DEVIATION = 'the robot is not where the motion ended: gravity at the measured state'
+    GOAL_DEVIATION = 'the robot deviates from the goal: gravity at the measured state'
 
 
 class LimitFlags(NamedTuple):
@@ -94,11 +94,11 @@ _SentTerms: Any = tuple_of_terms(
 
 class SentTerms(_SentTerms):
     """
-    Where the effort of a decision comes from, by controlled joint, each of shape (joints,).
+    The terms of a decision's effort, by controlled joint, each of shape (joints,).
 
-    A named tuple.  First come the terms in :data:`ros2_rnea.dynamics.terms.TERMS`.  ``total`` is
-    the sum of what stands before it, whatever of it the arm adds by itself; ``sent`` what is left
-    after the choice of terms and the limits.
+    A named tuple.  It begins with the terms of :data:`ros2_rnea.dynamics.terms.TERMS`.  ``total``
+    is the sum of these and of ``feedback``, including terms that the arm adds by itself; ``sent``
+    is the effort after the choice of terms and all limits.
     """
 
     __slots__ = ()

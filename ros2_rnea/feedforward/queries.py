@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Questions that a service may ask: at which state of the whole robot, and about which joints."""
+"""The robot states and joints that service requests are about."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StateQuery(NamedTuple):
 
 
 class AnsweredJoints(NamedTuple):
-    """The joints that answers name, and their places in q and in efforts."""
+    """The joints that responses contain, and their indices in q and in efforts."""
 
     names: tuple[str, ...]
     q_index: np.ndarray
@@ -60,7 +60,7 @@ class AnsweredJoints(NamedTuple):
 
 
 def answered_joints(policy: FeedforwardPolicy) -> AnsweredJoints:
-    """Return the joints of one degree of freedom, the controlled ones first and in their order."""
+    """Return the joints with one degree of freedom, the controlled ones first in their order."""
     others = tuple(n for n in single_joints(policy.robot) if n not in policy.controlled)
     names = (*policy.controlled, *others)
     places = JointIndexMap(policy.robot, names, {})

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a user decides about the feedforward."""
+"""The settings of the feedforward, one for each parameter of the node that concerns it."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 
 
 class Mode(Enum):
-    """Where the effort is computed, and with what motion."""
+    """The state at which the effort is computed, and its acceleration."""
 
     FEEDFORWARD = 'feedforward'
     """At the desired state, for the desired velocity and acceleration."""
 
     GRAVITY_COMPENSATION = 'gravity_compensation'
-    """At the measured state, for standing still."""
+    """At the measured positions, for rest."""
 
     COMPUTED_TORQUE = 'computed_torque'
-    """At the measured state, for the desired acceleration and what corrects the error."""
+    """At the measured state, for the desired acceleration plus the state feedback."""
 
 
 class Terms(Enum):
-    """Which terms of an effort are sent; what else there is, the arm adds by itself."""
+    """Which terms of an effort are sent; the arm adds the others by itself."""
 
     AUTOMATIC = 'automatic'
-    """Those that :class:`Arm` does not add."""
+    """All terms that :class:`Arm` does not add."""
 
     FULL = 'full'
     NO_GRAVITY = 'no_gravity'
@@ -54,7 +54,7 @@ class Terms(Enum):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Return the terms, of those of :class:`.EffortTerms`, that are not sent."""
+        """Return the names of the terms of :class:`.EffortTerms` that are not sent."""
         return {
             Terms.NO_GRAVITY: ('gravity',),
             Terms.NO_GRAVITY_NO_CORIOLIS: ('gravity', 'coriolis'),
@@ -63,17 +63,17 @@ class Terms(Enum):
 
 
 class Arm(Enum):
-    """Known arms, by what they add to the efforts that they are commanded."""
+    """Known arms, by the terms that they add to a commanded effort by themselves."""
 
     GENERIC = 'generic'
-    """Nothing."""
+    """No term."""
 
     FRANKA = 'franka'
     """
     Gravity and Coriolis.
 
-    Where it is left to the sender to add Coriolis, as in libfranka's own examples up to 0.21, the
-    terms are ``Terms.NO_GRAVITY``.
+    For a set-up in which the sender adds Coriolis, as in libfranka's own examples up to 0.21, set
+    ``Terms.NO_GRAVITY``.
     """
 
     UR = 'ur'
@@ -84,50 +84,50 @@ class Arm(Enum):
 
     @property
     def lacks(self) -> Terms:
-        """Return the terms that the arm does not add."""
+        """Return the terms to send, which are those that the arm does not add."""
         if self is Arm.GENERIC:
             return Terms.FULL
         return Terms.NO_GRAVITY_NO_CORIOLIS if self is Arm.FRANKA else Terms.NO_GRAVITY
 
 
 class BeyondLimits(Enum):
-    """What becomes of efforts where one of them exceeds its limit."""
+    """How efforts are limited where one of them exceeds its limit."""
 
     CLAMP = 'clamp'
-    """That one is cut to its limit."""
+    """Each effort is clipped to its own limit."""
 
     SCALE = 'scale'
-    """All become smaller by a common factor, so that their directions stay."""
+    """All efforts are reduced by one factor, so that their ratios stay."""
 
 
 class ExertedBy(Enum):
-    """Who does what a wrench message tells."""
+    """Who exerts the wrench in a wrench message."""
 
     ENVIRONMENT = 'environment'
     ROBOT = 'robot'
 
 
 class OnStaleState(Enum):
-    """What is sent once the joint states have stopped."""
+    """What is sent after the joint states have stopped."""
 
     STOP = 'stop'
-    """Nothing more."""
+    """Nothing."""
 
     DECAY = 'decay'
-    """What leads to gravity at the last measured state, and then that."""
+    """Efforts that decay to gravity at the last measured state, and then remain there."""
 
 
 class OnShutdown(Enum):
-    """Where what is sent last leads to."""
+    """The effort to which the last efforts of the node lead."""
 
     GRAVITY = 'gravity'
-    """To the effort that holds the last measured state."""
+    """The effort that holds the last measured position."""
 
     ZERO = 'zero'
-    """To no effort."""
+    """Zero."""
 
     NONE = 'none'
-    """Nowhere: nothing more is sent."""
+    """Nothing more is sent; the controller holds the last effort."""
 
 
 class WrenchSettings(NamedTuple):
@@ -161,45 +161,46 @@ class Settings:
     """
     The settings of a :class:`~ros2_rnea.feedforward.policy.FeedforwardPolicy`.
 
-    :ivar joints: the controlled joints, in the order of the command.  Empty: every joint of one
-        degree of freedom that has no assumed position, and no command.
-    :ivar mode: what effort is computed.
-    :ivar terms: which of its terms are sent.
-    :ivar arm: what is controlled, for ``Terms.AUTOMATIC``.
-    :ivar position_gains: of the computed torque, one for each joint or one for all [1/s^2].
+    :ivar joints: the controlled joints, in the order of the command.  Empty: every joint with one
+        degree of freedom and without an assumed position; then no command is published.
+    :ivar mode: how the effort is computed.
+    :ivar terms: the terms of the effort that are sent.
+    :ivar arm: the controlled arm, for ``Terms.AUTOMATIC``.
+    :ivar position_gains: of computed torque, one for each joint or one for all [1/s^2].
     :ivar velocity_gains: likewise [1/s].
     :ivar enabled: whether any effort is sent.
-    :ivar assumed_positions: by joint name, for joints that nothing measures [rad or m].
+    :ivar assumed_positions: by name, for joints that no joint state reports [rad or m].
     :ivar gravity: acceleration of free fall in the root link's axes [m/s^2].
-    :ivar gravity_from_imu: whether an accelerometer tells gravity, once it does.
+    :ivar gravity_from_imu: whether gravity is measured by an accelerometer, from its first
+        reading on.
     :ivar gravity_time_constant: of the low-pass filter for an accelerometer's readings [s].
-    :ivar state_timeout: how long a measured state counts [s].
-    :ivar lookahead: how far ahead of now the desired motion is read [s].
-    :ivar hold_tolerance: how far the robot may be from the end of its trajectory for the effort
-        to be that of the end [rad or m].
+    :ivar state_timeout: a measured state is fresh for this long [s].
+    :ivar lookahead: how far ahead of now the desired motion is sampled [s].
+    :ivar hold_tolerance: largest distance from the end of a motion at which the end is held, and
+        not the measured position [rad or m].
     :ivar rules: by which the controller follows trajectories.
-    :ivar controller_state_timeout: how long a controller's reference counts [s].
-    :ivar wrench_timeout: how long a wrench counts [s].
-    :ivar wrench_fade_time: how long it fades afterwards [s].
-    :ivar wrench_exerted_by: whether messages tell what is done to the robot or what it does.
-    :ivar wrench_in_gravity_compensation: wrenches count in that mode too.
+    :ivar controller_state_timeout: a controller's reference is fresh for this long [s].
+    :ivar wrench_timeout: a wrench is fresh for this long [s].
+    :ivar wrench_fade_time: duration of its fade-out afterwards [s].
+    :ivar wrench_exerted_by: whether messages contain the wrench on the robot or its reaction.
+    :ivar wrench_in_gravity_compensation: whether wrenches are compensated in that mode too.
     :ivar wrench_time_constant: of the low-pass filter for wrenches [s].
-    :ivar wrench_force_deadband: what counts of a force is what exceeds this [N].
-    :ivar wrench_moment_deadband: likewise of a moment [Nm].
-    :ivar wrench_tool_mass: of what is fastened beyond the sensor and part of the robot [kg].
-    :ivar wrench_tool_center: its centre of mass in the wrench's frame [m].
-    :ivar beyond_limits: what becomes of efforts beyond their limits.
+    :ivar wrench_force_deadband: norms of forces below this count as zero [N].
+    :ivar wrench_moment_deadband: likewise for moments [Nm].
+    :ivar wrench_tool_mass: of the tool that the sensor carries and the description contains [kg].
+    :ivar wrench_tool_center: the tool's centre of mass in the wrench's frame [m].
+    :ivar beyond_limits: how efforts beyond their limits are limited.
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
-    :ivar effort_rate_limit: how fast an effort may change [Nm/s or N/s]; infinite: at once.
-    :ivar blend_time: how long the effort takes from what was sent before a start or a change of
-        settings or robot to what is right [s].
-    :ivar position_limit_margin: how far before the end of its travel a joint is no longer pushed
-        towards it [rad or m].
-    :ivar velocity_limit_factor: share of the description's velocity limits from which on a joint
-        is no longer pushed on.
-    :ivar on_stale_state: what is sent once the joint states have stopped.
-    :ivar on_shutdown: where what is sent last leads to.
-    :ivar mimic_tolerance: how far a mimic joint may be off before it is said [rad or m].
+    :ivar effort_rate_limit: largest change of an effort per second [Nm/s or N/s]; infinite: none.
+    :ivar blend_time: duration of the cross-fade from the effort sent before a start, or before a
+        change of settings or robot [s].
+    :ivar position_limit_margin: distance from the end of its range at which a joint is no longer
+        pushed further [rad or m].
+    :ivar velocity_limit_factor: share of the description's velocity limits above which a joint
+        is no longer accelerated.
+    :ivar on_stale_state: what is sent after the joint states have stopped.
+    :ivar on_shutdown: the effort to which the node's last efforts lead.
+    :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
     :raises ArgumentError: naming the setting whose value is out of range.
     """
 
@@ -255,14 +256,14 @@ class Settings:
         for name in _FINITE:
             value = getattr(self, name)
             if not 0.0 <= value < inf:
-                raise ArgumentError(f'{name} is {value}; it needs a finite number from 0 on')
+                raise ArgumentError(f'{name} is {value}; it needs a finite number, 0 or more')
         for name in ('position_gains', 'velocity_gains'):
             self._check_gains(name, getattr(self, name))
         self._check_terms()
 
     @property
     def sent_terms(self) -> Terms:
-        """Return which terms are sent, whichever way that was said."""
+        """Return the terms that are sent, after ``Terms.AUTOMATIC`` is resolved."""
         return self.arm.lacks if self.terms is Terms.AUTOMATIC else self.terms
 
     @property
@@ -300,7 +301,7 @@ class Settings:
 
 
 HIGHEST_GAIN = 1e6
-"""Beyond this [1/s^2, 1/s], a gain is a mistake."""
+"""Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""
 
 _FINITE = (
     'state_timeout', 'lookahead', 'hold_tolerance', 'controller_state_timeout',

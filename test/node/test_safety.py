@@ -186,7 +186,8 @@ def test_without_joint_states_the_effort_decays_to_gravity_at_the_last_one(bench
     count = len(arm.commands)
     arm.until(lambda: len(arm.commands) > count + 20)
     assert close(arm.commands[-20:], GRAVITY)
-    arm.until(lambda: any('gravity at the last one' in d.message for d in arm.diagnostics))
+    arm.until(lambda: any(
+        'gravity at the last measured state' in d.message for d in arm.diagnostics))
 
 
 @pytest.mark.parametrize('how, expected', [('gravity', GRAVITY), ('zero', [0.0, 0.0])])

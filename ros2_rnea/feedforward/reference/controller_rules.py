@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What joint_trajectory_controller is told by its parameters, as far as it changes the motion."""
+"""The parameters of joint_trajectory_controller that change the motion."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Parameters with which the motion is not the one that a trajectory says, and what it is then.
+# Parameters with which the controller deviates from the trajectory, and how it does so.
 _ELSEWHERE = {
     'interpolation_method': 'it steps from point to point',
-    'positions_upsampling.enable': 'it makes up velocities for points without any',
-    'allow_integration_in_goal_trajectories': 'it takes points without positions too',
+    'positions_upsampling.enable': 'it adds velocities to points without any',
+    'allow_integration_in_goal_trajectories': 'it accepts points without positions too',
     'speed_scaling.state_interface': 'the hardware slows it down',
     'speed_scaling.command_interface': 'it can be slowed down',
 }
@@ -37,24 +37,24 @@ PARAMETERS = (
     'command_interfaces',
     *_ELSEWHERE,
 )
-"""The controller's parameters that count here."""
+"""The controller's parameters that are read."""
 
 
 @dataclass(frozen=True)
 class ControllerRules:
     """
-    The rules that a controller follows where its parameters leave the choice.
+    The rules of a controller that its parameters determine.
 
-    The first four are named as its parameters.
+    The first four have the names of these parameters.
 
-    :ivar allow_nonzero_velocity_at_trajectory_end: a trajectory's last point may still move.
+    :ivar allow_nonzero_velocity_at_trajectory_end: a trajectory's last point may have a velocity.
     :ivar allow_partial_joints_goal: a trajectory need not name all joints.
-    :ivar allow_trajectory_replacement: a trajectory runs on until its successor's stamp, and for
-        joints that the successor omits.  Without it, a successor ends it on reception.
-    :ivar interpolate_from_desired_state: a motion leads in from the desired state, not from the
-        measured one.
-    :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits stay where they are
-        desired to be, and otherwise where they are measured.
+    :ivar allow_trajectory_replacement: a trajectory continues until the start of its successor,
+        and for joints that the successor omits.  Otherwise a successor ends it on reception.
+    :ivar interpolate_from_desired_state: a motion starts from the desired state, and otherwise
+        from the measured one.
+    :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits hold their desired
+        position, and otherwise their measured one.
     """
 
     allow_nonzero_velocity_at_trajectory_end: bool = False
@@ -68,8 +68,8 @@ class ControllerRules:
         """
         Return the rules of a controller with these parameters.
 
-        :param values: by name, as the controller has them; None or absent for those that it does
-            not have, as those of an earlier version.
+        :param values: by name; None or absent for parameters that the controller's version does
+            not have.
         """
         return cls(
             bool(values.get('allow_nonzero_velocity_at_trajectory_end')),
@@ -81,12 +81,12 @@ class ControllerRules:
 
 def not_as_the_trajectory_says(values: Mapping[str, Any]) -> dict[str, str]:
     """
-    Return the parameters with which a controller moves otherwise than its trajectories say.
+    Return the parameters with which a controller deviates from its trajectories.
 
-    What it does then is known from its controller_state only.
+    Its motion is then known from its controller_state only.
 
     :param values: as in :meth:`ControllerRules.from_parameters`.
-    :returns: by name, in words, what the parameter changes.
+    :returns: by name, a description of the change.
     """
     return {
         name: change for name, change in _ELSEWHERE.items()

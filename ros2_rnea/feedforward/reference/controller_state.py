@@ -12,18 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The motion that a trajectory controller says it executes, taken from its controller_state.
+The reference of a trajectory controller, taken from its controller_state.
 
-That message is the one way to follow action goals, speed scaling, cancels and aborts: none of them
-is on the topic of trajectories.  joint_trajectory_controller publishes in each of its cycles what
-it has sampled for this moment, always with velocities and accelerations, except that with
-``interpolation_method: none`` a point's missing fields are missing here too.  A missing field
-counts as zero, as in the controller's own last point.  It is not differenced from the field before
-it, which jumps from point to point then and whose difference would be a blow.
+This message is the only way to follow action goals, speed scaling, cancellations and aborts,
+because these do not appear on the topic of trajectories.  joint_trajectory_controller publishes
+in each of its cycles the state that it has sampled, with velocities and accelerations; only with
+``interpolation_method: none`` a field that a point lacks is missing here too.  A missing field is
+taken as zero, as in the controller's own last point.  It is not computed by differences of the
+field before it, which steps from point to point then, so that the difference would be an impulse.
 
-The controller tells velocities and accelerations by the trajectory's own time.  That runs at the
-speed scaling factor s, so that the joints are to move at s times the one and s^2 times the other.
-A change of s itself is left out; only its steps are known.
+The controller publishes derivatives with respect to the trajectory's own time, which runs at the
+speed scaling factor s.  The joints therefore move at s times the velocity and s^2 times the
+acceleration.  The effect of a changing s is neglected, because only its steps are known.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.reference.trajectory import Array
 from ros2_rnea.feedforward.state.joint_states import Floats
 
-# As many references as these in one place, one after the other, are a robot that is to stand
-# still.  Two might be the sides of a turning point.
-_STANDING = 3
+# The reference stands still after this many messages with the same positions in a row.  Two could
+# be the samples before and after a turning point.
+_STANDSTILL = 3
 
 
 class ControllerReference(NamedTuple):
@@ -67,10 +67,10 @@ class ControllerReference(NamedTuple):
 
 class Reference(NamedTuple):
     """
-    A controller's reference; each array of shape (joints,) and only to be read.
+    The reference to follow now; each array has shape (joints,) and must not be written to.
 
-    :ivar strength: what share of the motion is left in the velocities and accelerations: 1 while
-        the reference counts, 0 from twice the timeout on.
+    :ivar strength: the factor of velocities and accelerations: 1 while the reference is fresh,
+        then falling to 0 at twice the timeout.
     """
 
     positions: Array
@@ -81,18 +81,18 @@ class Reference(NamedTuple):
 
 class ControllerState:
     """
-    The newest reference of a controller, and for how long it counts.
+    The newest reference of a controller, and its age.
 
-    After the timeout its velocities and accelerations fade to zero over the same time again, so
-    that a controller that dies makes no step.
+    After the timeout the velocities and accelerations fade to zero over the same time again, so
+    that the effort does not step when a controller dies.
 
-    A controller repeats a trajectory's last point for ever, with whatever velocity and
-    acceleration that has, and does the same with any point while it is paused.  A reference that
-    stays in one place therefore stands still here.
+    A controller repeats a trajectory's last point for ever, with the velocity and acceleration
+    of that point, and repeats any point while it is paused.  A reference with constant positions
+    is therefore taken as standing still.
 
-    Times are those of one steady clock [s]; should it jump back all the same, nothing is fresh.
+    Times are those of a steady clock [s]; should it jump back, nothing is fresh.
 
-    :ivar timeout: how long a reference counts after it came [s].
+    :ivar timeout: a reference is fresh for this long after its reception [s].
     :ivar missing: the fields that the newest reference lacks.
     """
 
@@ -101,7 +101,7 @@ class ControllerState:
         Start without a reference.
 
         :param joint_names: the joints to follow; a controller may have more.
-        :param timeout: how long a reference counts after it came [s].
+        :param timeout: a reference is fresh for this long after its reception [s].
         """
         self.joint_names = tuple(joint_names)
         self.timeout = timeout
@@ -112,17 +112,17 @@ class ControllerState:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the reference."""
+        """Discard the reference."""
         self._newest: Reference | None = None
         self._received = -inf
         self._stamp = 0.0
-        self._in_one_place = 0
+        self._repetitions = 0
 
     def adopt(self, older: ControllerState) -> None:
-        """Go on with the reference of an earlier object for the same joints."""
+        """Continue with the reference of an earlier object for the same joints."""
         self.missing, self._scales = older.missing, older._scales
         self._newest, self._received = older._newest, older._received
-        self._stamp, self._in_one_place = older._stamp, older._in_one_place
+        self._stamp, self._repetitions = older._stamp, older._repetitions
 
     def update(self, message: ControllerReference, now: float) -> None:
         """
@@ -146,7 +146,7 @@ class ControllerState:
         if not speed_scaling >= 0.0 or not isfinite(speed_scaling):
             raise MessageError(
                 f'the speed scaling factor of the reference is {speed_scaling}; '
-                'it must be a finite number from 0 on')
+                'it must be a finite number, 0 or more')
         if stamp:
             if stamp == self._stamp:
                 return
@@ -157,11 +157,11 @@ class ControllerState:
         self._take(state, speed_scaling if self._scales else 1.0)
 
     def is_fresh(self, now: float) -> bool:
-        """Tell whether the reference counts."""
+        """Return whether the reference is younger than the timeout."""
         return 0.0 <= now - self._received <= self.timeout
 
     def reference(self, now: float) -> Reference | None:
-        """Return the newest reference, as far as it counts; None before the first."""
+        """Return the newest reference, faded after the timeout; None before the first."""
         newest = self._newest
         if newest is None or self.is_fresh(now):
             return newest
@@ -172,9 +172,9 @@ class ControllerState:
             strength)
 
     def _take(self, state: Array, factor: float) -> None:
-        unmoved = self._newest is not None and np.array_equal(state[0], self._newest.positions)
-        self._in_one_place = self._in_one_place + 1 if unmoved else 1
-        if self._in_one_place >= _STANDING:
+        is_constant = self._newest is not None and np.array_equal(state[0], self._newest.positions)
+        self._repetitions = self._repetitions + 1 if is_constant else 1
+        if self._repetitions >= _STANDSTILL:
             factor = 0.0
         state[1] *= factor
         state[2] *= factor * factor
@@ -185,7 +185,7 @@ class ControllerState:
         if stamp < self._stamp and self.is_fresh(now):
             raise MessageError(
                 f'the reference has a stamp that is {self._stamp - stamp:.6f} s older than the '
-                'one already taken')
+                'newest one')
 
     def _places_of(self, joint_names: Sequence[str]) -> np.ndarray:
         lacking = [name for name in self.joint_names if name not in joint_names]

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the robot is meant to do at a time: follow a motion, hold its end, or be let be."""
+"""The desired state at a time: on a motion, at its end, or the measured position."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from ros2_rnea.feedforward.reference.trajectory_replacement import joined
 
 class Target(NamedTuple):
     """
-    The motion to compute efforts for, each array of shape (joints,) and only to be read.
+    The desired state; each array has shape (joints,) and must not be written to.
 
-    ``goal_deviation`` is how far the measured positions are from those at the motion's end, by the
-    shorter way round for continuous joints; None until it has ended.
+    ``goal_deviation`` is the distance of the measured positions from the end of the motion, the
+    shorter way round for continuous joints; None until the motion has ended.
     """
 
     status: Status
@@ -52,23 +52,24 @@ class Target(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Tell whether the velocities and accelerations need not be zero."""
+        """Return whether velocities or accelerations may differ from zero."""
         return self.goal_deviation is None and self.status is not Status.NO_TRAJECTORY
 
 
 class DesiredMotion:
     """
-    The motion that is wanted now, if any: a controller's reference, or a trajectory.
+    The present motion: a controller's reference, a trajectory, or none.
 
-    The reference is what the controller really does, also by goals that are on no topic, so that
-    a reference ends every trajectory, and counts instead of any that comes meanwhile.
+    A reference is the motion that the controller really executes, also for goals that appear on
+    no topic.  It therefore ends every trajectory, and trajectories that arrive while it is fresh
+    are not followed.
 
-    All arrays are in the order of ``joint_names``.  Times are seconds, those of trajectories on
-    the clock of their stamps, and those called *steady* on the one that references age by.
+    All arrays are in the order of ``joint_names``.  Times are in seconds: those of trajectories on
+    the clock of their stamps, those called *steady* on the clock for ages of references.
 
-    :ivar hold_tolerance: how far from the end of a motion a joint still counts as holding it
+    :ivar hold_tolerance: largest distance from the end of a motion at which the end is held
         [rad or m].
-    :ivar rules: what the controller does with trajectories.
+    :ivar rules: how the controller follows trajectories.
     :ivar controller: the newest reference.
     """
 
@@ -83,12 +84,12 @@ class DesiredMotion:
         """
         Start without a motion.
 
-        :param joint_names: the joints whose motion is desired.
-        :param continuous: which of them turn without end.
-        :param hold_tolerance: how far from the end of a motion a joint still counts as holding it
+        :param joint_names: the controlled joints.
+        :param continuous: true for joints that turn without end.
+        :param hold_tolerance: largest distance from the end of a motion at which the end is held
             [rad or m].
-        :param rules: what the controller does with trajectories.
-        :param controller_state_timeout: how long a controller's reference counts [s].
+        :param rules: how the controller follows trajectories.
+        :param controller_state_timeout: a controller's reference is fresh for this long [s].
         """
         self.joint_names = tuple(joint_names)
         self.hold_tolerance = hold_tolerance
@@ -100,12 +101,12 @@ class DesiredMotion:
         self._trajectory: Trajectory | None = None
 
     def adopt(self, older: DesiredMotion) -> None:
-        """Go on with the motion of an earlier object for the same joints."""
+        """Continue with the motion of an earlier object for the same joints."""
         self._trajectory = older._trajectory
         self.controller.adopt(older.controller)
 
     def clear(self) -> None:
-        """Forget the motion."""
+        """Discard the motion."""
         self._trajectory = None
         self.controller.clear()
 
@@ -146,12 +147,12 @@ class DesiredMotion:
         self, time: float, measured_positions: Array, steady: float | None = None,
     ) -> Target:
         """
-        Return what the robot is meant to do at a time.
+        Return the desired state at a time.
 
-        :param time: [s], usually not before the trajectory's reception.  A reference is taken as
-            it is: nothing tells its future.
+        :param time: [s], on the clock of trajectory stamps.  A reference does not depend on it,
+            because its future is unknown.
         :param measured_positions: shape (joints,) [rad or m].
-        :param steady: the present time on the steady clock; None: there are no references.
+        :param steady: the present time on the steady clock; None: references are ignored.
         """
         reference = None if steady is None else self.controller.reference(steady)
         if reference is not None:
@@ -169,7 +170,7 @@ class DesiredMotion:
         return self._holding(Status.HOLDING_END, sample[0], measured_positions)
 
     def explain(self, target: Target) -> str:
-        """Return a sentence on where a target of this motion comes from, for people."""
+        """Return a sentence that explains a target of this motion."""
         if target.status is not Status.GOAL_DEVIATION or target.goal_deviation is None:
             return target.status.value
         joints = ', '.join(
@@ -197,9 +198,9 @@ class DesiredMotion:
     def _replacing(
         self, present: Target, trajectory: Trajectory, now: float, measured_positions: Array,
     ) -> Trajectory:
-        """Return a trajectory's motion of all joints, joined to the present one where it is."""
+        """Return a trajectory for all joints, joined to the present one where rules demand it."""
         old = self._trajectory
-        # Off its end, the robot was moved by something else, which then is the one to be replaced.
+        # A robot that deviates from the goal was moved by something else, so nothing is replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
                 and len(old.waypoints) > 1 and present.status is not Status.GOAL_DEVIATION):
             return joined(old, trajectory, now)
@@ -210,14 +211,14 @@ class DesiredMotion:
     def _entry(
         self, present: Target, positions: Array, velocities: Array,
     ) -> tuple[Array, Array | None, Array, Array | None]:
-        """Return what a motion leads in from, as :meth:`Trajectory.entered_from` takes it."""
+        """Return the state that a motion starts from, for :meth:`Trajectory.entered_from`."""
         if self.rules.interpolate_from_desired_state:
             return (
                 present.positions, present.velocities, self._continuous, present.accelerations)
         return positions, velocities, self._continuous, None
 
     def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
-        """Return the target of staying where the motion ended, if the robot is there."""
+        """Return the end of the motion as target, or the measured position where it deviates."""
         goal_deviation = measured_positions - positions
         goal_deviation -= whole_turns(goal_deviation, self._continuous)
         if np.abs(goal_deviation).max() <= self.hold_tolerance:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-A trajectory of joints, sampled by the rules of ros2_control's joint_trajectory_controller.
+A trajectory of joints, sampled as ros2_control's joint_trajectory_controller does it.
 
 Two neighbouring points are joined by the spline that the fields of *both* determine:
 
@@ -22,13 +22,14 @@ and velocities                    cubic Hermite
 and velocities and accelerations  quintic
 ================================  =============  ==================================
 
-A segment holds its start and not its end.  From the last point on the sample is that point, with
-0 for the fields that it lacks.  Before the first point the motion leads in from the measured
-state, which has all fields.  (Read in ros2_controllers 6.9, ``trajectory.cpp``.)  Where the
-controller's parameters leave a choice, ``controller_rules.py`` has it.
+A segment includes its start and excludes its end.  From the last point on the sample is that
+point, with 0 for fields that it lacks.  Before the first point the motion starts from the measured
+state, which has all fields.  (Source: ros2_controllers 6.9, ``trajectory.cpp``.)  The choices that
+the controller's parameters leave are in ``controller_rules.py``.
 
-What the controller refuses is refused here, and so is what it plays wrongly: numbers that are not
-finite, and accelerations without velocities, of which it makes zeros, positions included.
+Trajectories that the controller refuses are refused here.  So are those that it executes wrongly:
+with numbers that are not finite, or with accelerations but no velocities, for which it sets all
+fields to zero, positions included.
 """
 
 from __future__ import annotations
@@ -47,15 +48,16 @@ from ros2_rnea.errors import TrajectoryError
 
 Array = NDArray[np.float64]
 
-# The controller takes a last velocity up to this for zero, and a half turn to within that for one.
+# The controller takes a final velocity up to the first as zero, and half a turn to within the
+# second as half a turn.
 _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 _HALF_TURN_TOLERANCE = 1e-9
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
 
-# A segment is a polynomial q0 + q0' u + ... in its own time u = 0 ... 1.  Its start gives as many
-# coefficients as both ends have fields; here is, by that number, the matrix that gives the others
-# from the derivatives by u at its ends, (q0', q0'', q1 - q0, q1', q1'') or those that there are.
+# A segment is a polynomial q0 + q0' u + ... in its own time u = 0 ... 1.  Its start determines as
+# many coefficients as both ends have fields.  The matrix, by this number, computes the others from
+# the derivatives by u at both ends: (q0', q0'', q1 - q0, q1', q1''), as far as they are given.
 _SPLINES = {
     1: np.array([[1.0]]),
     2: np.array([
@@ -115,9 +117,10 @@ class Trajectory:
 
         :param joint_names: the joints, in the order of the waypoints' values.
         :param waypoints: at least one, at strictly increasing times that are not negative.
-        :param start: the time from which the waypoints count [s].
-        :param allow_nonzero_end_velocity: take a last point that still moves.
-        :raises TrajectoryError: when joint_trajectory_controller would refuse it or misplay it.
+        :param start: the time that the waypoints' times are relative to [s].
+        :param allow_nonzero_end_velocity: accept a last point with a velocity.
+        :raises TrajectoryError: when joint_trajectory_controller would refuse it or execute it
+            wrongly.
         """
         _check_joint_names(joint_names)
         _check_times(waypoints)
@@ -138,7 +141,7 @@ class Trajectory:
 
     @property
     def waypoints(self) -> list[Waypoint]:
-        """Return the points for ``joint_names``, without states that the motion leads in from."""
+        """Return the points for ``joint_names``, without the start state added to them."""
         return [
             Waypoint(self._times[i], *self._states[i, :self._field_counts[i]])
             for i in range(self._lead_ins, len(self._times))]
@@ -147,7 +150,7 @@ class Trajectory:
         """
         Return positions, velocities and accelerations at a time, as the rows of one new array.
 
-        Before the first point time stands still at that point.
+        Before the first point the sample is that point.
 
         :param time: [s], on the clock of ``start``.
         :returns: shape (3, joints) [rad or m, and per s, per s^2].
@@ -165,10 +168,10 @@ class Trajectory:
 
     def for_joints(self, joint_names: Sequence[str], held_positions: Array) -> Trajectory:
         """
-        Return this motion in another order of joints, among them joints that it does not move.
+        Return this motion for other joints: in another order, and with joints that it omits.
 
         :param joint_names: all of this trajectory's joints, and others, in any order.
-        :param held_positions: where a joint that this trajectory does not name stays at rest,
+        :param held_positions: positions of the joints that this trajectory omits, at rest,
             shape (len(joint_names),) [rad or m].
         :raises TrajectoryError: when this trajectory has a joint that is not in ``joint_names``.
         """
@@ -197,16 +200,16 @@ class Trajectory:
         accelerations: Array | None = None,
     ) -> Trajectory:
         """
-        Return this motion led in from a measured state, if the first point is still ahead.
+        Return this motion with a start state before it, if the first point is still ahead.
 
-        The spline is the one for the first point's fields.  A continuous joint starts the whole
-        turns away from its measured position that bring it nearest to the first point.
+        The spline is that for the fields of the first point.  The start of a continuous joint is
+        its measured position plus the whole turns that bring it nearest to the first point.
 
         :param time: when the state was measured [s].
         :param positions: measured, shape (joints,) [rad or m].
-        :param velocities: measured, shape (joints,) [rad/s or m/s]; None: taken for zero.
-        :param continuous: which joints turn without end, shape (joints,).
-        :param accelerations: likewise, where something tells them [rad/s^2 or m/s^2].
+        :param velocities: measured, shape (joints,) [rad/s or m/s]; None: zero.
+        :param continuous: true for joints that turn without end, shape (joints,).
+        :param accelerations: shape (joints,) [rad/s^2 or m/s^2]; None: zero.
         :raises TrajectoryError: when the state is not finite.
         """
         t = time - self.start
@@ -231,13 +234,13 @@ class Trajectory:
 
 def whole_turns(differences: Array, continuous: ArrayLike) -> Array:
     """
-    Return the whole turns that are nearest to differences of position; 0 for joints that end.
+    Return the whole turns nearest to differences of position; 0 for joints with a range.
 
-    Half a turn counts as none, and so does a rounding error more: which way a joint goes to the
-    opposite side is then the way that the numbers say.
+    Half a turn, and a rounding error more, is not a whole one.  A joint that goes to the opposite
+    side therefore turns in the direction that the given positions have.
 
     :param differences: shape (joints,) [rad].
-    :param continuous: which joints turn without end, shape (joints,).
+    :param continuous: true for joints that turn without end, shape (joints,).
     :returns: multiples of 2 pi, shape (joints,) [rad].
     """
     beyond_half_a_turn = np.abs(differences) - pi - _HALF_TURN_TOLERANCE
@@ -271,7 +274,7 @@ def _check_times(waypoints: Sequence[Waypoint]) -> None:
 def _stack(
     joint_names: Sequence[str], waypoints: Sequence[Waypoint],
 ) -> tuple[Array, list[int]]:
-    """Return all fields, 0 where not given, (points, 3, joints), and how many each point has."""
+    """Return all fields, 0 where missing, (points, 3, joints), and their number by point."""
     states = np.zeros((len(waypoints), 3, len(joint_names)))
     field_counts = []
     for index, waypoint in enumerate(waypoints):
@@ -281,8 +284,8 @@ def _stack(
             raise TrajectoryError(f'Point {index} has no positions: give one for each joint.')
         if sizes[2] and not sizes[1]:
             raise TrajectoryError(
-                f'Point {index} has accelerations and no velocities, of which '
-                'joint_trajectory_controller silently makes zeros: give both or neither.')
+                f'Point {index} has accelerations and no velocities; '
+                'joint_trajectory_controller sets such a point to zero: give both or neither.')
         field_count = int(np.count_nonzero(sizes))
         for row in range(field_count):
             if sizes[row] != len(joint_names):
@@ -312,13 +315,13 @@ def _segments(
     joint_names: Sequence[str], times: Sequence[float], states: Array, field_counts: Sequence[int],
 ) -> list[Array]:
     """
-    Return what each point's segment weighs 1, t, ... t^5 by, t from that point on [s].
+    Return the coefficients of 1, t, ... t^5 of each segment, with t from its start on [s].
 
-    The columns are those of all positions, then velocities, then accelerations, so that one
-    product gives the three of them; each is of shape (6, 3 joints).
+    The columns are all positions, then velocities, then accelerations, so that one product gives
+    all three; each array has shape (6, 3 joints).
     """
     durations = np.diff(times)[:, np.newaxis, np.newaxis]
-    with np.errstate(all='ignore'):  # what overflows is refused below
+    with np.errstate(all='ignore'):  # an overflow is refused below
         positions = _coefficients(durations, states, field_counts)
         velocities = _differentiated(positions)
         motion = np.concatenate(
@@ -349,7 +352,7 @@ def _coefficients(durations: Array, states: Array, field_counts: Sequence[int]) 
         others = spline @ np.concatenate((starts[:, 1:], ends), axis=1)
         # ... and the coefficient of u^n is T^n times the one of t^n.
         coefficients[here, count:2 * count] = others / powers[:, count:]
-        # Those of the start as they are: no rounding keeps the motion from its own points.
+        # The coefficients of the start are exact, so that the motion meets its own points.
         coefficients[here, :count] = states[here, :count] / _FACTORIALS[:count]
     return coefficients
 

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-How a new trajectory takes the place of one that still runs, where neither is cut off.
+The replacement of a running trajectory by a new one, without a stop between them.
 
-This is what joint_trajectory_controller does from 6.8 on with ``allow_trajectory_replacement``.
-(Read in ros2_controllers 6.9, ``joint_trajectory_controller.cpp``.)
+joint_trajectory_controller does it from 6.8 on with ``allow_trajectory_replacement``.
+(Source: ros2_controllers 6.9, ``joint_trajectory_controller.cpp``.)
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ def joined(old: Trajectory, new: Trajectory, now: float) -> Trajectory:
     """
     Return one motion: the old trajectory until the new one starts, and then the new one.
 
-    A new one whose start has passed starts now, with its first point.  Where that point is not at
-    the start itself, the old motion's state there joins the two.  Joints that the new one does not
-    name follow the old, whose points after the new one's end stay for them; the named ones
-    wait there at rest.
+    A new trajectory whose start time has passed starts now, with its first point.  Where its
+    first point is later than its start, the state of the old motion at the start is inserted.
+    Joints that the new trajectory omits follow the old one, also after the end of the new one,
+    where the other joints are at rest.
 
     :param old: of all joints.
     :param new: of some or all of them, in any order.
-    :param now: from when on the motion is wanted [s].
+    :param now: the time at which the motion begins [s].
     :raises TrajectoryError: when the new one has a joint that the old one lacks, or no finite
         spline joins the two.
     """
     names = old.joint_names
     new_in_place = new.for_joints(names, np.zeros(len(names)))
     omitted = [i for i, name in enumerate(names) if name not in new.joint_names]
-    # All times below count from now: to differences of large numbers they would lose digits.
+    # All times below are relative to now; absolute ones are large and would lose digits.
     start = max(new.start - now, 0.0)
     new_points = [
         _with(point, start + point.time, omitted, old.sample(now + start + point.time))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A state of the whole robot, put together from joints that are measured, set or assumed."""
+"""The state of the whole robot, composed of measured, requested and assumed joints."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from ros2_rnea.robot import Robot
 
 
 def joint_body(robot: Robot, joint: str) -> Body:
-    """Return the body that an independent joint carries."""
+    """Return the body that an independent joint moves."""
     return robot.tree.bodies[robot.tree.joints[joint]]
 
 
 def single_joints(robot: Robot) -> tuple[str, ...]:
-    """Return the independent joints of one degree of freedom: those a JointState can hold."""
+    """Return the independent joints with one degree of freedom, as JointState can contain them."""
     return tuple(name for name in robot.joint_names if joint_body(robot, name).type.nv == 1)
 
 
 def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
     """
-    Check that names are different joints of one degree of freedom.
+    Check that names are distinct joints with one degree of freedom.
 
-    :raises ArgumentError: saying what the name that does not fit is, and what would do.
+    :param where: the parameter or field that contains the names, for errors.
+    :raises ArgumentError: naming the joint that cannot be used, and an alternative.
     """
     known = single_joints(robot)
     for i, name in enumerate(names):
@@ -66,9 +67,9 @@ def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
 
 def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]) -> None:
     """
-    Check that each assumed position is one of its joint; other robots' joints may stand.
+    Check that each assumed position fits its joint; joints of other robots are ignored.
 
-    :raises ArgumentError: naming the joint, what was given and what would do.
+    :raises ArgumentError: naming the joint, its value and what it needs.
     """
     for name, values in assumed.items():
         if name not in robot.tree.joints:
@@ -84,10 +85,14 @@ def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]
 
 class JointIndexMap:
     """
-    The places of a robot's joints in its position and velocity vectors, and what fills them.
+    The indices of joints in the robot's position and velocity vectors.
 
-    :param names: joints with values of their own, each of one degree of freedom.
-    :param assumed: positions of joints that nothing measures, by name.
+    It fills these vectors from values by joint; joints without a value get their assumed one.
+
+    :param names: joints with values, each with one degree of freedom.
+    :param assumed: positions of joints that no joint state reports, by name.
+    :ivar q_index: of each joint's position in q, shape (joints,).
+    :ivar v_index: of each joint's velocity in q̇, shape (joints,).
     """
 
     def __init__(
@@ -109,7 +114,7 @@ class JointIndexMap:
             n for n in robot.joint_names if n not in self._names and n not in assumed)
 
     def positions(self, values: np.ndarray) -> np.ndarray:
-        """Return q, shape (nq,), from the joints' values; where one is NaN, the assumed one."""
+        """Return q, shape (nq,), from the joints' values; NaN is replaced by the assumed value."""
         q = self._assumed.copy()
         self.fill_positions(q, values)
         return q
@@ -118,14 +123,14 @@ class JointIndexMap:
         """
         Write the joints' values into q where they are not NaN.
 
-        :param q: shape (nq,); the other places stay as they are.
-        :param start: which joint comes first in the values.
+        :param q: shape (nq,); its other numbers are not changed.
+        :param start: index of the joint that the first value belongs to.
         """
         known = ~np.isnan(values)
         q[self.q_index[start:][known]] = values[known]
 
     def velocities(self, values: np.ndarray) -> np.ndarray:
-        """Return q̇ (or q̈), shape (nv,), from the joints' values; zero for all others."""
+        """Return q̇ (or q̈), shape (nv,), from the joints' values; zero for other joints."""
         qd = np.zeros(self.nv)
         qd[self.v_index] = values
         return qd

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The latest measured state of each joint, merged by name from whatever messages bring."""
+"""The newest measured state of each joint, merged by name from all messages."""
 
 from __future__ import annotations
 
@@ -50,29 +50,32 @@ class MeasuredJoints(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """Where the values of messages with a certain list of names go."""
+    """How the values of messages with a certain list of names are stored."""
 
-    source: Indices        # places in the message
-    target: Indices        # the same joints' places here, in rising order
-    size: int             # how many they are
+    source: Indices       # of the values in the message
+    target: Indices       # of the same joints here, in rising order
+    size: int             # number of these joints
     controlled: bool      # whether one of them is a controlled joint
     all_controlled: bool  # whether all controlled joints are among them
 
 
 class JointStates:
     """
-    Position and velocity of each known joint, each the newest that any message brought.
+    The newest position and velocity of each known joint.
 
-    Joints that nobody asked about are passed over.  Of the others, the *controlled* ones decide
-    whether a state is fresh.  Times are those of one steady clock [s]; should it jump back all
-    the same, as simulated time does, nothing is fresh.  Message stamps [s] are compared with
-    each other only, and a stamp of zero says nothing.
+    Joints of messages that are not known here are ignored.  The state is fresh while the values
+    of all *controlled* joints are younger than the timeout.  Times are those of a steady clock
+    [s]; should it jump back, as simulated time can, nothing is fresh.  Message stamps [s] are
+    compared with each other only, and a stamp of zero means "not given".
 
+    :param controlled: names of the controlled joints.
+    :param others: names of further joints whose state is of use.
+    :param timeout: a state is fresh for this long [s].
     :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
         the first measurement.
-    :ivar velocities: likewise [rad/s or m/s]; zero where a message gives none.
+    :ivar velocities: likewise [rad/s or m/s]; zero where a message has none.
     :ivar measured: both in one array, shape (2, joints).
-    :ivar efforts: likewise, as far as messages were asked for them; NaN where there is none.
+    :ivar efforts: likewise [Nm or N], where messages were read with efforts; NaN elsewhere.
     """
 
     def __init__(
@@ -118,7 +121,8 @@ class JointStates:
         q = np.asarray(positions, dtype=float)[source]
         moves: bool | np.ndarray = len(velocities) > 0
         qd = np.asarray(velocities, dtype=float)[source] if moves else np.zeros(len(q))
-        if not isfinite(sum(q.tolist()) + sum(qd.tolist())):  # something here is not, or is huge
+        # One test of the sum costs less than one of each value; it also fails where it overflows.
+        if not isfinite(sum(q.tolist()) + sum(qd.tolist())):
             moves &= ~np.isnan(qd)
             qd = np.where(np.isnan(qd), 0.0, qd)
             usable = np.isfinite(q) & np.isfinite(qd)
@@ -142,7 +146,7 @@ class JointStates:
         return plan.controlled
 
     def adopt(self, older: JointStates) -> None:
-        """Take over what an earlier object has of the same joints."""
+        """Copy the state of joints of the same names from an earlier object."""
         for name, here in self._index.items():
             there = older._index.get(name)
             if there is not None:
@@ -156,19 +160,19 @@ class JointStates:
         self._summarize()
 
     def unmeasured(self) -> tuple[str, ...]:
-        """Return the controlled joints that no message has brought yet."""
+        """Return the controlled joints that no message has contained yet."""
         return tuple(
             name for name, when in zip(self.names[:self._count], self._received) if when == -inf)
 
     def without_velocity(self) -> tuple[str, ...]:
-        """Return the controlled joints whose newest message had no velocity of theirs."""
+        """Return the controlled joints whose newest message has no velocity for them."""
         if not self._some_lack_velocity:
             return ()
         return tuple(
             name for name, has in zip(self.names[:self._count], self._has_velocity) if not has)
 
     def silent_others(self, now: float, longest: float) -> tuple[str, ...]:
-        """Return the other joints that were measured, but none within so long before now [s]."""
+        """Return the other joints whose newest value is older than ``longest`` [s]."""
         others = zip(self.names[self._count:], self._received[self._count:])
         return tuple(name for name, when in others if -inf < when < now - longest)
 
@@ -179,14 +183,14 @@ class JointStates:
             if not 0.0 <= now - when <= self.timeout)
 
     def is_fresh(self, now: float) -> bool:
-        """Tell whether there are controlled joints, each with a value within the timeout."""
+        """Return whether the values of all controlled joints are younger than the timeout."""
         return self._newest <= now and now - self._oldest <= self.timeout
 
     def fresh_velocities(self, now: float) -> np.ndarray:
         """
         Return the velocities, with zero for joints whose value is older than the timeout.
 
-        What comes back is only to be read, and until the next update.
+        The array is valid until the next update and must not be written to.
         """
         if self._count == len(self.names) and self.is_fresh(now):
             return self.velocities
@@ -201,7 +205,7 @@ class JointStates:
             np.asarray(efforts, dtype=float)[plan.source] if len(efforts) == count else np.nan)
 
     def _summarize(self) -> None:
-        """Note when the oldest and the newest value of the controlled joints came."""
+        """Store when the oldest and the newest value of the controlled joints were received."""
         controlled = self._received[:self._count]
         self._oldest = float(controlled.min()) if self._count else -inf
         self._newest = float(controlled.max()) if self._count else -inf
@@ -210,14 +214,14 @@ class JointStates:
         if names is not self._last_names:
             key = tuple(names)
             self._last_plan = self._plans.get(key) or self._make_plan(key)
-            # a list might change while it stays the same object
+            # A list may change and still be the same object; a tuple cannot.
             self._last_names = names if isinstance(names, tuple) else None
         return self._last_plan
 
     def _make_plan(self, names: tuple[str, ...]) -> _Plan:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
-            raise MessageError(f'joint {twice[0]!r} stands twice in one message')
+            raise MessageError(f'joint {twice[0]!r} occurs twice in one message')
         pairs = sorted((self._index[n], i) for i, n in enumerate(names) if n in self._index)
         plan = _Plan(
             source=as_indices([i for _, i in pairs]),

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Gravity as an accelerometer measures it: which way is down for a robot on a moving mount."""
+"""Gravity from an accelerometer, for a robot on a mount that tilts or accelerates."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.signals import LowPass
 from ros2_rnea.spatial import Matrix, Vector
 
-LEAST = 1.5
-"""Weaker readings are none of gravity, that of the Moon (1.62) included [m/s^2]."""
+SMALLEST = 1.5
+"""Smaller readings are refused [m/s^2]; gravity on the Moon is 1.62."""
 
-MOST = 40.0
-"""Stronger ones are of shocks, four times as strong as the Earth's gravity [m/s^2]."""
+LARGEST = 40.0
+"""Larger readings are shocks and refused [m/s^2]; gravity on the Earth is 9.81."""
 
 LONGEST_GAP = 0.1
-"""Readings count for no longer than this [s], so that no single one counts for much."""
+"""Longest time that one reading represents [s], so that a single one has little weight."""
 
 
 class MeasuredGravity:
     """
-    The acceleration of free fall in the root link's axes, low-passed.
+    The low-pass filtered acceleration of free fall in the root link's axes.
 
-    A robot feels the acceleration of its mount as gravity and needs the same efforts against it;
-    an accelerometer on the mount feels just that.  One on a moving link feels the link's own
-    motion as well, which the low-pass has to take out.
+    An acceleration of the mount acts on the robot like gravity and needs the same efforts; an
+    accelerometer on the mount measures the sum of both.  An accelerometer on a moving link also
+    measures the motion of that link, which the low-pass filter has to suppress.
 
-    A reading near zero is refused.  A robot in free fall shows it, but so does an accelerometer
-    that is broken or whose driver takes gravity out; and of the two mistakes the worse is to let
-    go of an arm that has weight.  A robot without weight is told so by the parameter of gravity.
+    A reading near zero is refused.  It could mean free fall, but also a broken accelerometer or
+    a driver that subtracts gravity, and dropping an arm is the worse mistake.  For a robot in
+    weightlessness, set the parameter ``gravity`` to zero instead.
 
-    What was known stays while readings are refused or do not come, and none counts at once, be it
-    the first or the first after a gap: it may be of a shock.
+    The last value remains in use while readings are refused or missing.  A reading takes effect
+    gradually, also the first one and the first after a gap, because it may be a shock.
 
-    :param time_constant: of the low-pass [s].
-    :param initial: what counts before the first reading, and is led away from.
+    :param time_constant: of the low-pass filter [s].
+    :param initial: the value before the first reading, shape (3,) [m/s^2].
     """
 
     def __init__(self, time_constant: float, initial: Sequence[float]) -> None:
@@ -59,39 +59,40 @@ class MeasuredGravity:
 
     @property
     def vector(self) -> np.ndarray:
-        """Return it, shape (3,) [m/s^2], in an array that stays as it is."""
+        """Return the acceleration of free fall, shape (3,) [m/s^2]; the array never changes."""
         return self._low_pass.value
 
     @property
     def received(self) -> float:
-        """Return when the newest reading came that was not refused [s]."""
+        """Return when the newest accepted reading was received [s]."""
         return self._low_pass.received
 
     def update(
             self, acceleration: Sequence[float], rotation: np.ndarray, now: float) -> None:
         """
-        Take over a reading.
+        Accept a reading.
 
         :param acceleration: in the axes of a link [m/s^2]; at rest it points up.
         :param rotation: R with v_root = R v_link, shape (3, 3).
         :param now: on a steady clock [s].
-        :raises MessageError: where it is not three finite numbers or cannot be gravity.
+        :raises MessageError: where it is not three finite numbers, or too small or too large to
+            be gravity.
         """
         reading = [float(number) for number in acceleration]
         size = hypot(*reading)
-        if len(reading) != 3 or not LEAST <= size <= MOST:
+        if len(reading) != 3 or not SMALLEST <= size <= LARGEST:
             raise MessageError(
-                f'the accelerometer reads {reading}, which is {size:.3g} m/s^2; gravity is taken '
-                f'from 3 numbers that make {LEAST:g} to {MOST:g} m/s^2, at rest 9.81 upwards: '
-                'in m/s^2, not in g, and with gravity left in')
+                f'the accelerometer reads {reading}, which is {size:.3g} m/s^2; it needs 3 '
+                f'numbers with a norm of {SMALLEST:g} to {LARGEST:g} m/s^2, at rest 9.81 upwards: '
+                'in m/s^2, not in g, and without subtraction of gravity')
         axes = Matrix(*(Vector(*row) for row in rotation.tolist()))
-        felt = np.array([*free_fall_felt(axes, Vector(*reading))])
-        if not isfinite(felt.sum()):
+        free_fall = np.array([*free_fall_felt(axes, Vector(*reading))])
+        if not isfinite(free_fall.sum()):
             raise MessageError(
                 f'the axes of the accelerometer are {rotation.tolist()} in those of the root '
                 'link; they need to be finite numbers')
-        self._low_pass.update(felt, now)
+        self._low_pass.update(free_fall, now)
 
     def adopt(self, older: MeasuredGravity) -> None:
-        """Go on from the gravity that an earlier object knows."""
+        """Continue from the filter state of an earlier object."""
         self._low_pass.adopt(older._low_pass)

@@ -100,7 +100,7 @@ def test_a_missing_field_counts_as_zero_and_is_named(state, velocities, accelera
     ({'speed_scaling': -0.5}, 'speed scaling factor of the reference is -0.5'),
     ({'speed_scaling': nan}, 'speed scaling factor of the reference is nan'),
     ({'speed_scaling': inf}, 'speed scaling factor of the reference is inf'),
-    ({'stamp': 9.0}, '1.000000 s older than the one already taken'),
+    ({'stamp': 9.0}, '1.000000 s older than the newest one'),
 ])
 def test_a_reference_that_is_refused_leaves_the_one_before(state, changes, reason):
     before = moved(state)

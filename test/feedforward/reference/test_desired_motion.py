@@ -299,7 +299,7 @@ def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion
     target = reached(controlled, age, REFERENCE[0] + (0.0, 0.5, 4 * pi))
     assert target.status is kind
     if kind is Status.GOAL_DEVIATION:
-        assert 'motion ended' in controlled.explain(target)
+        assert 'deviates from the goal' in controlled.explain(target)
         assert 'elbow by +0.500;' in controlled.explain(target)
 
 

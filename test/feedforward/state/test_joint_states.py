@@ -127,8 +127,8 @@ def test_the_names_of_many_kinds_of_message_do_not_pile_up(states):
     (['shoulder'], [0.0, 0.0], [], '2 positions for 1 joint names'),
     ([], [0.0], [], '1 positions for 0 joint names'),
     (['shoulder', 'elbow'], [0.0, 0.0], [0.0], '1 velocities for 2 joint names'),
-    (['shoulder', 'shoulder'], [0.0, 0.0], [], "'shoulder' stands twice"),
-    (['shoulder', 'wheel', 'wheel'], [0.0, 0.0, 0.0], [], "'wheel' stands twice"),
+    (['shoulder', 'shoulder'], [0.0, 0.0], [], "'shoulder' occurs twice"),
+    (['shoulder', 'wheel', 'wheel'], [0.0, 0.0, 0.0], [], "'wheel' occurs twice"),
     (['shoulder', 'elbow'], [0.0, nan], [], "joint 'elbow' has position nan"),
     (['shoulder', 'elbow'], [inf, 0.0], [], "joint 'shoulder' has position inf"),
     (['shoulder', 'elbow'], [0.0, 0.0], [0.0, -inf], "joint 'elbow' .* velocity -inf"),
@@ -146,7 +146,7 @@ def test_a_bad_message_is_refused_and_nothing_of_it_is_taken(
 
 def test_a_message_that_was_refused_for_its_names_is_refused_again(measured):
     for _ in range(2):
-        with pytest.raises(MessageError, match='stands twice'):
+        with pytest.raises(MessageError, match='occurs twice'):
             measured.update(MeasuredJoints(['elbow', 'elbow'], [0.0, 0.0], stamp=STAMP), NOW)
 
 
