@@ -28,7 +28,6 @@ from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.call import Target
 from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec
 from ros2_rnea.kernels.engines import Kernels
@@ -129,17 +128,28 @@ class Evaluator:
             self._function(
                 self._kernels, quantity, self._variant._replace(wrenches=wrenches), rows)
 
-    def in_background(self, asked: Iterable[Quantity]) -> Compilation | None:
-        """Start to make what one state takes, with wrenches and without; None: nothing lacks."""
+    def object_files(self, asked: Iterable[Quantity]) -> tuple[bytes, ...]:
+        """Return the machine code for single states, with wrenches and without; see load()."""
         kernels = self._kernels
         if not isinstance(kernels, CompiledKernels):
-            return None
+            return ()
+        return tuple(kernels.object_file(spec)[1] for spec in self._specs(asked))
+
+    def load(self, asked: Iterable[Quantity], code: Iterable[bytes]) -> None:
+        """
+        Load what :meth:`object_files` of the same robot returned in another process.
+
+        :raises CompilerError: where it is not machine code.
+        """
+        if isinstance(self._kernels, CompiledKernels):
+            for spec, file in zip(self._specs(asked), code):
+                self._kernels.load(spec, file)
+
+    def _specs(self, asked: Iterable[Quantity]) -> list[KernelSpec]:
         variants = [self._variant._replace(wrenches=wrenches) for wrenches in (False, True)]
-        specs = dict.fromkeys(
+        return list(dict.fromkeys(
             KernelSpec('one', quantity, variant.relevant_to(quantity))
-            for quantity in asked for variant in variants)
-        lacking = [spec for spec in specs if kernels.lacks(spec)]
-        return Compilation(self._unloaded, lacking) if lacking else None
+            for quantity in asked for variant in variants))
 
     def _run(
             self,

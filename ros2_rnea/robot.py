@@ -26,12 +26,11 @@ from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, check_link, floats, Wrenches
 from ros2_rnea.dynamics import quantities, regressor, rnea, terms
 from ros2_rnea.dynamics.parameters import RobotParameters
-from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, WRENCHES
+from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
 from ros2_rnea.kernel_method import kernel_method
-from ros2_rnea.kernels.background import Compilation
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
@@ -155,15 +154,27 @@ class Robot(Observables):
             for quantity in quantities_behind(name):
                 self._evaluator.prepare(quantity, wrenches, rows)
 
-    def compile_in_background(self, *names: str) -> Compilation | None:
+    def machine_code(self, *names: str) -> tuple[bytes, ...]:
         """
-        Make the kernels that single states take, with wrenches and without, in another process.
+        Return the object files of kernels, so that another process need not compile them.
+
+        They are those that single states take, with wrenches and without.
 
         :param names: of methods, as for :meth:`compile`.
-        :return: what tells when they are there; None where nothing has to be compiled.
+        :return: empty for an engine without machine code.
         """
-        return self._evaluator.in_background(
-            quantity for name in names for quantity in quantities_behind(name))
+        return self._evaluator.object_files(_quantities(names))
+
+    def load_machine_code(self, names: Iterable[str], code: Iterable[bytes]) -> None:
+        """
+        Use what :meth:`machine_code` of the same robot returned, on this machine.
+
+        It is run, so it must come from a process that is trusted.
+
+        :param names: the methods that it was asked for.
+        :raises CompilerError: where it is not machine code.
+        """
+        self._evaluator.load(_quantities(names), code)
 
     def bind(
             self, name: str, *vectors: Array, out: Array, f_ext: Array | None = None,
@@ -483,3 +494,7 @@ class Robot(Observables):
         return Robot(**{
             'tree': self._unloaded, 'payloads': self._payloads, 'gravity': self._gravity,
             'engine': self._engine, 'kernels': self._kernels, **other})
+
+
+def _quantities(names: Iterable[str]) -> list[Quantity]:
+    return [quantity for name in names for quantity in quantities_behind(name)]

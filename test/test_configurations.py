@@ -38,7 +38,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402, I100
 from rclpy.node import Node  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from ros2_rnea.node.parameters import (  # noqa: E402, I100
-    BY_NAME, checked, joint_friction_from, PER_JOINT, settings_from)
+    BY_NAME, PER_JOINT, read)
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 
@@ -103,21 +103,21 @@ def test_the_node_knows_every_parameter_and_takes_its_value(name):
     values = node_parameters(name)
     families = tuple(PER_JOINT)
     assert [key for key in values if key not in BY_NAME and not key.startswith(families)] == []
-    assert settings_from(values).joints == tuple(values['joints'])
-    assert joint_friction_from(values)
+    assert read(values).settings.joints == tuple(values['joints'])
+    assert read(values).joint_parameters
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_a_file_says_only_what_differs_from_the_default(name):
     values = node_parameters(name)
-    usable = checked(values)
+    usable = read(values).own
     said = [key for key in values if key in BY_NAME]
     assert [key for key in said if usable[key] == BY_NAME[key].default] == []
 
 
 @pytest.mark.parametrize('name', ['forward_command', 'franka', 'ur'])
 def test_computed_torque_is_ready_where_the_node_steers(name):
-    settings = settings_from({**node_parameters(name), 'mode': 'computed_torque'})
+    settings = read({**node_parameters(name), 'mode': 'computed_torque'}).settings
     position, velocity = np.array(settings.position_gains), np.array(settings.velocity_gains)
     assert velocity == pytest.approx(2.0 * np.sqrt(position))  # critically damped
 

@@ -85,11 +85,11 @@ def test_theory_names_every_file_of_the_mechanics(name: str):
 
 def names_in_the_graph() -> Iterator[str]:
     """Yield the topics and services of the node, as its code has them."""
-    makers = {'create_publisher': 1, 'create_subscription': 1, 'create_service': 1}
+    makers = {'create_publisher': 1, 'create_subscription': 1, 'create_service': 1, 'Input': 0}
     for path in sorted((PACKAGE / 'node').rglob('*.py')):
         for call in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                place = makers.get(call.func.attr)
+            if isinstance(call, ast.Call):
+                place = makers.get(getattr(call.func, 'attr', getattr(call.func, 'id', '')))
                 if place is not None and isinstance(call.args[place], ast.Constant):
                     yield call.args[place].value
 

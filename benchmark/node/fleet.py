@@ -28,7 +28,7 @@ import rclpy
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
-from ros2_rnea.node.process import make_executor, QuietCollector, spin_for
+from ros2_rnea.node.process import GarbageCollection, make_executor, spin_for
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         signal.signal(number, lambda number, _: ended.append(number))
     for node in nodes:
         executor.add_node(node)
-    collector = QuietCollector()
+    collection = GarbageCollection()
     while not ended:
         spin_for(executor, 0.1)
-        collector.between_turns(tuple(node.policy for node in nodes))
+        collection.between_turns()
     executor.shutdown()
     rclpy.try_shutdown()
 

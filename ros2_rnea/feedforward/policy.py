@@ -20,6 +20,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
@@ -27,7 +28,7 @@ from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
-from ros2_rnea.feedforward.effort.state_feedback import StateFeedback
+from ros2_rnea.feedforward.effort.state_feedback import check_gains, StateFeedback
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
@@ -55,22 +56,23 @@ class FeedforwardPolicy:
     It accepts the content of messages and returns one :class:`.Decision` per cycle.  The caller
     passes the time to every method, so that tests and simulations run at any speed.
 
-    :param robot: the model; its own gravity is replaced by that of the settings.
+    :param robot: the model.  An :class:`.AdjustableRobot` belongs to the policy from now on, which
+        replaces its gravity; of another robot the policy makes an adjustable copy.
     :param settings: they are checked against the robot.
+    :ivar robot: the model with its present gravity, payloads and joint parameters.
     :ivar gravity: the present acceleration of free fall in the root link's axes, shape (3,)
         [m/s^2].
     :raises ArgumentError: where a setting does not fit the robot.
     """
 
     def __init__(self, robot: Robot, settings: Settings) -> None:
-        check_joint_names(robot, settings.joints, 'joints')
-        check_assumed_positions(robot, settings.assumed_positions)
-        self.settings = settings
-        self.controlled = settings.joints or tuple(
-            name for name in single_joints(robot) if name not in settings.assumed_positions)
+        check_settings(robot, settings)
+        self.robot = (
+            robot if isinstance(robot, AdjustableRobot) else AdjustableRobot.of(robot))
+        self.controlled = controlled_joints(robot, settings)
         others = tuple(name for name in single_joints(robot) if name not in self.controlled)
-        bodies = [joint_body(robot, name) for name in self.controlled]
-        continuous = [body.type is JointType.CONTINUOUS for body in bodies]
+        self._bodies = [joint_body(robot, name) for name in self.controlled]
+        self._continuous = [body.type is JointType.CONTINUOUS for body in self._bodies]
         n = len(self.controlled)
         # State: the measured joints, and their indices in the robot's vectors.
         self._index_map = JointIndexMap(
@@ -82,36 +84,83 @@ class FeedforwardPolicy:
         self._single_count = n + len(others)
         self._singles = self.states.positions[:self._single_count]  # likewise: no mimics
         self._all_known = False
-        self.wrenches = ExternalWrenches(robot.tree, settings.wrenches)
-        self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
-        self.gravity = np.array(settings.gravity)
         # Reference: the desired motion.
         self.motion = DesiredMotion(
-            self.controlled, continuous, settings.hold_tolerance, settings.rules,
+            self.controlled, self._continuous, settings.hold_tolerance, settings.rules,
             settings.controller_state_timeout)
+        # Effort: inverse dynamics and all limits.
+        self._law = EffortLaw(self.robot, settings.sent_terms)
+        self._motions = MotionBuffers(self._index_map, n)
+        self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
+        self._tau, self._held_tau = np.zeros((2, robot.nv))
+        self._last_status = Status.WAITING
+        self._last_motion = self._motions.held(self._singles)
+        self._use(settings)
+
+    def _use(self, settings: Settings) -> None:
+        """Set everything that follows from the settings, without the state it had before."""
+        self.settings = settings
+        self.states.timeout = settings.state_timeout
+        self.wrenches = ExternalWrenches(self.robot.tree, settings.wrenches)
+        self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
+        self.gravity = np.array(settings.gravity)
+        self.robot.set_gravity(self.gravity)
+        self.motion.hold_tolerance = settings.hold_tolerance
+        self.motion.rules = settings.rules
+        self.motion.controller.timeout = settings.controller_state_timeout
         self._feedback = None
         if settings.mode is Mode.COMPUTED_TORQUE:
             self._feedback = StateFeedback(
-                self.controlled, settings.position_gains, settings.velocity_gains, continuous)
-        # Effort: inverse dynamics and all limits.
-        self._law = EffortLaw(robot.with_gravity(settings.gravity), settings.sent_terms)
-        self._motions = MotionBuffers(self._index_map, n)
-        self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
+                self.controlled, settings.position_gains, settings.velocity_gains,
+                self._continuous)
+        self._law.sent = settings.sent_terms
+        self._ramp.rate_limit = settings.effort_rate_limit
         self._limiter = EffortLimiter(
-            allowed_efforts(robot, settings)[self._motions.controlled], settings.beyond_limits,
-            JointBounds([body.limits for body in bodies],
+            allowed_efforts(self.robot, settings)[self._motions.controlled],
+            settings.beyond_limits,
+            JointBounds([body.limits for body in self._bodies],
                         settings.position_limit_margin, settings.velocity_limit_factor),
             self._ramp)
-        self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
         self._use_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
-        self._last_status = Status.WAITING
-        self._last_motion = self._motions.held(self._singles)
 
-    @property
-    def robot(self) -> Robot:
-        """Return the robot with its present gravity and payloads."""
-        return self._law.robot
+    # ---- changes at run time --------------------------------------------------------------------
+
+    def can_change_to(self, settings: Settings) -> bool:
+        """Tell whether settings are about the same joints, so that no other policy is needed."""
+        return (settings.joints == self.settings.joints
+                and settings.assumed_positions == self.settings.assumed_positions)
+
+    def change_settings(self, settings: Settings, duration: float | None = None) -> None:
+        """
+        Use other settings from now on; states, motion, wrenches and the last effort are kept.
+
+        :param settings: about the same joints, see :meth:`can_change_to`.
+        :param duration: how long the difference in effort takes to fade [s]; None: as the new
+            settings say.
+        :raises ArgumentError: where one does not fit the robot; then nothing changes.
+        """
+        check_settings(self.robot, settings)
+        wrenches, gravity, from_imu = (
+            self.wrenches, self.measured_gravity, self.settings.gravity_from_imu)
+        self._use(settings)
+        self.wrenches.adopt(wrenches)
+        if from_imu and settings.gravity_from_imu:
+            self.measured_gravity.adopt(gravity)
+            self._use_measured_gravity()
+        self.blend(duration)
+
+    def blend(self, duration: float | None = None, at_least: float = 0.0) -> None:
+        """
+        Cross-fade from the last effort to the next, as after a change of the robot's parameters.
+
+        A transition that has begun is not made shorter.
+
+        :param duration: of the transition [s]; None: as the settings say.
+        :param at_least: the remaining time of an earlier policy's transition [s].
+        """
+        asked = self.settings.blend_time if duration is None else duration
+        self._ramp.blend(max(asked, at_least, self._ramp.remaining))
 
     # ---- input ----------------------------------------------------------------------------------
 
@@ -132,8 +181,7 @@ class FeedforwardPolicy:
             self.measured_gravity.adopt(older.measured_gravity)
             self._use_measured_gravity()
         self._ramp.adopt(older._ramp)
-        asked = self.settings.blend_time if duration is None else duration
-        self._ramp.blend(max(asked, older._ramp.remaining))
+        self.blend(duration, older._ramp.remaining)
 
     def start_afresh(self) -> None:
         """Discard motion and wrenches, and cross-fade to the next effort; after a jump of time."""
@@ -218,7 +266,7 @@ class FeedforwardPolicy:
     def _use_measured_gravity(self) -> None:
         """Use the measured gravity for all efforts from now on."""
         self.gravity = self.measured_gravity.vector
-        self._law.set_gravity(self.gravity)
+        self.robot.set_gravity(self.gravity)
 
     def _rotation(self, frame: str, now: Instant) -> np.ndarray:
         """Return R with v_root = R v_frame at the measured positions, shape (3, 3)."""
@@ -425,6 +473,26 @@ _HOLDING = (Status.DECAYING, Status.SHUTTING_DOWN)
 
 _WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.GOAL_DEVIATION)
 """Statuses in which the target is the measured position, because no goal is known or near."""
+
+
+def check_settings(robot: Robot, settings: Settings) -> None:
+    """
+    Check that settings fit a robot.
+
+    :raises ArgumentError: naming the setting, what was given and what would do.
+    """
+    check_joint_names(robot, settings.joints, 'joints')
+    check_assumed_positions(robot, settings.assumed_positions)
+    if settings.mode is Mode.COMPUTED_TORQUE:
+        joints = controlled_joints(robot, settings)
+        check_gains('position_gains', settings.position_gains, joints)
+        check_gains('velocity_gains', settings.velocity_gains, joints)
+
+
+def controlled_joints(robot: Robot, settings: Settings) -> tuple[str, ...]:
+    """Return the joints whose efforts are sent, in the order of the command."""
+    return settings.joints or tuple(
+        name for name in single_joints(robot) if name not in settings.assumed_positions)
 
 
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:

@@ -203,9 +203,15 @@ class CompiledKernels:
             cache().put(key, code)
         return key, code
 
-    def lacks(self, spec: KernelSpec) -> bool:
-        """Tell whether a kernel is neither in memory nor in the cache."""
-        return spec.name not in self._loaded and cache().get(self._key(spec)) is None
+    def load(self, spec: KernelSpec, code: bytes) -> None:
+        """
+        Load a kernel's object file, which was made for this tree on this machine.
+
+        :raises CompilerError: where it is no object file.
+        """
+        with self._lock:
+            if spec.name not in self._loaded:
+                self._loaded[spec.name] = machine.load(code)
 
     def _key(self, spec: KernelSpec) -> str:
         return key_of(

@@ -74,8 +74,7 @@ def engine_of(wish: Engine | str | None) -> Engine:
     if wish is None:
         if machine.available():
             return Engine.COMPILED
-        _say_once('llvmlite is not installed: robots are computed in Python, hundreds of times '
-                  'slower; install it as python3-numba or with pip')
+        _say_once(_WITHOUT_LLVMLITE)
         return Engine.PYTHON
     try:
         engine = Engine(wish)
@@ -98,10 +97,33 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
     if reason:
         _say_once(f'compiled robots are kept in memory only: {reason}')
     if call.EXTENSION_ERROR:
-        _say_once('kernels are called from Python, which takes microseconds longer: ros2_rnea was '
-                  'installed without its extension in C; with a C compiler, Python.h and NumPy, '
-                  f'install it again ({call.EXTENSION_ERROR})')
+        _say_once(_without_extension())
     return CompiledKernels(tree)
+
+
+def why_slow() -> str:
+    """
+    Return why robots are computed slower here than they could be; empty where they are not.
+
+    An engine that the environment variable asks for is as fast as the user wants.
+    """
+    if os.environ.get(VARIABLE):
+        return ''
+    if not machine.available():
+        return _WITHOUT_LLVMLITE
+    return _without_extension() if call.EXTENSION_ERROR else ''
+
+
+_WITHOUT_LLVMLITE = (
+    'llvmlite is not installed: robots are computed in Python, hundreds of times slower; install '
+    'it as python3-numba or with pip')
+
+
+def _without_extension() -> str:
+    return (
+        'kernels are called from Python, which takes microseconds longer: ros2_rnea was installed '
+        'without its extension in C; with a C compiler, Python.h and NumPy, install it again '
+        f'({call.EXTENSION_ERROR})')
 
 
 @functools.cache

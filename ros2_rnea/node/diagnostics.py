@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from queue import SimpleQueue
 from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -31,7 +32,8 @@ from ros2_rnea.node.topics.conversions import listed
 PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
-LASTING = ('robot_description', 'joint_trajectory', 'effort_controller', 'trajectory_controller')
+LASTING = (
+    'robot_description', 'model', 'joint_trajectory', 'effort_controller', 'trajectory_controller')
 """What changes now and then: a notice stays until it ends, and another text is said again."""
 
 LEVELS = {
@@ -76,6 +78,7 @@ class Diagnostics:
         self._notices: dict[str, str] = {}
         self._errors: set[str] = set()  # the notices that are of something wrong
         self._last_seen: dict[str, float] = {}
+        self._reports: SimpleQueue[tuple[str, str]] = SimpleQueue()
         self._ages = _Window()
         self._cycles = _Window()
         self.robot = 'none'
@@ -109,6 +112,10 @@ class Diagnostics:
         """Give notice of something that a message may bring: it ends a period after the last."""
         self._last_seen[about] = monotonic()
         self.notice(about, text)
+
+    def worker_died(self, cause: str) -> None:
+        """Give notice that a worker process has died; any thread may call this."""
+        self._reports.put(('worker process', f'it has died and is started again: {cause}'))
 
     def refused(self, topic: str, reason: Exception) -> None:
         """Count a refused message and say why."""
@@ -162,6 +169,8 @@ class Diagnostics:
 
     def _tick(self) -> None:
         now = monotonic()
+        while not self._reports.empty():
+            self.happened(*self._reports.get())
         for about in [a for a, seen in self._last_seen.items() if now - seen >= PERIOD]:
             del self._last_seen[about]
             self.notice(about, '')

@@ -20,25 +20,25 @@ from threading import Event
 from time import monotonic, perf_counter, sleep
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Decision, Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.kernels.engines import why_slow
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import (
+    GarbageCollection,
     lock_memory,
     make_executor,
-    QuietCollector,
     raise_priority,
     spin_for,
 )
@@ -46,19 +46,14 @@ from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
-from ros2_rnea.node.topics.controller_messages import (
-    controller_reference,
-    JointTrajectoryControllerState,
-)
-from ros2_rnea.node.topics.conversions import moment_force, trajectory_command
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
-from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
+from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs
+from ros2_rnea.node.topics.qos import LATCHED, sensor_data
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from trajectory_msgs.msg import JointTrajectory
 
 OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] at reception was stamped by another clock: no latency follows."""
@@ -90,11 +85,17 @@ class InverseDynamicsNode(Node):
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
             self._controllers.objection)
         self._configuration.begin()  # or not at all
-        self._answers = Services(self, lambda: self.policy, self._clocks.steady)
-        self._change_services = ChangeServices(
-            self, self._configuration, self._clocks, self._diagnostics)
+        self._diagnostics.notice('engine', why_slow())
+        self._answers = Services(
+            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_died)
+        ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
-        self._subscribe()
+        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        states = Input(
+            'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
+            self._take_joint_state, raw=True)
+        self._inputs = Inputs(
+            self, (states, *INPUTS), lambda: self.policy, self._clocks.now, self._diagnostics)
         self.create_timer(
             monitor.PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._jumps = self.get_clock().create_jump_callback(
@@ -102,22 +103,6 @@ class InverseDynamicsNode(Node):
             post_callback=self._on_time_jump)
         for warning in parameters.not_understood(self):
             self.get_logger().warning(warning)
-
-    def _subscribe(self) -> None:
-        depth = self.get_parameter('state_depth').value
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
-        self._states_subscription = self.create_subscription(
-            JointState, 'joint_states', self._on_joint_state, sensor_data(depth), raw=True)
-        self.create_subscription(
-            JointTrajectory, 'joint_trajectory', self._on_trajectory, TRAJECTORIES)
-        self.create_subscription(WrenchStamped, 'wrench', self._on_wrench, sensor_data(1))
-        if JointTrajectoryControllerState is None:
-            self.get_logger().info(
-                'control_msgs is not installed: controller_state is not listened to')
-        else:
-            self.create_subscription(
-                JointTrajectoryControllerState, 'controller_state', self._on_controller_state,
-                sensor_data(1))
 
     @property
     def policy(self) -> FeedforwardPolicy | None:
@@ -132,7 +117,7 @@ class InverseDynamicsNode(Node):
 
     def configure_process(self) -> None:
         """Give the process the memory and priority that the parameters ask for, or say why not."""
-        own = parameters.checked(parameters.values_of(self))
+        own = parameters.read(parameters.values_of(self)).own
         if own['lock_memory']:
             self._diagnostics.notice('lock_memory', lock_memory())
         if own['thread_priority']:
@@ -144,56 +129,17 @@ class InverseDynamicsNode(Node):
         if message.data != self._configuration.description:
             self._configuration.take_description(message.data)
 
-    def _on_joint_state(self, message: bytes) -> None:
-        policy, now = self.policy, self._clocks.now()
-        if policy is None:
-            return
-        try:
-            names, positions, velocities, stamp, efforts = self._reader.read(
-                message, self._terms_publisher.is_heard)
-            due = policy.take_joint_state(MeasuredJoints(
-                names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
-        except RneaError as error:
-            self._diagnostics.refused('joint_states', error)
-            return
-        self._diagnostics.accepted('joint_states')
+    def _take_joint_state(
+            self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
+        """Tell the policy where the joints are, and send the effort that this calls for."""
+        names, positions, velocities, stamp, efforts = self._reader.read(
+            message, self._terms_publisher.is_heard)
+        due = policy.take_joint_state(MeasuredJoints(
+            names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
         if due:
             self._state_stamp = stamp
             if not self._cycle_timers.keeps_rate:
                 self._cycle(policy, now)
-
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        policy = self.policy
-        try:
-            if policy is None:
-                raise ArgumentError('there is no robot yet that could follow it')
-            policy.take_trajectory(trajectory_command(message), self._clocks.now())
-        except RneaError as error:
-            self._diagnostics.refused('joint_trajectory', error)
-        else:
-            self._diagnostics.accepted('joint_trajectory')
-
-    def _on_controller_state(self, message: Any) -> None:
-        if self.policy is None:
-            return
-        try:
-            self.policy.take_controller_state(
-                controller_reference(message), self._clocks.now())
-        except RneaError as error:
-            self._diagnostics.refused('controller_state', error)
-        else:
-            self._diagnostics.accepted('controller_state')
-
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        if self.policy is None:
-            return
-        try:
-            self.policy.take_wrench(
-                message.header.frame_id, moment_force(message.wrench), self._clocks.now())
-        except RneaError as error:
-            self._diagnostics.refused('wrench', error)
-        else:
-            self._diagnostics.accepted('wrench')
 
     def _on_enable(
             self, request: SetBool.Request, response: SetBool.Response
@@ -281,9 +227,10 @@ class InverseDynamicsNode(Node):
 
     def _poll(self) -> None:
         self._terms_publisher.poll()
-        self._change_services.poll()
+        self._inputs.poll()
         self._controllers.poll()
-        monitor.check_publishers(self, self._states_subscription, self._diagnostics)
+        monitor.check_publishers(
+            self, self._inputs.subscriptions['joint_states'], self._diagnostics)
         if self.policy is not None:
             monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
 
@@ -304,11 +251,11 @@ def main(args: list[str] | None = None) -> None:
         _set_on_signal(stopping)  # again: the executor of events has brought handlers of its own
         executor.add_node(node)
         node.configure_process()
-        collector = QuietCollector()
+        collection = GarbageCollection()
         try:
             while rclpy.ok() and not stopping.is_set():
                 spin_for(executor, SIGNAL_LATENCY)
-                collector.between_turns(node.policy)
+                collection.between_turns()
         finally:  # after an error in the cycle too
             node.send_last()
             executor.shutdown()

@@ -15,15 +15,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.settings import Settings
@@ -32,7 +33,7 @@ from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
 
 ASSUMED = 'assumed_positions.'
-"""Parameters below these names hold one joint's value each."""
+"""Parameters below this name hold one joint's position each."""
 
 PER_JOINT = {
     ASSUMED: (
@@ -216,6 +217,10 @@ SPECIFICATIONS = (
         'massless_links', (),
         'Links that may move without an <inertial>; all others need one.'),
     Specification(
+        'payload_links', (),
+        'Links whose payload can change at once; a payload on another link comes into force when '
+        'the robot has been compiled for it.  Each costs some time in every cycle.'),
+    Specification(
         'strict_model', False,
         'Whether a physically impossible inertia is an error rather than a warning.'),
     Specification(
@@ -250,8 +255,8 @@ def declare(node: Node) -> None:
             raise ArgumentError(str(error)) from error
 
 
-def declare_for_joints(node: Node, joints: Iterable[str]) -> None:
-    """Declare the parameters that each joint may have."""
+def declare_for_joints(node: Node, joints: Iterable[str]) -> Iterator[None]:
+    """Declare the parameters that each joint may have, one at a time."""
     for joint in joints:
         for family, (description, constraint) in PER_JOINT.items():
             if not node.has_parameter(family + joint):
@@ -259,52 +264,61 @@ def declare_for_joints(node: Node, joints: Iterable[str]) -> None:
                     description=description.format(joint),
                     additional_constraints=constraint,
                     dynamic_typing=True))
+                yield
+
+
+class NodeParameters(NamedTuple):
+    """
+    What all parameters together amount to.
+
+    :ivar own: the values of :data:`SPECIFICATIONS` in their own types, by name.
+    :ivar settings: of the policy.
+    :ivar joint_parameters: over the description's, such as ``{'damping': {'elbow': 0.1}}``.
+    """
+
+    own: Mapping[str, Any]
+    settings: Settings
+    joint_parameters: Mapping[str, Mapping[str, float]]
 
 
 def values_of(node: Node) -> dict[str, Any]:
-    """Return all of the node's parameters by name, as ROS has them."""
+    """
+    Return all of the node's parameters by name, as ROS has them.
+
+    Those of single joints count from the start, although they are declared only when the joints
+    are known.
+    """
+    given = {name: parameter.value for name, parameter in overrides(node).items()
+             if name.startswith(tuple(PER_JOINT))}
     of_joints = (
         family + name for family in PER_JOINT
         for name in node.get_parameters_by_prefix(family[:-1]))
-    return {name: node.get_parameter(name).value for name in (*BY_NAME, *of_joints)}
+    return {**given,
+            **{name: node.get_parameter(name).value for name in (*BY_NAME, *of_joints)}}
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, Any]:
+def overrides(node: Node) -> dict[str, Parameter]:
+    """Return the parameters in a file or on the command line, declared or not."""
+    return getattr(node, '_parameter_overrides', {})
+
+
+def read(values: Mapping[str, Any]) -> NodeParameters:
     """
-    Return the values of all parameters of :data:`SPECIFICATIONS` in their own types.
+    Return what parameter values amount to.
 
     :raises ArgumentError: naming the first parameter that does not fit.
     """
-    return {name: spec.check(values.get(name)) for name, spec in BY_NAME.items()}
-
-
-def settings_from(values: Mapping[str, Any]) -> Settings:
-    """
-    Return the policy's settings that parameter values amount to.
-
-    :raises ArgumentError: naming the first parameter that does not fit.
-    """
-    own = checked(values)
+    own = {name: spec.check(values.get(name)) for name, spec in BY_NAME.items()}
     assumed = {joint: _numbers(ASSUMED + joint, value)
                for joint, value in _of_joints(values, ASSUMED).items()}
-    return Settings(
+    settings = Settings(
         assumed_positions=assumed,
         rules=ControllerRules(**_of_class(ControllerRules, own)),
         **_of_class(Settings, own))
-
-
-def joint_friction_from(values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """
-    Return the dynamics of joints where they are set, such as ``{'damping': {'elbow': 0.5}, ...}``.
-
-    :raises ArgumentError: naming the first parameter that is not a number as is needed.
-    """
-    by_name: dict[str, dict[str, float]] = {}
-    for kind in JOINT_DYNAMICS:
-        family = kind.name + '.'
-        by_name[kind.name] = {joint: _number(kind, family + joint, value)
-                              for joint, value in _of_joints(values, family).items()}
-    return by_name
+    return NodeParameters(own, settings, {
+        kind.name: {joint: _number(kind, f'{kind.name}.{joint}', value)
+                    for joint, value in _of_joints(values, f'{kind.name}.').items()}
+        for kind in JOINT_DYNAMICS})
 
 
 def _of_class(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -335,5 +349,5 @@ def not_understood(node: Node) -> list[str]:
     """Return what to say of parameters, in a file or on the command line, that there are not."""
     return [
         f'there is no parameter {name!r}{did_you_mean(name, BY_NAME)}'
-        for name in getattr(node, '_parameter_overrides', {})
+        for name in overrides(node)
         if not node.has_parameter(name) and not name.startswith(('qos_overrides', *PER_JOINT))]

@@ -78,35 +78,27 @@ def spin_for(executor: Executor, seconds: float) -> None:
         executor.spin_until_future_complete(Future(), seconds)
 
 
-class QuietCollector:
+class GarbageCollection:
     """
-    Python's garbage collector, kept from running in the middle of a cycle.
+    Python's garbage collection, kept from running in the middle of a cycle.
 
-    What lives on is frozen, so that a collection has little to look at; collections happen
-    between the executor's turns.
+    Modules and everything else that exists at the start are frozen: a collection need not examine
+    them.  That is done only once, since what is frozen is never freed if it is part of a cycle of
+    references.  Robots and policies are freed by reference counting when they are replaced.
     """
 
     def __init__(self) -> None:
         gc.disable()
-        self._settled: object = self
+        gc.collect()
+        gc.freeze()
         self._collected = monotonic()
 
-    def between_turns(self, in_force: object) -> None:
-        """
-        Collect garbage if it is time to.
-
-        :param in_force: what lives on and is large; frozen when it is another than before.
-        """
+    def between_turns(self) -> None:
+        """Collect garbage once a period, between two turns of the executor."""
         now = monotonic()
-        if in_force is not self._settled:
+        if now - self._collected >= COLLECTION_PERIOD:
             gc.collect()
-            gc.freeze()
-            self._settled = in_force
-        elif now - self._collected >= COLLECTION_PERIOD:
-            gc.collect()
-        else:
-            return
-        self._collected = now
+            self._collected = now
 
 
 def lock_memory() -> str:

@@ -17,6 +17,7 @@ from node_bench import Bench
 import pytest
 import rclpy
 from ros2_rnea.node.process import EVENTS_EXECUTOR
+from shared_workers import SharedWorkers
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -27,8 +28,16 @@ def ros():
     rclpy.try_shutdown()
 
 
+@pytest.fixture(scope='session')
+def shared_workers():
+    """Return worker processes that serve one node after another."""
+    shared = SharedWorkers()
+    yield shared
+    shared.close()
+
+
 @pytest.fixture(params=['single_threaded', 'events'])
-def bench(request):
+def bench(request, shared_workers, monkeypatch):
     """
     Return a function that starts a node with parameters; all are taken down afterwards.
 
@@ -36,6 +45,7 @@ def bench(request):
     """
     if request.param == 'events' and EVENTS_EXECUTOR is None:
         pytest.skip('this rclpy has no EventsExecutor')
+    shared_workers.install(monkeypatch)
     benches = []
 
     def start(**parameters) -> Bench:

@@ -17,9 +17,11 @@ from itertools import count
 
 from geometry_msgs.msg import Inertia
 import pytest
+from rclpy.parameter import Parameter
 from ros2_rnea.errors import CompilerError
-from ros2_rnea.kernels import background
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.node.models.worker import Worker
+from ros2_rnea.node.models.worker_process import WorkerProcess
 from ros2_rnea.robot import Robot
 from small_robots import joint, link, robot
 
@@ -36,24 +38,28 @@ def rod():
         link('wall'), link('rod', com=f'{next(LENGTHS)}e-3 0 0'), joint('pin', 'wall', 'rod'))
 
 
+def set_parameter(node, name, value):
+    """Set a parameter without waiting for what is on its way."""
+    return node.node.set_parameters([Parameter(name, value=value)])[0]
+
+
 def weight(text):
     return Robot.from_urdf(text, engine='textbook').gravity([0.0])
 
 
 @pytest.fixture
 def held(monkeypatch):
-    """Let the compiling process wait until the test says otherwise."""
+    """Hold answers of the worker back until the test says otherwise."""
     gate = {'open': False}
-    has_ended = background.Compilation.has_ended
-    monkeypatch.setattr(
-        background.Compilation, 'has_ended', lambda self: gate['open'] and has_ended(self))
+    take = Worker.take
+    monkeypatch.setattr(Worker, 'take', lambda self: take(self) if gate['open'] else None)
     return gate
 
 
 def test_the_first_robot_is_compiled_without_the_node_standing_still(bench, held):
     text = rod()
     node = bench(joints=['pin'])
-    node.describe(text)
+    node.begin_to_describe(text)
     node.settle()
     assert node.node.policy is None
     held['open'] = True
@@ -65,14 +71,14 @@ def test_the_old_robot_goes_on_while_the_new_one_is_compiled(bench, held):
     old, new = rod(), rod()
     held['open'] = True
     node = bench(joints=['pin'])
-    node.describe(old)
+    node.begin_to_describe(old)
     node.until(lambda: node.node.policy)
     held['open'] = False
-    node.describe(new)
+    node.begin_to_describe(new)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(old))
-    assert node.set_parameter('enabled', False).successful  # settings do not wait
+    assert set_parameter(node, 'enabled', False).successful  # settings do not wait
     assert not node.node.policy.settings.enabled
-    assert node.set_parameter('enabled', True).successful
+    assert set_parameter(node, 'enabled', True).successful
     held['open'] = True
     first = node.node.policy
     node.until(lambda: node.node.policy is not first)
@@ -82,19 +88,19 @@ def test_the_old_robot_goes_on_while_the_new_one_is_compiled(bench, held):
 def test_of_two_robots_in_a_row_the_later_one_comes_into_force(bench, held):
     node = bench(joints=['pin'])
     later = rod()
-    node.describe(rod())
-    node.describe(later)
+    node.begin_to_describe(rod())
+    node.begin_to_describe(later)
     held['open'] = True
     node.until(lambda: node.node.policy)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(later))
 
 
 def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, monkeypatch):
-    def fail(_):
+    def fail(*_):
         raise CompilerError('the compiler has had enough')
-    monkeypatch.setattr(background.Compilation, 'is_done', fail)
+    monkeypatch.setattr(WorkerProcess, 'ask', fail)
     node = bench(joints=['pin'])
-    node.describe(rod())
+    node.begin_to_describe(rod())
     node.until(lambda: node.refused('robot_description'))
     assert node.node.policy is None
 
@@ -124,7 +130,7 @@ def rod_at_work(bench, held):
     text = rod()
     held['open'] = True
     node = bench(joints=['pin'], state_timeout=9.0)
-    node.describe(text)
+    node.begin_to_describe(text)
     node.until(lambda: node.node.policy)
     held['open'] = False
     return node, text
@@ -135,11 +141,11 @@ def test_the_robot_goes_on_without_a_payload_until_it_is_compiled(rod_at_work, h
     reply = carry(node)
     assert reply.success and reply.message == 'comes into force once it is compiled'
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
-    assert node.set_parameter('lookahead', 0.01).successful  # settings do not wait
+    assert set_parameter(node, 'lookahead', 0.01).successful  # settings do not wait
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
     assert node.node.policy.settings.lookahead == 0.01
     held['open'] = True
-    node.until(lambda: not node.told('compiling'))
+    node.until(node.is_settled)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(text))
     held['open'] = False
     assert carry(node, name='second', remove=False).message == 'in force'  # the same link
@@ -151,7 +157,7 @@ def test_a_payload_that_is_taken_back_before_it_is_compiled_never_counts(rod_at_
     reply = carry(node, remove=True)
     assert reply.success and reply.message == 'in force'
     held['open'] = True
-    node.until(lambda: not node.told('compiling'))
+    node.until(node.is_settled)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
 
 
@@ -159,24 +165,24 @@ def test_the_transition_of_a_payload_counts_once_it_is_compiled(rod_at_work, hel
     node, text = rod_at_work
     node.answer(['pin'], [0.0])
     assert carry(node, transition_time=60.0).success
-    assert node.set_parameter('lookahead', 0.01).successful  # within blend_time, which is zero
+    assert set_parameter(node, 'lookahead', 0.01).successful  # within blend_time, which is zero
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
     held['open'] = True
     node.until(lambda: node.node.policy.robot.payloads)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text), rel=0.1)
-    assert node.set_parameter('lookahead', 0.0).successful  # goes on through other changes
+    assert set_parameter(node, 'lookahead', 0.0).successful  # goes on through other changes
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text), rel=0.1)
 
 
 def test_a_payload_that_cannot_be_compiled_is_said_and_the_robot_goes_on(
         rod_at_work, held, monkeypatch, capfd):
-    def fail(_):
+    def fail(*_):
         raise CompilerError('the compiler has had enough')
     node, text = rod_at_work
+    monkeypatch.setattr(WorkerProcess, 'ask', fail)
     assert carry(node).success
-    monkeypatch.setattr(background.Compilation, 'is_done', fail)
     held['open'] = True
-    node.until(lambda: not node.told('compiling'))
+    node.until(lambda: node.told('model'))
     assert 'the compiler has had enough' in capfd.readouterr().err
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
     assert not node.node.policy.robot.payloads
@@ -186,7 +192,7 @@ def test_a_description_that_comes_meanwhile_carries_the_payload_too(rod_at_work,
     node, _ = rod_at_work
     assert carry(node).success
     other = rod()
-    node.describe(other)
+    node.begin_to_describe(other)
     held['open'] = True
     node.until(lambda: node.node.policy.robot.payloads)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(other))

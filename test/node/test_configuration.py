@@ -97,7 +97,6 @@ def test_an_impossible_inertia_is_a_finding_and_with_strict_model_an_error(bench
     ('assumed_positions.grip', [0.1, 0.2], 'needs 1 finite number'),
     ('assumed_positions.grip', 'open', 'needs a number'),
     ('enabled', 1, 'true or false'),
-    ('robot_description', '<robot name="x"/>', 'link'),
 ])
 def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):
     arm = bench(joints=JOINTS)
@@ -107,6 +106,14 @@ def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):
     assert not result.successful
     assert said in result.reason
     assert arm.node.get_parameter(name).value == before
+
+
+def test_a_bad_description_in_the_parameter_is_refused_and_the_robot_stays(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert arm.set_parameter('robot_description', '<robot name="x"/>').successful  # it is text
+    assert 'link' in arm.told('robot_description')
+    arm.answer(JOINTS, [0.1, 0.2])
 
 
 def test_whole_numbers_do_for_floats(bench):

@@ -17,7 +17,9 @@ from types import SimpleNamespace
 
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.node.topics import controller_messages
+from ros2_rnea.errors import MessageError
+from ros2_rnea.node import inverse_dynamics_node
+from ros2_rnea.node.topics import controller_messages, inputs
 from small_robots import ARM
 
 JOINTS = ['shoulder', 'elbow']
@@ -40,7 +42,8 @@ def test_the_effort_is_that_of_the_reference(bench, field):
     node.describe(ARM)
     node.answer(JOINTS, [0.1, 0.2])
     wanted = [0.1, 0.2], [0.5, -0.5], [1.0, 2.0]
-    node.node._on_controller_state(message(**{field: point(*wanted)}))
+    inputs.take_controller_state(
+        node.node.policy, message(**{field: point(*wanted)}), node.node._clocks.now())
     assert node.answer(JOINTS, [0.1, 0.2]) == pytest.approx(
         Robot.from_urdf(ARM).inverse_dynamics(*wanted))
 
@@ -48,15 +51,17 @@ def test_the_effort_is_that_of_the_reference(bench, field):
 def test_a_reference_that_cannot_be_followed_is_refused(bench):
     node = bench(joints=JOINTS)
     node.describe(ARM)
-    node.node._on_controller_state(message(reference=point([0.1])))
-    assert node.refused('controller_state') == 1
+    with pytest.raises(MessageError):
+        inputs.take_controller_state(
+            node.node.policy, message(reference=point([0.1])), node.node._clocks.now())
 
 
 def test_it_is_said_where_the_messages_are_missing(bench, capfd, monkeypatch):
-    from ros2_rnea.node import inverse_dynamics_node
-    monkeypatch.setattr(inverse_dynamics_node, 'JointTrajectoryControllerState', None)
+    rows = tuple(row._replace(message=None) if row.topic == 'controller_state' else row
+                 for row in inputs.INPUTS)
+    monkeypatch.setattr(inverse_dynamics_node, 'INPUTS', rows)
     bench(joints=JOINTS)
-    assert 'control_msgs is not installed' in capfd.readouterr().err
+    assert 'controller_state is not subscribed to' in capfd.readouterr().err
 
 
 def test_a_factor_of_speed_is_unknown_to_older_messages():

@@ -15,8 +15,6 @@
 
 from array import array
 from functools import lru_cache
-import os
-import signal
 from time import monotonic
 
 from builtin_interfaces.msg import Duration
@@ -34,6 +32,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.node.models.worker_process import WorkerProcess
 from ros2_rnea.node.topics.conversions import waypoints
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -43,7 +42,6 @@ pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('fastest_engine')]
 
 Fill = pytest.importorskip('ros2_rnea_interfaces.srv').FillTrajectoryEfforts
 fill_answer = pytest.importorskip('ros2_rnea.node.services.fill_answer')
-fill_process = pytest.importorskip('ros2_rnea.node.services.fill_process')
 fill_service = pytest.importorskip('ros2_rnea.node.services.fill_service')
 
 JOINTS = ['shoulder', 'elbow']
@@ -327,69 +325,25 @@ def test_joints_stand_where_they_are_measured_or_else_assumed():
 # ---- the process --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def process():
-    process = fill_process.FillProcess()
-    yield process
+def test_a_worker_process_fills_without_the_node():
+    process = WorkerProcess(pytest.fail)
+    request = serialize_message(Fill.Request(trajectory=message(SWING)))
+    answer = process.ask(fill_service.fill_request(request, ARM_ROBOT, given(Settings())))
     process.close()
-
-
-def ask(process, points=SWING):
-    request = serialize_message(Fill.Request(trajectory=message(points)))
-    return deserialize_message(
-        process.answer(request, ARM_ROBOT, given(Settings())), Fill.Response)
-
-
-def test_a_process_that_has_died_is_replaced(process):
-    assert ask(process).success
-    os.kill(process._running[0].pid, signal.SIGKILL)
-    process._running[0].wait()
-    assert ask(process).success
-
-
-def test_a_process_that_dies_in_the_middle_is_told_of(process, monkeypatch):
-    assert ask(process).success
-    os.kill(process._running[0].pid, signal.SIGKILL)
-    process._running[0].wait()
-    with monkeypatch.context() as patch:
-        patch.setattr(process._running[0], 'poll', lambda: None)  # when asked, it was still there
-        with pytest.raises(fill_process.FillProcessError, match='status -9'):
-            ask(process)
-    assert ask(process).success
-
-
-def test_a_process_that_cannot_be_started_is_told_of(process, monkeypatch):
-    monkeypatch.setattr(fill_process.sys, 'executable', '/nowhere/python')
-    with pytest.raises(fill_process.FillProcessError, match='/nowhere/python'):
-        ask(process)
-
-
-def test_the_process_ends_with_its_node_and_not_by_the_keyboard(process):
-    assert ask(process).success
-    os.kill(process._running[0].pid, signal.SIGINT)
-    assert ask(process).success
-    process._running[1].close()
-    assert process._running[0].wait(PATIENCE) == 0
-
-
-def test_a_closed_process_answers_no_more(process):
-    assert ask(process).success
-    process.close()
-    assert process._running[0].returncode == -signal.SIGKILL
-    with pytest.raises(fill_process.FillProcessError, match='ending'):
-        ask(process)
+    response = deserialize_message(answer.blobs[0], Fill.Response)
+    assert_same_points(response.trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(SWING)))
 
 
 def test_closing_does_not_wait_for_a_long_trajectory():
     node = Node('filling')
     service = fill_service.FillService(
-        node, lambda: FeedforwardPolicy(ARM_ROBOT, Settings()), monotonic)
+        node, lambda: FeedforwardPolicy(ARM_ROBOT, Settings()), monotonic, lambda _: None)
     client = node.create_client(Fill, '~/fill_trajectory_efforts')
     assert client.wait_for_service(PATIENCE)
     future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))
-    until(lambda: service._process._running is not None)
+    until(lambda: service._process._process is not None)
     service.close()
     assert not service._thread.is_alive()
     rclpy.spin_until_future_complete(node, future, timeout_sec=PATIENCE)
-    assert 'has ended' in future.result().message
+    assert 'the node is ending' in future.result().message
     node.destroy_node()

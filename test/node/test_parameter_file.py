@@ -16,7 +16,7 @@
 import pytest
 from repository import ROOT
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.node.parameters import BY_NAME, checked, settings_from
+from ros2_rnea.node.parameters import BY_NAME, read
 import yaml
 
 FILE = ROOT / 'config' / 'inverse_dynamics.yaml'
@@ -33,8 +33,8 @@ def test_the_file_has_every_parameter_and_no_other(values):
 
 
 def test_the_file_has_the_defaults(values):
-    assert checked(values) == {name: spec.default for name, spec in BY_NAME.items()}
-    assert settings_from(values) == Settings()
+    assert read(values).own == {name: spec.default for name, spec in BY_NAME.items()}
+    assert read(values).settings == Settings()
 
 
 def test_every_parameter_in_the_file_has_a_comment_above_it():

@@ -78,6 +78,7 @@ class Bench:
         for publisher in (self.description, self.states, self.trajectory, self.wrench):
             self.connect(publisher)
         self.until(lambda: self.node.count_subscribers('inverse_dynamics/effort'))
+        self.until(self.is_settled)
 
     def close(self) -> None:
         """Take both nodes down."""
@@ -129,8 +130,17 @@ class Bench:
 
     # ---- what drivers and users do --------------------------------------------------------------
 
+    def is_settled(self) -> bool:
+        """Tell whether nothing is on its way into force."""
+        return self.node._configuration.is_settled
+
     def describe(self, urdf: str) -> None:
-        """Publish a description, and wait until the node has taken or refused it."""
+        """Publish a description, and wait until it is in force or refused."""
+        self.begin_to_describe(urdf)
+        self.until(self.is_settled)
+
+    def begin_to_describe(self, urdf: str) -> None:
+        """Publish a description, and wait until the node asks for its model or refuses it."""
         refused = self.refused('robot_description')
         self.description.publish(String(data=urdf))
         self.until(lambda: self.node._configuration.description == urdf
@@ -187,8 +197,10 @@ class Bench:
         return future.result()
 
     def set_parameter(self, name: str, value):
-        """Set a parameter and return the result."""
-        return self.node.set_parameters([Parameter(name, value=value)])[0]
+        """Set a parameter and return the result, once it is in force."""
+        result = self.node.set_parameters([Parameter(name, value=value)])[0]
+        self.until(self.is_settled)
+        return result
 
     def send_trajectory(self, names: Sequence[str], points, stamp: float = 0.0) -> None:
         """Publish a trajectory; points are (time, positions[, velocities[, accelerations]])."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.results import EffortTerms
@@ -51,36 +50,33 @@ class EffortLaw:
     """
     Compute the terms of an effort that are sent.
 
-    :ivar robot: the model with its present gravity.
-    :param sent: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
+    :ivar robot: the model, with the gravity, payloads and joint parameters that it has at each
+        call.
+    :ivar sent: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
     """
 
     def __init__(self, robot: Robot, sent: Terms) -> None:
         self.robot = robot
-        self._sent = sent
-        self._weightless = robot.with_gravity((0.0, 0.0, 0.0))
-        self._computing = robot if sent is Terms.FULL else self._weightless
-        self._coriolis, self._at_rest = np.zeros(robot.nv), np.zeros(robot.nv)
-
-    def set_gravity(self, gravity: ArrayLike) -> None:
-        """Use another acceleration of free fall from now on, shape (3,) [m/s^2]."""
-        self.robot = self.robot.with_gravity(gravity)
-        if self._sent is Terms.FULL:
-            self._computing = self.robot
+        self.sent = sent
+        self._left_out, self._at_rest = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def effort(self, motion: RobotMotion, out: np.ndarray) -> np.ndarray:
-        """Return the sent terms of the effort of a motion, written to ``out``, shape (nv,)."""
+        """Return what is to be sent of the effort of a motion, shape (nv,), written to ``out``."""
+        robot, sent = self.robot, self.sent
         q, qd, qdd, _, wrenches, friction_qd = motion
-        if self._sent is Terms.GRAVITY_ONLY:
-            return self.robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
+        if sent is Terms.GRAVITY_ONLY:
+            return robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
         if wrenches is None:
-            tau = self._computing.inverse_dynamics(q, qd, qdd, out=out)
+            tau = robot.inverse_dynamics(q, qd, qdd, out=out)
         else:
-            tau = self._computing.inverse_dynamics(q, qd, qdd, f_ext=wrenches, out=out)
-        if self._sent is Terms.NO_GRAVITY_NO_CORIOLIS:
-            tau -= self._weightless.coriolis_effort(q, qd, out=self._coriolis)
+            tau = robot.inverse_dynamics(q, qd, qdd, f_ext=wrenches, out=out)
+        if sent is not Terms.FULL:
+            tau -= robot.gravity(q, out=self._left_out)
+        if sent is Terms.NO_GRAVITY_NO_CORIOLIS:
+            tau -= robot.coriolis_effort(q, qd, out=self._left_out)
         if friction_qd is not None:
-            tau += self._weightless.friction(friction_qd) - self._weightless.friction(qd)
+            tau += robot.friction(friction_qd)
+            tau -= robot.friction(qd)
         return tau
 
     def terms(self, motion: RobotMotion) -> tuple[EffortTerms, np.ndarray]:
@@ -93,4 +89,4 @@ class EffortLaw:
             friction = self.robot.friction(friction_qd)
             terms = terms._replace(
                 friction=friction, total=terms.total - terms.friction + friction)
-        return terms, self._weightless.effort_terms(q, self._at_rest, correction).inertia
+        return terms, self.robot.effort_terms(q, self._at_rest, correction).inertia

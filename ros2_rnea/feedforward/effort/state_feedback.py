@@ -45,8 +45,10 @@ class StateFeedback:
             position_gains: Sequence[float],
             velocity_gains: Sequence[float],
             continuous: Sequence[bool]) -> None:
-        self._stiffness = _for_joints('position_gains', position_gains, joints)
-        self._damping = _for_joints('velocity_gains', velocity_gains, joints)
+        check_gains('position_gains', position_gains, joints)
+        check_gains('velocity_gains', velocity_gains, joints)
+        self._stiffness = np.broadcast_to(np.array(position_gains, dtype=float), len(joints))
+        self._damping = np.broadcast_to(np.array(velocity_gains, dtype=float), len(joints))
         self._continuous = np.array(continuous, dtype=bool)
 
     def acceleration(
@@ -61,9 +63,13 @@ class StateFeedback:
         return self._stiffness * error + self._damping * (desired_velocities - velocities)
 
 
-def _for_joints(what: str, gains: Sequence[float], joints: Sequence[str]) -> np.ndarray:
+def check_gains(what: str, gains: Sequence[float], joints: Sequence[str]) -> None:
+    """
+    Check that there is one gain for all joints or one for each.
+
+    :raises ArgumentError: where there are more or fewer.
+    """
     if len(gains) not in (1, len(joints)):
         raise ArgumentError(
             f'{what} has {len(gains)} numbers; it needs one for all joints or {len(joints)}, one '
             f'for each of {", ".join(joints)}')
-    return np.broadcast_to(np.array(gains, dtype=float), (len(joints),))

@@ -1,22 +1,16 @@
-# Copyright 2026 The ros2_rnea authors
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
-"""What parameters, description and payloads amount to: made whole, then put in force at once."""
+"""
+What parameters, description and payloads amount to, put in force.
+
+Whatever has to be built is asked of the :class:`.Worker`; what comes back is swapped in here, by
+assignments.  Until then, and where it is refused, all stays in force that is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
+from time import monotonic
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -24,25 +18,41 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
+from ros2_rnea.arguments import check_link
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.policy import check_settings, FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.introduction import introduce, NO_ROBOT
-from ros2_rnea.node.models.models import Model, Models, Payload, Source
+from ros2_rnea.node.models.models import (
+    check_strictly,
+    Model,
+    Numbers,
+    Payload,
+    Source,
+)
+from ros2_rnea.node.models.worker import Answer, Built, Request, Worker
+from ros2_rnea.node.parameters import NodeParameters
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 
-COMPILING_PERIOD = 0.05
-"""How often it is looked whether a robot is compiled [s]."""
+TURN = 0.005
+"""How often it is looked whether the worker has answered [s]."""
+
+NOTABLE_WAIT = 1.0
+"""A model that takes longer is said to be under construction [s]."""
+
+DECLARATIONS_A_TURN = 4
+"""How many parameters are declared at once; each takes about 0.1 ms."""
 
 
 class Configuration:
     """
-    The policy in force, and all that makes another one of it.
+    The policy in force, and all that puts another one in force.
 
     :ivar policy: what decides at present; None while there is no robot.
     :param objection: says of the node's parameters why no effort may be sent; empty: it may.
@@ -63,11 +73,20 @@ class Configuration:
         self._timers = timers
         self._publishers = publishers
         self._objection = objection
-        self._models = Models()
-        self._compiling: Timer | None = None
-        self._refused_description: str | None = None
-        self._declaring = False
-        self._transition: float | None = None
+        self._model: Model | None = None  # in force
+        self._payloads: tuple[Payload, ...] = ()  # in force, or once the robot is made for them
+        self._coming: Source | None = None
+        self._transition: float | None = None  # to what is coming [s]
+        self._parameter_transition: float | None = None
+        self._asked_at = 0.0
+        self._answer: Answer | None = None
+        self._declarations: Iterator[None] = iter(())
+        self._turns: Timer | None = None
+        self._refused: Source | None = None
+        self._is_new = False  # a robot that is in force has yet to be introduced
+        self._is_declaring = False
+        self._next_turn: Timer | None = None  # on which parameters come into force
+        self._parameters = parameters.read(parameters.values_of(node))
 
     def begin(self) -> None:
         """
@@ -75,32 +94,33 @@ class Configuration:
 
         :raises RneaError: where one does not fit.
         """
-        values = parameters.values_of(self._node)
-        self._configure(values, None)
-        if values['robot_description']:
-            self.take_description(values['robot_description'])
-        self._node.add_on_set_parameters_callback(self._on_set_parameters)
+        own, settings = self._parameters.own, self._settings()
+        self._worker = Worker(self._diagnostics.worker_died)  # not where a parameter is refused
+        self._timers.restart(own['rate'], settings)
+        if own['robot_description']:
+            self.take_description(own['robot_description'])
+        self._node.add_on_set_parameters_callback(self._check_parameters)
+        if hasattr(self._node, 'add_post_set_parameters_callback'):
+            self._node.add_post_set_parameters_callback(lambda _: self._apply_parameters())
 
     @property
     def description(self) -> str | None:
         """Return the description that is in force, or else on its way to be."""
-        model = self._latest
-        return None if model is None else model.source.description
+        source = self._latest
+        return None if source is None else source.description
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether nothing is on its way into force."""
+        return self._turns is None and self._next_turn is None
 
     def take_description(self, description: str) -> None:
-        """Put a description in force, or say why not; then the one before stays."""
-        try:
-            self._configure(parameters.values_of(self._node), description)
-        except RneaError as error:
-            self._refused_description = description
-            self._diagnostics.refused('robot_description', error)
-        else:
-            self._refused_description = None
-            self._diagnostics.accepted('robot_description')
+        """Ask for the model of a description; if it is refused, the one before stays."""
+        self._request(self._source(description))
 
     def close(self) -> None:
-        """Give up what is on its way."""
-        self._models.close()
+        """End the worker."""
+        self._worker.close()
 
     # ---- payloads -------------------------------------------------------------------------------
 
@@ -109,14 +129,17 @@ class Configuration:
         Let a link carry something, in place of what has that name.
 
         :param transition: over which the effort goes over [s]; None: as for other changes.
-        :return: whether that is in force already; if not, it is being compiled.
+        :return: whether that is in force already; if not, the robot is compiled for it.
         :raises RneaError: where it cannot be; then nothing has changed.
         """
-        robot = self._described_model().unloaded
-        robot.with_payload(*payload)  # says what is wrong
-        if robot.tree.links[payload.link].body == BASE:
-            raise ArgumentError(
-                f'no joint moves the link {payload.link!r}: what it carries changes no effort')
+        self._described()
+        check_payload(payload.name, payload.inertial)
+        if self._model is not None:
+            tree = self._model.tree
+            check_link(tree, payload.link)
+            if tree.links[payload.link].body == BASE:
+                raise ArgumentError(
+                    f'no joint moves the link {payload.link!r}: what it carries changes no effort')
         others = (other for other in self._payloads if other.name != payload.name)
         return self._carry((*others, payload), transition)
 
@@ -126,218 +149,295 @@ class Configuration:
 
         :raises RneaError: where nothing has that name.
         """
-        self._described_model().robot.without_payload(name)  # says what is wrong
-        return self._carry(
-            tuple(other for other in self._payloads if other.name != name), transition)
+        self._described()
+        names = [payload.name for payload in self._payloads]
+        if name not in names:
+            raise ArgumentError(
+                f'there is no payload {name!r}; there is {", ".join(names) or "none"}')
+        others = (other for other in self._payloads if other.name != name)
+        return self._carry(tuple(others), transition)
+
+    def _described(self) -> Source:
+        source = self._latest
+        if source is None:
+            raise ArgumentError(NO_ROBOT)
+        return source
 
     def _carry(self, payloads: tuple[Payload, ...], transition: float | None) -> bool:
-        self._configure(
-            parameters.values_of(self._node), self.description, payloads, transition=transition)
-        return self._models.coming is None
+        self._payloads = payloads
+        self._apply_numbers(transition)
+        if self._model is not None and all(map(self._model.can_carry, payloads)):
+            return True
+        self._request(self._source(self._described().description), transition)
+        return False
 
-    def _described_model(self) -> Model:
-        model = self._latest
-        if model is None:
-            raise ArgumentError(NO_ROBOT)
-        return model
+    def _apply_numbers(self, transition: float | None) -> None:
+        """Write payloads and joint parameters into the robot, as far as it is made for them."""
+        if self._model is None or self.policy is None:
+            return
+        if self._model.change(self._numbers):
+            self.policy.blend(transition)
+        self._diagnostics.payloads = tuple(
+            payload for payload in self._payloads if payload.name in self._model.robot.payloads)
+
+    @property
+    def _numbers(self) -> Numbers:
+        return Numbers(self._parameters.joint_parameters, self._payloads)
 
     # ---- parameters -----------------------------------------------------------------------------
 
     def set_parameter(
             self, name: str, value: Any, transition: float | None = None) -> SetParametersResult:
         """
-        Set a parameter of the node, as anyone may.
+        Set a parameter of the node, as anyone may; it is in force when this returns.
 
         :param transition: over which the effort goes over [s]; None: as the parameters say.
         """
-        self._transition = transition
+        self._parameter_transition = transition
         try:
-            return self._node.set_parameters([Parameter(name, value=value)])[0]
+            result = self._node.set_parameters([Parameter(name, value=value)])[0]
+            if self._next_turn is not None:
+                self._apply_parameters()
         finally:
-            self._transition = None
+            self._parameter_transition = None
+        return result
 
     def refresh(self) -> None:
         """Ask anew whether an effort may be sent."""
-        self._replace_settings(self._settings(parameters.values_of(self._node)))
+        self._apply_settings()
 
-    def _on_set_parameters(self, changed: list[Parameter]) -> SetParametersResult:
-        if self._declaring:
+    def _check_parameters(self, changed: list[Parameter]) -> SetParametersResult:
+        """Tell whether parameters may be set; others may object still, so nothing changes here."""
+        if self._is_declaring:
             return SetParametersResult(successful=True)
         new = {parameter.name: parameter.value for parameter in changed}
-        values = {**parameters.values_of(self._node), **new}
-        is_simulated = new.get('use_sim_time', self._clocks.is_simulated)
         try:
-            description = (new.get('robot_description') or self.description
-                           or self._usable_now(values))
-            self._configure(
-                values, description, is_simulated=is_simulated, transition=self._transition)
+            # That nothing is to be sent any more is never refused, whatever else is wrong.
+            if new != {'enabled': False}:
+                self._check(parameters.read({**parameters.values_of(self._node), **new}))
         except RneaError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        if self._refused_description is not None and (
-                self.description == self._refused_description):
-            self._refused_description = None
-            self._diagnostics.accepted('robot_description')
+        if not hasattr(self._node, 'add_post_set_parameters_callback') and (
+                self._next_turn is None):  # Humble
+            self._next_turn = self._timer(0.0, self._apply_parameters)
         return SetParametersResult(successful=True)
 
-    def _usable_now(self, values: dict[str, Any]) -> str | None:
-        """Return the description that was refused, where with these values it would do."""
-        if self._refused_description is None:
-            return None
-        settings = parameters.settings_from(values)
+    def _check(self, asked: NodeParameters) -> None:
+        """
+        Check parameters against what is in force.
+
+        :raises RneaError: where they do not fit it.
+        """
+        self._objection(asked.own)  # which checks names
+        is_other_robot_coming = self._coming is not None and (
+            self._model is None
+            or self._coming.description != self._model.source.description)
+        if self._model is not None and not is_other_robot_coming:
+            check_settings(self._model.robot, asked.settings)
+            check_strictly(asked.own['strict_model'], self._model.findings)
+
+    def _apply_parameters(self) -> None:
+        """Put the stored parameters in force; what has to be built for them comes later."""
+        if self._is_declaring:
+            return
+        if self._next_turn is not None:
+            self._node.destroy_timer(self._next_turn)
+            self._next_turn = None
+        former, self._parameters = (
+            self._parameters, parameters.read(parameters.values_of(self._node)))
+        self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
+        self._apply_settings()
+        self._apply_numbers(self._parameter_transition)
+        own, source = self._parameters.own, self._latest
+        if own['robot_description'] and (
+                own['robot_description'] != former.own['robot_description']):
+            self.take_description(own['robot_description'])
+        elif source is not None:
+            wanted = self._source(source.description)
+            if wanted != self._refused:
+                self._request(wanted, self._transition)
+        elif self._refused is not None and self._parameters != former:
+            self._request(self._source(self._refused.description))  # it may do now
+
+    def _apply_settings(self) -> None:
+        """Put the settings in force for the robot that is."""
+        settings = self._settings()
+        self._timers.restart(self._parameters.own['rate'], settings)
+        if self._model is None or self.policy is None or settings == self.policy.settings:
+            return
         try:
-            model = self._models.load(self._source(self._refused_description, values))
-            FeedforwardPolicy(model.robot, settings)
-        except RneaError:
-            return None
-        return self._refused_description
+            self._change_settings(self.policy, settings)
+        except ArgumentError as error:
+            self._node.get_logger().warning(
+                'the parameters are for another robot than the one in force, which keeps those '
+                f'that it has: {error}')
+            self._change_settings(
+                self.policy, replace(self.policy.settings, enabled=settings.enabled))
 
-    # ---- all together ---------------------------------------------------------------------------
-
-    def _configure(
-            self,
-            values: dict[str, Any],
-            description: str | None,
-            payloads: tuple[Payload, ...] | None = None,
-            is_simulated: bool | None = None,
-            transition: float | None = None) -> None:
+    def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
         """
-        Make everything that the arguments amount to, then put it in force at once.
+        Put settings in force, in another policy only where they are about other joints.
 
-        :param payloads: None: those that there are.
-        :param is_simulated: whether time is; None: as it is.
-        :param transition: over which the effort goes over [s]; None: as the parameters say.
-        :raises RneaError: where something does not fit; then nothing has changed.
+        :raises ArgumentError: where they do not fit the robot; then nothing has changed.
         """
-        settings = self._settings(values)
-        if description is not None:
-            source = self._source(description, values, payloads)
-            model = self._models.load(source, transition)
-            policy = FeedforwardPolicy(model.robot, settings)
-            is_ready = self._models.is_ready(model)
-            self._tell_of_payloads_left_out(source, model)
-            if is_ready:
-                self._put_in_force(model, policy, values, transition)
-            else:
-                self._wait_for(model)
-                # settings do not wait; the transition is theirs, unless it is the payloads'
-                self._replace_settings_where_they_fit(
-                    settings, transition if payloads is None else None)
-        if is_simulated is not None:
-            self._clocks.is_simulated = is_simulated
-        self._timers.restart(parameters.checked(values)['rate'], settings)
+        transition = self._parameter_transition
+        if policy.can_change_to(settings):
+            policy.change_settings(settings, transition)
+        else:
+            self._replace_policy(FeedforwardPolicy(policy.robot, settings), transition)
 
-    def _settings(self, values: Mapping[str, Any]) -> Settings:
-        settings = parameters.settings_from(values)
-        if self._objection(parameters.checked(values)):
-            settings = replace(settings, enabled=False)
+    def _settings(self) -> Settings:
+        settings = self._parameters.settings
+        if settings.enabled and self._objection(self._parameters.own):
+            return replace(settings, enabled=False)
         return settings
 
-    def _source(
-            self, description: str, values: Mapping[str, Any],
-            payloads: tuple[Payload, ...] | None = None) -> Source:
-        own = parameters.checked(values)
+    def _source(self, description: str) -> Source:
+        """Return what a model of a description is made from by the present parameters."""
+        own, latest = self._parameters.own, self._latest
+        links = {*own['payload_links']}
+        if latest is not None and latest.description == description:
+            links.update(latest.payload_links)  # what is compiled once stays so
+        model = self._model
+        if model is not None and model.source.description != description:
+            model = None
+        links.update(payload.link for payload in self._payloads
+                     if model is None or not model.can_carry(payload))
         return Source(
-            description, own['massless_links'], own['strict_model'],
-            parameters.joint_friction_from({**self._given, **values}),
-            self._payloads if payloads is None else payloads)
+            description, own['massless_links'], own['strict_model'], tuple(sorted(links)))
 
-    def _put_in_force(
-            self, model: Model, policy: FeedforwardPolicy, values: dict[str, Any],
-            transition: float | None) -> None:
-        former = self._models.in_force
-        if former is None or model.source.description != former.source.description:
-            self._declare_parameters_of_joints(model)
-            settings = self._settings({**parameters.values_of(self._node), **values})
-            policy = FeedforwardPolicy(model.robot, settings)
-            self._introduce(model, policy)
-        self._models.put_in_force(model)
-        self._diagnostics.findings = model.findings
-        self._diagnostics.payloads = model.source.payloads
-        self._replace_policy(policy, transition if model is former else model.transition)
+    # ---- the worker -----------------------------------------------------------------------------
 
-    def _replace_settings(self, settings: Settings, transition: float | None = None) -> None:
-        """Put settings in force for the robot that is."""
-        if self._models.in_force is not None:
-            self._replace_policy(
-                FeedforwardPolicy(self._models.in_force.robot, settings), transition)
+    @property
+    def _latest(self) -> Source | None:
+        if self._coming is not None:
+            return self._coming
+        return None if self._model is None else self._model.source
 
-    def _replace_settings_where_they_fit(
-            self, settings: Settings, transition: float | None) -> None:
-        """Put settings in force unless they are for the robot that comes, of other joints."""
+    def _request(self, source: Source, transition: float | None = None) -> None:
+        """
+        Ask for a model, unless it is in force or on its way.
+
+        :param transition: over which the effort goes over to its [s]; None: as for other changes.
+        """
+        if source == self._coming:
+            return
+        self._answer = None
+        if self._model is not None and source == self._model.source:
+            self._worker.cancel()
+            self._stop_waiting()
+            return
+        self._coming, self._transition, self._asked_at = source, transition, monotonic()
+        self._worker.request(Request(source, self._numbers, self._settings()))
+        if self._turns is None:
+            self._turns = self._timer(TURN, self._on_turn)
+
+    def _timer(self, period: float, callback: Callable[[], None]) -> Timer:
+        return self._node.create_timer(
+            period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _on_turn(self) -> None:
+        """Take what the worker has made, a little of the work on each turn."""
+        if self._is_new:
+            self._introduce()
+        if self._coming is None:
+            self._stop_turns()
+            return
+        if self._answer is None:
+            self._answer = self._worker.take()
+            if self._answer is not None and isinstance(self._answer.result, Built):
+                self._declarations = parameters.declare_for_joints(
+                    self._node, self._answer.result.model.robot.joint_names)
+        if self._answer is None:
+            self._tell_of_long_wait()
+            return
+        source, result = self._answer.request.source, self._answer.result
+        if isinstance(result, RneaError):
+            self._refuse(source, result)
+        elif not self._declare_some():
+            self._swap(source, result)
+
+    def _tell_of_long_wait(self) -> None:
+        if monotonic() - self._asked_at > NOTABLE_WAIT:
+            self._diagnostics.notice(
+                'model', 'a new model is being made; until it is there, all stays as it is')
+
+    def _declare_some(self) -> bool:
+        """Declare some of the parameters of joints, and tell whether there may be more."""
+        self._is_declaring = True
         try:
-            self._replace_settings(settings, transition)
-        except ArgumentError as error:
-            self._node.get_logger().info(f'until the new robot is compiled, all stays: {error}')
+            return len([*islice(self._declarations, DECLARATIONS_A_TURN)]) > 0
+        finally:
+            self._is_declaring = False
 
-    def _replace_policy(
-            self, policy: FeedforwardPolicy, transition: float | None = None) -> None:
+    def _stop_waiting(self) -> None:
+        self._coming = self._answer = self._transition = None
+        self._diagnostics.notice('model', '')
+
+    def _stop_turns(self) -> None:
+        if self._turns is not None:
+            self._node.destroy_timer(self._turns)
+            self._turns = None
+
+    def _refuse(self, source: Source, error: RneaError) -> None:
+        """Say why a model does not come into force."""
+        self._stop_waiting()
+        self._refused = source
+        if self._model is None or source.description != self._model.source.description:
+            self._diagnostics.refused('robot_description', error)
+            return
+        self._payloads = tuple(filter(self._model.can_carry, self._payloads))
+        self._diagnostics.notice('model', f'the new model does not come into force: {error}')
+
+    def _swap(self, source: Source, built: Built) -> None:
+        """
+        Put a model in force.
+
+        :param source: that it was asked for.
+        """
+        model, policy = built
+        former, settings, transition = self._model, self._settings(), self._transition
+        former_policy = self.policy
+        if policy.settings != settings:  # other parameters have come meanwhile
+            try:
+                policy = FeedforwardPolicy(model.robot, settings)
+            except ArgumentError as error:
+                self._refuse(source, error)
+                return
+        self._stop_waiting()
+        self._model = model
+        self._drop_payloads_without_link(model)
+        model.change(self._numbers)  # if others have come meanwhile
+        self._replace_policy(policy, transition)
+        self._diagnostics.robot = model.robot.name
+        self._diagnostics.findings = model.findings
+        self._diagnostics.payloads = self._payloads
+        if former is None or former.source.description != model.source.description:
+            self._refused = None
+            self._diagnostics.accepted('robot_description')
+            self._is_new = True
+        self._worker.discard(former, former_policy)
+        self._request(self._source(model.source.description))  # for what has changed meanwhile
+
+    def _introduce(self) -> None:
+        """Log what robot is in force; not in the turn that has put it there, for want of time."""
+        self._is_new = False
+        self._diagnostics.notice('robot', '')
+        if self._model is not None and self.policy is not None:
+            introduce(self._model, self.policy, parameters.overrides(self._node),
+                      self._node.get_logger())
+
+    def _replace_policy(self, policy: FeedforwardPolicy, transition: float | None) -> None:
         if self.policy is not None:
             policy.take_over(self.policy, transition)
         self._publishers.prepare(policy.controlled, has_commands=bool(policy.settings.joints))
         self.policy = policy
 
-    def _tell_of_payloads_left_out(self, source: Source, model: Model) -> None:
-        for payload in source.payloads:
-            if payload not in model.source.payloads:
+    def _drop_payloads_without_link(self, model: Model) -> None:
+        for payload in self._payloads:
+            if payload.link not in model.tree.links:
                 self._node.get_logger().warning(
                     f'the payload {payload.name!r} is dropped: {model.robot.name!r} has no link '
                     f'{payload.link!r}')
-
-    def _declare_parameters_of_joints(self, model: Model) -> None:
-        self._declaring = True
-        try:
-            parameters.declare_for_joints(self._node, model.robot.joint_names)
-        finally:
-            self._declaring = False
-
-    def _introduce(self, model: Model, policy: FeedforwardPolicy) -> None:
-        self._diagnostics.robot = model.robot.name
-        self._diagnostics.notice('robot', '')
-        introduce(model, policy, self._given, self._node.get_logger())
-
-    @property
-    def _given(self) -> dict[str, Any]:
-        """Return parameters in a file or on the command line, also of joints not known yet."""
-        given = getattr(self._node, '_parameter_overrides', {})
-        return {name: parameter.value for name, parameter in given.items()}
-
-    # ---- compiling ------------------------------------------------------------------------------
-
-    @property
-    def _latest(self) -> Model | None:
-        return self._models.coming or self._models.in_force
-
-    @property
-    def _payloads(self) -> tuple[Payload, ...]:
-        """Return what links carry, or will once it is compiled."""
-        model = self._latest
-        return () if model is None else model.source.payloads
-
-    def _wait_for(self, model: Model) -> None:
-        """Look now and then whether a robot is compiled; what is in force goes on meanwhile."""
-        self._diagnostics.notice('compiling', f'{model.robot.name!r} is being compiled')
-        if self._compiling is None:
-            clock = Clock(clock_type=ClockType.STEADY_TIME)
-            self._compiling = self._node.create_timer(
-                COMPILING_PERIOD, self._on_compiling, clock=clock)
-
-    def _on_compiling(self) -> None:
-        if self._models.is_compiling():
-            return
-        coming = self._models.coming
-        if coming is not None:
-            self._take_compiled(coming)
-        if self._models.coming is None and self._compiling is not None:
-            self._diagnostics.notice('compiling', '')
-            self._node.destroy_timer(self._compiling)
-            self._compiling = None
-
-    def _take_compiled(self, model: Model) -> None:
-        in_force = self._models.in_force
-        if in_force is None or model.source.description != in_force.source.description:
-            self.take_description(model.source.description)
-            return
-        try:
-            self._configure(parameters.values_of(self._node), model.source.description)
-        except RneaError as error:  # in force stays what was
-            self._node.get_logger().error(f'what was to come into force does not: {error}')
+        self._payloads = tuple(
+            payload for payload in self._payloads if payload.link in model.tree.links)

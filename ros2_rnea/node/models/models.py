@@ -11,21 +11,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Robots on their way from a description to the cycle."""
+"""A robot model: what it is made from, and how a worker process makes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot
 from ros2_rnea.audit import audit, Finding, Severity
-from ros2_rnea.errors import CompilerError, DescriptionError
-from ros2_rnea.kernels.background import Compilation
-from ros2_rnea.model.description import Inertial, JointDescription, RobotDescription
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.robot import Robot
 
 KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 """The methods of a robot that the cycle and the services call."""
@@ -41,142 +41,107 @@ class Payload(NamedTuple):
 
 class Source(NamedTuple):
     """
-    Everything that defines a model.
+    What a model is made from: another one of these needs another model.
 
-    :ivar joint_friction: over the description's: damping and friction, each by joint.
+    :ivar payload_links: the links that may carry a payload; those that the robot does not have
+        are passed over.
     """
 
     description: str
     massless_links: tuple[str, ...]
     strict: bool
-    joint_friction: Mapping[str, Mapping[str, float]] = MappingProxyType({})
-    payloads: tuple[Payload, ...] = ()
+    payload_links: tuple[str, ...] = ()
 
-    @property
-    def unloaded(self) -> Source:
-        """Return the same without payloads."""
-        return self._replace(payloads=())
+
+class Numbers(NamedTuple):
+    """
+    What of a model changes without another one being made.
+
+    :ivar joint_parameters: over the description's, such as ``{'damping': {'elbow': 0.1}}``; joints
+        that the robot does not have are passed over.
+    """
+
+    joint_parameters: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+    payloads: tuple[Payload, ...] = ()
 
 
 class Model(NamedTuple):
     """
     A robot, what it was made from and what was found in it.
 
-    :ivar unloaded: the robot without payloads.
-    :ivar transition: over which it is to come into force [s]; None: as for other changes.
+    :ivar tree: as the description says, without payloads.
+    :ivar robot: with the numbers that count now.
     """
 
     source: Source
-    unloaded: Robot
-    robot: Robot
+    tree: Tree
+    robot: AdjustableRobot
     findings: tuple[Finding, ...]
-    transition: float | None = None
+
+    def can_carry(self, payload: Payload) -> bool:
+        """Tell whether a payload can be attached without another model."""
+        return payload.link in self.tree.links and self.robot.takes_payload(payload.link)
+
+    def change(self, numbers: Numbers) -> bool:
+        """
+        Write numbers into the robot, those that can be, and tell whether one is another now.
+
+        :raises RneaError: where one is not possible.
+        """
+        is_changed = False
+        bodies, joints = self.robot.tree.bodies, self.tree.joints
+        for name in ADJUSTABLE:
+            asked = numbers.joint_parameters.get(name, {})
+            wanted = {joint: asked.get(joint, getattr(self.tree.bodies[index], name))
+                      for joint, index in joints.items()}
+            other = {joint: value for joint, value in wanted.items()
+                     if value != getattr(bodies[joints[joint]], name)}
+            if other:
+                self.robot.set_joint_parameters(name, other)
+                is_changed = True
+        payloads = {
+            payload.name: (payload.link, payload.inertial)
+            for payload in numbers.payloads if self.can_carry(payload)}
+        for name in [*self.robot.payloads]:
+            if name not in payloads:
+                self.robot.remove_payload(name)
+                is_changed = True
+        for name, attached in payloads.items():
+            if self.robot.payloads.get(name) != attached:
+                self.robot.set_payload(name, *attached)
+                is_changed = True
+        return is_changed
 
 
-class Models:
+def adjustable(tree: Tree, source: Source, engine: Engine) -> AdjustableRobot:
+    """Return the robot of a model, which takes payloads where the source says."""
+    return AdjustableRobot(
+        tree, engine=engine,
+        payload_links=[link for link in source.payload_links if link in tree.links])
+
+
+def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
     """
-    The model in force and the one that comes next.
+    Return the tree of a source's description, and what is worth a warning about it.
 
-    A robot that has yet to be compiled is, in another process: what is in force goes on meanwhile.
+    It takes long: for a large robot, a second in which the thread does nothing else.
+
+    :raises DescriptionError: where no robot can be made of it.
     """
-
-    def __init__(self) -> None:
-        self.in_force: Model | None = None
-        self._next: Model | None = None
-        self._compilation: Compilation | None = None
-
-    def load(self, source: Source, transition: float | None = None) -> Model:
-        """
-        Return the model of a source, a new one where it is neither in force nor comes next.
-
-        Payloads on links that the description does not have are left out.
-
-        :param transition: of a new one.
-        :raises DescriptionError: where no robot can be made of it.
-        """
-        known = [model for model in (self.in_force, self._next) if model is not None]
-        for model in known:
-            if model.source == source:
-                return model
-        read = next((model for model in known if model.source.unloaded == source.unloaded), None)
-        model = _with_payloads(read or _read(source.unloaded), source.payloads)
-        return model._replace(transition=transition)
-
-    def is_ready(self, model: Model) -> bool:
-        """
-        Tell whether a model can be put in force; if not, see to it that it can be some time.
-
-        :raises CompilerError: where it cannot be compiled.
-        """
-        if model is self.in_force:
-            return True
-        if model is not self._next:
-            self.close()
-            self._next = model
-            self._compilation = model.robot.compile_in_background(*KERNELS)
-        if self._compilation is not None:
-            try:
-                if not self._compilation.is_done():
-                    return False
-            except CompilerError:
-                self.close()
-                raise
-            self._compilation = None
-        model.robot.compile(*KERNELS)
-        model.robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
-        return True
-
-    @property
-    def coming(self) -> Model | None:
-        """Return the model that waits for its kernels."""
-        return None if self._compilation is None else self._next
-
-    def is_compiling(self) -> bool:
-        """Tell whether kernels are still on their way."""
-        return self._compilation is not None and not self._compilation.has_ended()
-
-    def put_in_force(self, model: Model) -> None:
-        """Let a model be the one in force."""
-        if model is not self._next:
-            self.close()
-        self.in_force, self._next = model, None
-
-    def close(self) -> None:
-        """Give up what is being compiled."""
-        if self._compilation is not None:
-            self._compilation.close()
-        self._next = self._compilation = None
-
-
-def _read(source: Source) -> Model:
-    """Return the model of a source without payloads."""
-    parsed = _with_joint_friction(parse_urdf(source.description), source.joint_friction)
-    robot = Robot.from_description(parsed, massless_links=source.massless_links)
-    found = audit(parsed, source.description, source.massless_links)
+    description = parse_urdf(source.description)
+    tree = build_tree(description, massless_links=source.massless_links)
+    found = audit(description, source.description, source.massless_links)
     findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
-    impossible = [finding for finding in findings if finding.impossible]
-    if source.strict and impossible:
-        raise DescriptionError(f'strict_model refuses {impossible[0]}')
-    return Model(source, robot, robot, findings)
+    check_strictly(source.strict, findings)
+    return tree, findings
 
 
-def _with_joint_friction(
-        description: RobotDescription, values: Mapping[str, Mapping[str, float]],
-        ) -> RobotDescription:
-    """Return a description with other damping and friction of the joints that are named."""
-    def changed(joint: JointDescription) -> JointDescription:
-        other: dict[str, Any] = {
-            kind: by_joint[joint.name] for kind, by_joint in values.items()
-            if joint.name in by_joint}
-        return replace(joint, **other)
+def check_strictly(strict: bool, findings: Iterable[Finding]) -> None:
+    """
+    Check that no inertia is impossible, if that is asked for.
 
-    return replace(description, joints=tuple(map(changed, description.joints)))
-
-
-def _with_payloads(model: Model, payloads: Iterable[Payload]) -> Model:
-    """Return a model of the same description with these payloads, where their links exist."""
-    robot = model.unloaded
-    carried = tuple(payload for payload in payloads if payload.link in robot.tree.links)
-    for payload in carried:
-        robot = robot.with_payload(*payload)
-    return model._replace(source=model.source._replace(payloads=carried), robot=robot)
+    :raises DescriptionError: naming the first that is.
+    """
+    for finding in findings:
+        if strict and finding.impossible:
+            raise DescriptionError(f'strict_model refuses {finding}')

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What changes while the robot works: what links carry, where down is, what a sensor reads."""
+"""The services that change something at run time: payloads, gravity, the zero of wrenches."""
 
 from __future__ import annotations
 
@@ -22,21 +22,17 @@ from typing import Any
 from geometry_msgs.msg import Inertia as InertiaMessage
 import numpy as np
 from rclpy.node import Node
-from rclpy.subscription import Subscription
 from ros2_rnea.arguments import check_link
 from ros2_rnea.audit.findings import Severity
 from ros2_rnea.audit.links import link_findings
-from ros2_rnea.errors import ArgumentError, MessageError, RneaError
+from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
-from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.models.introduction import NO_ROBOT
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.timing.clocks import Clocks
-from ros2_rnea.node.topics.qos import sensor_data
-from sensor_msgs.msg import Imu
 from std_srvs.srv import Trigger
 
 try:
@@ -46,32 +42,15 @@ except ImportError:  # which is said with the other services
 
 
 class ChangeServices:
-    """The services ~/set_payload, ~/set_gravity and ~/zero_wrench, and the topic imu."""
+    """The services ~/set_payload, ~/set_gravity and ~/zero_wrench."""
 
-    def __init__(
-            self, node: Node, configuration: Configuration, clocks: Clocks,
-            diagnostics: Diagnostics) -> None:
-        self._node = node
+    def __init__(self, node: Node, configuration: Configuration, clocks: Clocks) -> None:
         self._configuration = configuration
         self._clocks = clocks
-        self._diagnostics = diagnostics
-        self._imu: Subscription | None = None
         if SetPayload is not None:
             node.create_service(SetPayload, '~/set_payload', _answered_by(self._set_payload))
             node.create_service(SetGravity, '~/set_gravity', _answered_by(self._set_gravity))
         node.create_service(Trigger, '~/zero_wrench', _answered_by(self._zero_wrench))
-
-    def poll(self) -> None:
-        """Listen to the topic imu where the parameters ask for it, and only there."""
-        policy = self._configuration.policy
-        is_wanted = policy is not None and policy.settings.gravity_from_imu
-        if is_wanted and self._imu is None:
-            self._imu = self._node.create_subscription(Imu, 'imu', self._on_imu, sensor_data(1))
-        elif not is_wanted and self._imu is not None:
-            self._node.destroy_subscription(self._imu)
-            self._imu = None
-
-    # ---- services -------------------------------------------------------------------------------
 
     def _set_payload(self, request: Any) -> str:
         transition = _transition(request.transition_time)
@@ -108,7 +87,7 @@ class ChangeServices:
 
     def _zero_wrench(self, _: Any) -> str:
         frames = self._policy().zero_wrench(self._clocks.now())
-        return f'nothing from now on is the present wrench in {", ".join(frames)}'
+        return f'the present wrench is taken as the zero in {", ".join(frames)}'
 
     def _policy(self) -> FeedforwardPolicy:
         policy = self._configuration.policy
@@ -127,24 +106,6 @@ class ChangeServices:
         check_link(policy.robot.tree, link)
         # of all links at once, as a kernel for one of them would first have to be compiled
         return policy.robot.link_rotation(state_query(policy, steady, RequestedState()).q, link)
-
-    # ---- the topic ------------------------------------------------------------------------------
-
-    def _on_imu(self, message: Imu) -> None:
-        policy, acceleration = self._configuration.policy, message.linear_acceleration
-        if policy is None:
-            return
-        try:
-            if message.linear_acceleration_covariance[0] == -1.0:
-                raise MessageError(
-                    'the first covariance of linear_acceleration is -1: the sensor measures none')
-            policy.take_imu(
-                message.header.frame_id, (acceleration.x, acceleration.y, acceleration.z),
-                self._clocks.now())
-        except RneaError as error:
-            self._diagnostics.refused('imu', error)
-        else:
-            self._diagnostics.accepted('imu')
 
 
 def _answered_by(change: Callable[[Any], str]) -> Callable[[Any, Any], Any]:

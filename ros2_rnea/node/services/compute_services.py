@@ -55,13 +55,15 @@ class Services:
 
     :param policy: gives the policy in force, or None while there is no robot.
     :param now: gives the time on the steady clock [s].
+    :param on_death: told, by another thread, that the process which fills trajectories has died.
     """
 
     def __init__(
             self,
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
-            now: Callable[[], float] = monotonic) -> None:
+            now: Callable[[], float] = monotonic,
+            on_death: Callable[[str], None] = lambda _: None) -> None:
         self._policy = policy
         self._now = now
         self._filling: FillService | None = None
@@ -74,7 +76,7 @@ class Services:
         node.create_service(
             ComputeInverseDynamics, '~/compute_inverse_dynamics',
             lambda request, response: self._answer(self._inverse_dynamics, request, response))
-        self._filling = FillService(node, policy, now)
+        self._filling = FillService(node, policy, now, on_death)
 
     def close(self) -> None:
         """End what answers beside the node."""

@@ -16,12 +16,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Duration
 import numpy as np
+from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError
 from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Terms
@@ -77,6 +78,13 @@ def circumstances(policy: FeedforwardPolicy, now: float) -> Circumstances:
         settings.rules.allow_nonzero_velocity_at_trajectory_end,
         {**settings.assumed_positions, **measured},
         {name: velocities[name] for name in measured} if states.is_fresh(now) else {})
+
+
+def answer_bytes(request: bytes, robot: Robot, given: Sequence[Any]) -> bytes:
+    """Return what :func:`answer` does, request and response as they are serialized."""
+    return serialize_message(answer(
+        deserialize_message(request, FillTrajectoryEfforts.Request), robot,
+        Circumstances(*given)))
 
 
 def answer(

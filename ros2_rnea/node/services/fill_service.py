@@ -16,8 +16,9 @@ The service that fills trajectories with efforts, beside the node's cycle.
 
 A request may take seconds, and reading one of ten thousand points alone takes tens of
 milliseconds.  So neither happens in the thread of the cycle: the service has a thread that reads
-and writes messages, and another process computes.  Since an executor serves whole nodes, the
-thread has a node of its own, whose name begins with an underscore: tools do not list it.
+and writes messages, and a worker process of its own computes, one request after
+the other.  Since an executor serves whole nodes, the thread has a node of its own, whose name
+begins with an underscore: tools do not list it.
 
 A coroutine as the service's callback would still read in the thread of the cycle, and rclpy's
 executor of events takes none.
@@ -26,7 +27,6 @@ executor of events takes none.
 from __future__ import annotations
 
 from collections.abc import Callable
-import sys
 from threading import Event, Thread
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -34,14 +34,14 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.node.models.channel import Message
 from ros2_rnea.node.models.introduction import NO_ROBOT
-from ros2_rnea.node.services.fill_answer import circumstances
-from ros2_rnea.node.services.fill_process import FillProcess
+from ros2_rnea.node.models.plain_data import to_plain
+from ros2_rnea.node.models.worker_process import WorkerProcess
+from ros2_rnea.node.services.fill_answer import Circumstances, circumstances
+from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
-
-LONGEST_WAIT = 0.0005
-"""How long one thread of this process waits for another one's turn at Python to end [s]."""
 
 
 class FillService:
@@ -51,16 +51,18 @@ class FillService:
     :param node: whose service it is.
     :param policy: gives the policy in force, or None while there is no robot.
     :param now: gives the time on the steady clock [s].
+    :param on_death: told, by the service's thread, that its process has died.
     """
 
     def __init__(
             self,
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
-            now: Callable[[], float]) -> None:
+            now: Callable[[], float],
+            on_death: Callable[[str], None]) -> None:
         self._policy = policy
         self._now = now
-        self._process = FillProcess()
+        self._process = WorkerProcess(on_death)
         self._node = Node(
             f'_{node.get_name()}_filling', namespace=node.get_namespace(), context=node.context,
             use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
@@ -70,7 +72,6 @@ class FillService:
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
         self._closing = Event()
-        sys.setswitchinterval(LONGEST_WAIT)
         self._thread = Thread(target=self._spin, name='fill_trajectory_efforts', daemon=True)
         self._thread.start()
 
@@ -104,9 +105,17 @@ class FillService:
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # garbage collection goes through what there is
         try:
-            reply = self._process.answer(
-                question, policy.robot, circumstances(policy, self._now()))
+            answer = self._process.ask(fill_request(
+                question, policy.robot, circumstances(policy, self._now())))
         except RneaError as error:
             response.message = str(error)
             return response
-        return deserialize_message(reply, FillTrajectoryEfforts.Response)
+        return deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
+
+
+def fill_request(question: bytes, robot: Robot, given: Circumstances) -> Message:
+    """Return what a worker process is asked: a serialized request, and what else counts."""
+    _, made_from = robot.__reduce__()
+    return Message(
+        {'task': 'fill', 'robot': to_plain(made_from), 'given': to_plain(tuple(given))},
+        (question,))

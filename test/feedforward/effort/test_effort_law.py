@@ -15,6 +15,7 @@
 
 import numpy as np
 import pytest
+from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.robot import Robot
@@ -64,9 +65,9 @@ def test_without_wrenches_the_rest_stays(sent):
 
 @pytest.mark.parametrize('sent', EXPECTED)
 def test_gravity_may_turn_while_the_law_is_in_force(sent):
-    law = EffortLaw(ROBOT, sent)
+    law = EffortLaw(AdjustableRobot.of(ROBOT), sent)
     law.effort(RobotMotion(Q, QD, QDD), np.empty(2))
-    law.set_gravity((0.0, 3.0, 4.0))
+    law.robot.set_gravity((0.0, 3.0, 4.0))
     fresh = EffortLaw(ROBOT.with_gravity((0.0, 3.0, 4.0)), sent)
     assert law.effort(RobotMotion(Q, QD, QDD), np.empty(2)).tolist() == (
         fresh.effort(RobotMotion(Q, QD, QDD), np.empty(2)).tolist())

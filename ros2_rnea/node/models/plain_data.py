@@ -1,0 +1,91 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The package's own data as what JSON can hold, and back.
+
+Only the types that are listed here can be written or read, and reading one runs nothing but its
+constructor.  That is why it is not pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from ros2_rnea.audit.findings import Finding, Kind
+from ros2_rnea.feedforward.settings import Terms
+from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.model.description import Inertial, JointLimits, JointType, Pose
+from ros2_rnea.model.tree import Body, LinkFrame, Tree
+from ros2_rnea.node.models.models import Source
+from ros2_rnea.spatial import Inertia, Matrix, Transform, Vector
+
+ENUMS = {kind.__name__: kind for kind in (Engine, JointType, Kind, Terms)}
+
+RECORDS: dict[str, type] = {kind.__name__: kind for kind in (
+    Body, Finding, Inertia, Inertial, JointLimits, LinkFrame, Matrix, Pose, Source,
+    Transform, Tree, Vector)}
+
+
+def to_plain(value: Any) -> Any:
+    """
+    Return a value as None, numbers, strings, lists and dictionaries.
+
+    :raises TypeError: for a type that is not listed.
+    """
+    kind = type(value)
+    if isinstance(value, Enum) and kind.__name__ in ENUMS:
+        return {'enum': kind.__name__, 'name': value.name}
+    if kind.__name__ in RECORDS:
+        return {'record': kind.__name__,
+                'values': [to_plain(getattr(value, name)) for name in _field_names(kind)]}
+    if isinstance(value, np.ndarray):
+        return {'array': value.tolist()}
+    if isinstance(value, Mapping):
+        return {'mapping': [[to_plain(key), to_plain(item)] for key, item in value.items()]}
+    if isinstance(value, (tuple, list)):
+        return [to_plain(item) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f'a {kind.__name__} cannot be sent to another process')
+
+
+def from_plain(plain: Any) -> Any:
+    """Return what :func:`to_plain` was given; its lists come back as tuples."""
+    if isinstance(plain, list):
+        return tuple(map(from_plain, plain))
+    if not isinstance(plain, dict):
+        return plain
+    if 'enum' in plain:
+        return ENUMS[plain['enum']][plain['name']]
+    if 'array' in plain:
+        return np.array(plain['array'])
+    if 'mapping' in plain:
+        return {from_plain(key): from_plain(item) for key, item in plain['mapping']}
+    kind, values = RECORDS[plain['record']], map(from_plain, plain['values'])
+    if hasattr(kind, '__slots__') and not hasattr(kind, '_fields'):  # of spatial.py
+        record: Any = object.__new__(kind)
+        for name, value in zip(_field_names(kind), values):
+            setattr(record, name, value)
+        return record
+    return kind(*values)
+
+
+def _field_names(kind: Any) -> tuple[str, ...]:
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    return getattr(kind, '_fields', None) or kind.__slots__

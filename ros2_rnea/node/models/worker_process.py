@@ -1,0 +1,183 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A worker process as the node sees it: asked one thing after another, replaced when it dies."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from threading import Lock, Thread
+from typing import IO
+
+import ros2_rnea
+from ros2_rnea import errors
+from ros2_rnea.errors import RneaError
+from ros2_rnea.node.models import worker_program
+from ros2_rnea.node.models.channel import Channel, channel_pair, Message
+
+POLL_PERIOD = 0.05
+"""How often a thread that waits for an answer looks whether it still should [s]."""
+
+TRIES = 2
+"""How many processes a request may end before it is refused."""
+
+LAST_LINES = 5
+LONGEST_LINE = 500
+"""What is kept of what the process prints: lines, and bytes of each."""
+
+
+class WorkerError(RneaError):
+    """A worker process cannot be started, or has ended before it answered."""
+
+
+class GivenUpError(WorkerError):
+    """Nobody waits for the answer any more."""
+
+
+class WorkerProcess:
+    """
+    A process that computes beside the node; see :mod:`.worker_tasks` for what it can be asked.
+
+    It is started by the first request, and anew when it has died.  It runs at low priority, and
+    ends when the node does.  One thread may ask while another closes.
+
+    :param on_death: told, by the thread that asks, that the process has died, and of what.
+    """
+
+    def __init__(self, on_death: Callable[[str], None]) -> None:
+        self._on_death = on_death
+        self._lock = Lock()
+        self._is_closed = False
+        self._process: subprocess.Popen | None = None
+        self._channel: Channel | None = None
+        self._printed: deque[str] = deque(maxlen=LAST_LINES)
+
+    def ask(
+            self, request: Message, is_given_up: Callable[[], bool] = lambda: False) -> Message:
+        """
+        Return the answer to a request, once it is there.
+
+        :param is_given_up: asked now and then whether to stop waiting; the process then ends.
+        :raises RneaError: of the kind and with the text that the process answered.
+        :raises WorkerError: where the process cannot be started, or has died of the request twice.
+        :raises GivenUpError: where nobody waits any more, or this object has been closed.
+        """
+        for _ in range(TRIES):
+            channel = self._started()
+            channel.on_wait = lambda: self._check_given_up(is_given_up)
+            try:
+                channel.send(request)
+                answer = channel.receive()
+            except (EOFError, OSError) as error:
+                with self._lock:
+                    closed = self._is_closed
+                if closed:
+                    raise GivenUpError('the node is ending') from error
+                cause = self._bury()
+                self._on_death(cause)
+                continue
+            if 'error' in answer.content:
+                raise getattr(errors, answer.content['error'])(answer.content['text'])
+            return answer
+        raise WorkerError(f'it was given to {TRIES} worker processes, and each has died: {cause}')
+
+    def keep_alive(self) -> None:
+        """Start another process if the one that there was has died; say so."""
+        if self._process is not None and self._process.poll() is not None:
+            self._on_death(self._bury())
+            self._started()
+
+    def close(self) -> None:
+        """End the process, whatever it does, and start no other."""
+        with self._lock:
+            self._is_closed = True
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+
+    # ---- birth and death ------------------------------------------------------------------------
+
+    def _started(self) -> Channel:
+        with self._lock:
+            if self._is_closed:
+                raise GivenUpError('the node is ending')
+            if self._process is None or self._channel is None:
+                self._channel, end = channel_pair(POLL_PERIOD)
+                with end:
+                    try:
+                        self._process = _start(end.fileno())
+                    except OSError as error:
+                        raise WorkerError(
+                            f'the worker process cannot be started: {error}') from error
+                self._printed = deque(maxlen=LAST_LINES)
+                Thread(target=_keep_lines, args=[self._process.stderr, self._printed],
+                       daemon=True).start()
+            return self._channel
+
+    def _check_given_up(self, is_given_up: Callable[[], bool]) -> None:
+        if self._is_closed or is_given_up():
+            self._bury()
+            raise GivenUpError('nobody waits for the answer any more')
+
+    def _bury(self) -> str:
+        """Clear away the process, and return what it has died of."""
+        with self._lock:
+            process, self._process = self._process, None
+            if self._channel is not None:
+                self._channel.close()
+                self._channel = None
+        if process is None:
+            return 'there was none'
+        try:
+            status = process.wait(POLL_PERIOD)  # it may be about to
+        except subprocess.TimeoutExpired:
+            process.kill()
+            status = process.wait()
+        how = signal.Signals(-status).name if status < 0 else f'status {status}'
+        return f'{how}; {self._printed[-1]}' if self._printed else how
+
+
+def _start(descriptor: int) -> subprocess.Popen:
+    """Start the program with the other end of our socket, and with folders of our own choice."""
+    folders = _folders(sys.path)
+    home = str(Path(ros2_rnea.__file__).resolve().parents[1])
+    environment = dict(os.environ)
+    if 'PYTHONPATH' in environment:
+        environment['PYTHONPATH'] = os.pathsep.join(
+            _folders(environment['PYTHONPATH'].split(os.pathsep)))
+    return subprocess.Popen(
+        [sys.executable, worker_program.__file__, str(descriptor),
+         *(folder for folder in folders if folder != home), home],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        pass_fds=[descriptor], env=environment)
+
+
+def _folders(paths: list[str]) -> list[str]:
+    """Return those entries of a search path that are absolute and not the working directory."""
+    here = os.path.realpath(os.curdir)
+    return [path for path in paths
+            if os.path.isabs(path) and os.path.exists(path) and os.path.realpath(path) != here]
+
+
+def _keep_lines(stream: IO[bytes] | None, lines: deque[str]) -> None:
+    """Read what a process prints, however much, and keep the last lines of it."""
+    with stream or open(os.devnull, 'rb') as printed:
+        while line := printed.readline(LONGEST_LINE):
+            if line.strip():
+                lines.append(line.decode(errors='replace').strip())

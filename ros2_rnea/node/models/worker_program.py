@@ -1,0 +1,34 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The program of a worker process: ``python <this file> <file descriptor> <folder> ...``.
+
+It is started by its path, and the folders are where it may import from, so that no file of the
+working directory is ever taken for a module of Python's or of this package.  Nothing is imported
+before that is so.
+"""
+
+import sys
+
+
+def main() -> None:
+    """Serve the node at the other end of the socket that has the file descriptor."""
+    descriptor, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
+    from ros2_rnea.node.models.worker_tasks import serve
+
+    serve(descriptor)
+
+
+if __name__ == '__main__':
+    main()

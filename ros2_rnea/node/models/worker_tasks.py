@@ -1,0 +1,124 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a worker process does: it makes models and fills trajectories, one request at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+import json
+import os
+import select
+import signal
+import sys
+from threading import Thread
+from typing import Any
+
+from ros2_rnea import errors
+from ros2_rnea.adjustable_robot import AdjustableRobot
+from ros2_rnea.audit import Finding
+from ros2_rnea.errors import RneaError
+from ros2_rnea.model.tree import Tree
+from ros2_rnea.node.models.channel import channel_of, Message
+from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
+from ros2_rnea.node.models.plain_data import from_plain, to_plain
+from ros2_rnea.robot import Robot
+
+NICENESS = 10
+"""How much less urgent than other processes this one is."""
+
+OUT_OF_MEMORY_SCORE = 500
+"""Added to what Linux goes by when memory runs out, so that it ends this process and no other."""
+
+
+def serve(descriptor: int) -> None:
+    """
+    Answer requests until the node closes its end of the socket, or ends.
+
+    :param descriptor: of our end.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the keyboard's is for the node
+    lower_priority()
+    Thread(target=_end_with_the_node, args=[descriptor], daemon=True).start()
+    channel = channel_of(descriptor)
+    with suppress(EOFError, OSError):
+        while True:
+            channel.send(answer(channel.receive()))
+
+
+def lower_priority() -> None:
+    """Leave processor and memory to the processes that are in a hurry."""
+    os.nice(NICENESS)
+    if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node that is in a hurry
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    with suppress(OSError), open('/proc/self/oom_score_adj', 'w', encoding='ascii') as file:
+        file.write(str(OUT_OF_MEMORY_SCORE))
+
+
+def answer(request: Message) -> Message:
+    """Return the answer to a request, or an error that says why there is none."""
+    try:
+        return TASKS[request.content['task']](request)
+    except RneaError as error:
+        kind = type(error).__name__ if hasattr(errors, type(error).__name__) else 'RneaError'
+        return Message({'error': kind, 'text': str(error)})
+    except Exception as error:  # noqa: BLE001 (no defect may leave the node without a worker)
+        sys.excepthook(*sys.exc_info())
+        return Message({'error': 'RneaError', 'text': f'{type(error).__name__}: {error}'})
+
+
+def _end_with_the_node(descriptor: int) -> None:
+    """Wait until the node has closed its end, then end this process, whatever it is doing."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLRDHUP)
+    poll.poll()
+    os._exit(0)
+
+
+# ---- the tasks ------------------------------------------------------------------------------
+
+
+def make_model(request: Message) -> Message:
+    """Parse a description, audit it and compile its kernels."""
+    source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
+    tree, findings = _read_description(source._replace(payload_links=()))
+    robot = adjustable(tree, source, engine)
+    return Message(
+        {'tree': to_plain(tree), 'findings': to_plain(findings)}, robot.machine_code(*KERNELS))
+
+
+def fill(request: Message) -> Message:
+    """Fill a trajectory with efforts; only here is ROS needed."""
+    from ros2_rnea.node.services.fill_answer import answer_bytes
+
+    return Message({}, (answer_bytes(
+        request.blobs[0], _robot(json.dumps(request.content['robot'])),
+        from_plain(request.content['given'])),))
+
+
+TASKS: dict[str, Callable[[Message], Message]] = {'model': make_model, 'fill': fill}
+
+
+@lru_cache(maxsize=2)
+def _read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
+    """Return what :func:`read_description` does; the latest are kept for other payloads."""
+    return read_description(source)
+
+
+@lru_cache(maxsize=1)
+def _robot(plain: str) -> Robot:
+    """Return the robot in force, the same one as long as it is, with the kernels that it has."""
+    arguments: Any = from_plain(json.loads(plain))
+    return AdjustableRobot(*arguments)

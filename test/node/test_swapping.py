@@ -1,0 +1,339 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Models and numbers that change without end: what that costs the thread of the cycle."""
+
+from collections import Counter
+import gc
+import os
+from statistics import median
+import threading
+import time
+import weakref
+
+from example_robots import example_urdf
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter
+from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.kernels import call, compiled, machine
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.node import parameters
+from ros2_rnea.node.models import configuration, models, worker
+from ros2_rnea.node.models.models import Payload
+from ros2_rnea.node.models.worker_process import WorkerError, WorkerProcess
+from small_robots import ARM, ARM_WITH_GRIPPER
+from std_srvs.srv import SetBool
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+LONGEST_SWAP = 0.001
+"""Of the control thread's own processor time [s]."""
+
+
+def box(mass=1.0, link='tool', name='box'):
+    return Payload(name, link, Inertial(mass, Pose((0.1, 0.0, 0.2)), (0.01, 0, 0, 0.01, 0, 0.01)))
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Return by name of a function that takes long the threads that have called it."""
+    seen = {}
+
+    def watch(owner, name):
+        function = getattr(owner, name)
+
+        def watched(*arguments, **named):
+            seen.setdefault(name, set()).add(threading.get_ident())
+            return function(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, watched)
+
+    for module, name in (
+            (models, 'parse_urdf'), (models, 'build_tree'), (models, 'audit'),
+            (machine, 'compile_object'), (machine, 'load'), (compiled, 'trace'),
+            (FeedforwardPolicy, '__init__'), (AdjustableRobot, '__init__')):
+        watch(module, name)
+    return seen
+
+
+def test_a_swap_takes_the_cycle_a_millisecond_at_most(bench, threads, monkeypatch, fastest_engine):
+    talos = example_urdf('talos_data/robots/talos_full_v2.urdf')
+    durations = {'swap': [], 'declare': []}
+
+    def measured(name, function):
+        def timed(*arguments):
+            began = time.thread_time()
+            result = function(*arguments)
+            durations[name].append(time.thread_time() - began)
+            return result
+        return timed
+
+    monkeypatch.setattr(configuration.Configuration, '_swap', measured(
+        'swap', configuration.Configuration._swap))
+    monkeypatch.setattr(configuration.Configuration, '_declare_some', measured(
+        'declare', configuration.Configuration._declare_some))
+    node = bench(state_timeout=9.0)
+    for turn in range(11):
+        node.describe(talos.replace('name="talos"', f'name="talos{turn % 3}"'))
+        assert node.set_parameter('lookahead', 1e-3 * turn).successful
+    ours = threading.get_ident()
+    assert {name for name, callers in threads.items() if ours in callers} == set()
+    assert 'load' in threads or not machine.available()
+    assert len(durations['swap']) == 11
+    assert median(durations['swap']) <= LONGEST_SWAP
+    assert median(durations['declare']) <= LONGEST_SWAP
+
+
+def test_one_description_makes_one_robot_and_one_policy(bench, monkeypatch):
+    made = Counter()
+    for kind in (Robot, FeedforwardPolicy):
+        init = kind.__init__
+
+        def counted(self, *arguments, init=init, **named):
+            made[type(self).__name__] += 1
+            init(self, *arguments, **named)
+
+        monkeypatch.setattr(kind, '__init__', counted)
+    read = parameters.read
+    monkeypatch.setattr(
+        parameters, 'read', lambda values: made.update(['checks']) or read(values))
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
+    assert made == {'AdjustableRobot': 1, 'FeedforwardPolicy': 1, 'checks': 1}
+    made.clear()
+    arm.describe(ARM_WITH_GRIPPER)
+    assert made == {'AdjustableRobot': 1, 'FeedforwardPolicy': 1}
+
+
+NUMBERS = [
+    ('gravity', [0.0, 9.81, 0.0]), ('lookahead', 0.1), ('hold_tolerance', 0.3),
+    ('damping.elbow', 0.4), ('friction.shoulder', 0.4), ('blend_time', 0.1),
+    ('effort_limit_factor', 0.5), ('effort_rate_limit', 100.0), ('state_timeout', 0.3),
+    ('on_stale_state', 'decay'), ('wrench_timeout', 0.3), ('wrench_tool_mass', 0.3),
+    ('mode', 'gravity_compensation'), ('terms', 'no_gravity'), ('beyond_limits', 'scale'),
+    ('allow_partial_joints_goal', False), ('gravity_from_imu', True), ('enabled', False),
+]
+
+
+def test_parameters_that_change_numbers_build_nothing(bench, threads, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    policy, settings = arm.node.policy, arm.node.policy.settings
+    threads.clear()
+    monkeypatch.setattr(worker.Worker, 'request', lambda *_: pytest.fail('something is built'))
+    for name, value in NUMBERS:
+        before = arm.node.get_parameter(name).value
+        assert before != value
+        assert arm.set_parameter(name, value).successful
+        if hasattr(settings, name):
+            new = getattr(arm.node.policy.settings, name)
+            assert new != getattr(settings, name), name
+        if before is not None:
+            assert arm.set_parameter(name, before).successful
+    assert arm.node.policy is policy
+    assert policy.settings == settings
+    assert threads == {}
+
+
+def test_settings_that_change_in_place_are_those_of_a_new_policy():
+    given = {
+        'mode': 'computed_torque', 'terms': 'no_gravity', 'position_gains': [9.0],
+        'velocity_gains': [6.0], 'gravity': [0.0, 9.81, 0.0], 'state_timeout': 0.3,
+        'lookahead': 0.1, 'hold_tolerance': 0.3, 'controller_state_timeout': 0.4,
+        'wrench_timeout': 0.6, 'wrench_tool_mass': 0.3, 'wrench_exerted_by': 'robot',
+        'effort_limit_factor': 0.5, 'effort_rate_limit': 100.0, 'beyond_limits': 'scale',
+        'position_limit_margin': 0.1, 'wrench_in_gravity_compensation': True,
+        'allow_partial_joints_goal': False, 'gravity_time_constant': 0.7}
+    values = {spec.name: spec.default for spec in parameters.SPECIFICATIONS}
+    settings = parameters.read({**values, **given}).settings
+    arm = Robot.from_urdf(ARM)
+    changed, made = FeedforwardPolicy(arm, Settings()), FeedforwardPolicy(arm, settings)
+    changed.change_settings(settings)
+    assert contents(changed) == contents(made)
+
+
+def contents(value, depth=0):
+    """Return what an object consists of, as far as it is this package's, in a form to compare."""
+    if isinstance(value, np.ndarray):
+        return str(value.tolist())  # where NaN is like NaN
+    if isinstance(value, (list, tuple)):
+        return [contents(item, depth + 1) for item in value]
+    if type(value).__module__.startswith('ros2_rnea.feedforward') and depth < 4 and hasattr(
+            value, '__dict__'):
+        return {name: contents(item, depth + 1) for name, item in vars(value).items()
+                if name not in ('_blend_asked', '_blend_time')}
+    return repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value)
+
+
+# ---- when parameters come into force ------------------------------------------------------------
+
+
+@pytest.fixture(params=['as in Jazzy', 'as in Humble'])
+def release(request, monkeypatch):
+    """Give rclpy's node the callbacks that a release of ROS has."""
+    from rclpy.node import Node
+
+    if request.param == 'as in Humble':
+        monkeypatch.delattr(Node, 'add_post_set_parameters_callback', raising=False)
+    elif not hasattr(Node, 'add_post_set_parameters_callback'):
+        pytest.skip('this is Humble')
+
+
+def test_a_parameter_comes_into_force_and_what_another_refuses_does_not(bench, release):
+    from rcl_interfaces.msg import SetParametersResult
+
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    refusals = []
+
+    def refuse(changed):
+        refusals.append(changed)
+        return SetParametersResult(successful=False, reason='not today')
+
+    assert arm.set_parameter('lookahead', 0.2).successful
+    assert arm.node.policy.settings.lookahead == 0.2
+    arm.node.add_on_set_parameters_callback(refuse)
+    for name, value in (('lookahead', 0.3), ('gravity', [0.0, 9.0, 0.0]),
+                        ('damping.elbow', 3.0), ('robot_description', ARM_WITH_GRIPPER)):
+        assert arm.set_parameter(name, value).reason == 'not today'
+    arm.settle()
+    assert len(refusals) == 4
+    assert arm.node.policy.settings.lookahead == 0.2
+    assert arm.node.policy.gravity.tolist() == [0.0, 0.0, -9.81]
+    assert arm.node.policy.robot.friction([0.0, 1.0])[1] == 0.0
+    assert arm.node.policy.robot.name == 'arm'
+    arm.node.remove_on_set_parameters_callback(refuse)
+    assert arm.node._configuration.set_parameter('gravity', [0.0, 9.0, 0.0]).successful
+    assert arm.node.policy.gravity.tolist() == [0.0, 9.0, 0.0]  # at once, for ~/set_gravity
+
+
+# ---- without a worker ---------------------------------------------------------------------------
+
+
+def test_nothing_keeps_the_node_from_being_disabled(bench, monkeypatch, release):
+    def fail(*_):
+        raise WorkerError('it is dead')
+
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+    monkeypatch.setattr(WorkerProcess, 'ask', fail)
+    arm.node._configuration._worker._process.close()
+    arm.node.set_parameters([Parameter('massless_links', value=['tool'])])  # it would build
+    arm.begin_to_describe(ARM_WITH_GRIPPER)
+    arm.node.set_parameters([Parameter('joints', value=['grip'])])  # of the one that comes
+    reply = arm.call(SetBool, 'enable', data=False)
+    assert reply.success, reply.message
+    arm.until(lambda: not arm.node.policy.settings.enabled)
+    arm.until(arm.is_settled)
+    assert 'it is dead' in arm.told('robot_description')
+    assert arm.node.policy.robot.name == 'arm'
+    assert arm.call(SetBool, 'enable', data=True).success is False  # of joints that it has not
+    assert arm.set_parameter('joints', JOINTS).successful
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.answer(JOINTS, [0.1, 0.2])
+
+
+def test_a_worker_that_dies_is_said_and_replaced_and_the_cycle_goes_on(bench, monkeypatch):
+    monkeypatch.setattr(worker, 'CHECK_PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    process = arm.node._configuration._worker._process
+    process._process.kill()
+    arm.answer(JOINTS, [0.1, 0.2])
+    arm.until(lambda: 'SIGKILL' in arm.told('worker process'))
+    arm.until(lambda: any(
+        value.key == 'worker process' for status in arm.diagnostics for value in status.values))
+    arm.describe(ARM_WITH_GRIPPER)
+    assert arm.node.policy.robot.name != 'arm'
+
+
+# ---- what makes it slow -------------------------------------------------------------------------
+
+
+def test_a_slow_engine_is_said(bench, monkeypatch, fastest_engine):
+    if machine.available() and not call.EXTENSION_ERROR:
+        assert bench().told('engine') == ''
+    monkeypatch.setattr(call, 'EXTENSION_ERROR', 'no module named _call')
+    assert 'extension in C' in bench().told('engine')
+    monkeypatch.setattr(machine, 'llvm', None)
+    arm = bench()
+    assert 'llvmlite is not installed' in arm.told('engine')
+    arm.until(lambda: any(value.key == 'engine' and status.level == b'\x01'
+                          for status in arm.diagnostics for value in status.values))
+    monkeypatch.setenv('ROS2_RNEA_ENGINE', 'python')  # as it was asked for
+    assert bench().told('engine') == ''
+
+
+# ---- nothing is left over -----------------------------------------------------------------------
+
+
+def alive(kind):
+    return sum(isinstance(thing, kind) for thing in gc.get_objects())
+
+
+def resident():
+    """Return the memory of this process [bytes]."""
+    with open('/proc/self/statm', encoding='ascii') as file:
+        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+@pytest.mark.parametrize('of', ['robot', 'policy'])
+def test_a_robot_and_a_policy_are_freed_without_the_garbage_collector(fastest_engine, of):
+    robot = AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'])
+    policy = FeedforwardPolicy(robot, Settings(state_timeout=9.0, mode=Mode.FEEDFORWARD))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, 1.0))
+    decision = policy.decide(Instant(1.0, 1.0))
+    assert decision.effort is not None
+    policy.terms(decision)
+    robot.inverse_dynamics(*np.zeros((3, 2)), f_ext=np.zeros((2, 6)))
+    robot.set_payload('box', *box()[1:])
+    reference = weakref.ref({'robot': robot, 'policy': policy}[of])
+    gc.disable()
+    try:
+        del robot, policy, decision
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
+def test_of_replaced_robots_and_policies_none_is_left(bench, fastest_engine):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    gc.collect()
+    gc.disable()  # as in the executable
+    before = []
+    first = []
+    sizes = []
+    for turn in range(60):
+        arm.describe((ARM, ARM_WITH_GRIPPER)[turn % 2])
+        arm.answer(['grip', *JOINTS], [0.0, 0.1, 0.2])
+        first.append(weakref.ref(arm.node.policy.robot))
+        for step in range(17):
+            arm.node._configuration.take_payload(box(1.0 + step, 'lower'))
+            arm.node._configuration.set_parameter('gravity', [0.0, 0.1 * step, -9.81])
+        arm.until(arm.is_settled)
+        arm.answer(['grip', *JOINTS], [0.0, 0.1, 0.2])
+        if turn == 0:
+            before.append(alive((Robot, FeedforwardPolicy)))
+        if turn in (20, 59):
+            sizes.append(resident())
+    arm.settle()  # the last one is freed by the worker
+    gc.enable()
+    assert sum(robot() is not None for robot in first) == 1
+    assert alive((Robot, FeedforwardPolicy)) <= before[0]
+    assert sizes[1] - sizes[0] < 8e6

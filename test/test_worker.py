@@ -1,0 +1,342 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The worker processes: what they answer, how they end, and what they never import or print."""
+
+import json
+import os
+from pathlib import Path
+import signal
+import socket
+from threading import Thread
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.audit import audit
+from ros2_rnea.errors import DescriptionError, RneaError
+from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.node.models import worker as worker_module
+from ros2_rnea.node.models.channel import Channel, Message
+from ros2_rnea.node.models.models import Numbers, Payload, Source
+from ros2_rnea.node.models.plain_data import from_plain, to_plain
+from ros2_rnea.node.models.worker import Built, Request, Worker
+from ros2_rnea.node.models.worker_process import WorkerError, WorkerProcess
+from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
+
+BOX = Payload('box', 'tool', Inertial(1.5, Pose((0.1, 0.0, 0.2)), (0.01, 0, 0, 0.01, 0, 0.01)))
+PATIENCE = 30.0
+
+
+def question(description=ARM, engine=Engine.TEXTBOOK, **more):
+    source = Source(description, **{'massless_links': (), 'strict': False, **more})
+    return Message({'task': 'model', 'source': to_plain(source), 'engine': to_plain(engine)})
+
+
+@pytest.fixture
+def deaths():
+    return []
+
+
+@pytest.fixture
+def process(deaths):
+    process = WorkerProcess(deaths.append)
+    yield process
+    process.close()
+
+
+def assert_answers(process):
+    answer = process.ask(question())
+    assert from_plain(answer.content['tree']).name == 'arm'
+    return answer
+
+
+def until(condition):
+    deadline = monotonic() + PATIENCE
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.01)
+
+
+# ---- what goes over the connection --------------------------------------------------------------
+
+
+@pytest.mark.parametrize('text', [ARM, ARM_WITH_GRIPPER])
+def test_a_tree_comes_back_as_it_was(text):
+    tree = Robot.from_urdf(text).tree
+    plain = json.loads(json.dumps(to_plain(tree)))
+    back = from_plain(plain)
+    assert to_plain(back) == plain == to_plain(tree)
+    assert Robot(back).inverse_dynamics(*np.full((3, tree.nv), 0.3)).tolist() == (
+        Robot(tree).inverse_dynamics(*np.full((3, tree.nv), 0.3)).tolist())
+
+
+def test_other_data_comes_back_as_it_was():
+    heavy = ARM.replace('mass value="1.0"', 'mass value="1e6"')
+    findings = tuple(audit(parse_urdf(heavy), heavy, ()))
+    source = Source(heavy, ('tool',), strict=True, payload_links=('tool',))
+    more = {'damping': {'elbow': 0.1 + 0.2}}
+    others = (BOX.inertial, float('inf'), (None, True, 1, 'text'), Engine.PYTHON)
+    for value in (findings, source, more, *others):
+        assert from_plain(json.loads(json.dumps(to_plain(value)))) == value
+    assert findings
+
+
+def test_what_is_not_listed_is_not_sent():
+    with pytest.raises(TypeError, match='a WorkerProcess cannot be sent'):
+        to_plain(WorkerProcess(print))
+    with pytest.raises(KeyError):
+        from_plain({'record': 'Popen', 'values': ['true']})
+
+
+def test_large_messages_arrive_whole_and_an_end_in_the_middle_is_noticed():
+    ours, theirs = map(Channel, socket.socketpair())
+    blobs = (os.urandom(3_000_000), b'', b'short')
+    sender = Thread(target=ours.send, args=[Message({'number': 0.1}, blobs)])
+    sender.start()
+    assert theirs.receive() == Message({'number': 0.1}, blobs)
+    sender.join()
+    ours._send(b'\0\0\0\0\0\0\0\5ab')
+    ours.close()
+    with pytest.raises(EOFError):
+        theirs.receive()
+
+
+# ---- answers ------------------------------------------------------------------------------------
+
+
+def test_a_model_is_parsed_audited_and_compiled(process):
+    pytest.importorskip('llvmlite')
+    answer = process.ask(question(engine=Engine.COMPILED, payload_links=('tool', 'nowhere')))
+    arm = AdjustableRobot.of(Robot.from_urdf(ARM, engine='compiled'), ['tool'])
+    assert to_plain(from_plain(answer.content['tree'])) == to_plain(arm.tree)
+    assert answer.blobs == arm.machine_code(*worker_module.KERNELS) != ()
+
+
+def test_an_error_comes_with_its_kind_and_text(process):
+    with pytest.raises(DescriptionError, match='no links'):
+        process.ask(question('<robot name="empty"/>'))
+    assert_answers(process)
+
+
+def test_a_defect_is_an_error_too_and_the_process_goes_on(process):
+    with pytest.raises(RneaError, match="KeyError: 'nonsense'"):
+        process.ask(Message({'task': 'nonsense'}))
+    pid = process._process.pid
+    assert_answers(process)
+    assert process._process.pid == pid
+
+
+# ---- what it imports and prints -----------------------------------------------------------------
+
+MARK = "open({!r}, 'w').close()\n"
+
+
+@pytest.mark.parametrize('search_path', [None, '', '.', 'here'])
+def test_no_file_of_the_working_directory_is_imported(
+        process, tmp_path, monkeypatch, search_path):
+    mark = tmp_path / 'mark'
+    for name in ('secrets', 'json', 'numpy', 'socket', 'ros2_rnea', 'worker_tasks'):
+        (tmp_path / f'{name}.py').write_text(MARK.format(str(mark)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend('')
+    if search_path is not None:
+        path = str(tmp_path) if search_path == 'here' else search_path
+        monkeypatch.setenv('PYTHONPATH', os.pathsep.join([path, '/usr/lib/python3/dist-packages']))
+    assert_answers(process)
+    assert not mark.exists()
+
+
+def test_what_it_prints_does_no_harm_however_much(process, tmp_path, monkeypatch):
+    (tmp_path / 'sitecustomize.py').write_text("""
+import sys, os
+for _ in range(3000):
+    print('out' * 100)
+    print('err' * 100, file=sys.stderr)
+os.write(1, b'without an end' * 10000)
+os.write(2, b'without an end' * 10000)
+""")
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    assert_answers(process)
+    assert sum(map(len, process._printed)) <= 5 * 500
+
+
+# ---- life and death -----------------------------------------------------------------------------
+
+
+def test_a_process_that_has_died_is_replaced_and_that_is_said(process, deaths):
+    assert_answers(process)
+    process._process.kill()
+    process._process.wait()
+    assert_answers(process)
+    assert deaths == ['SIGKILL']
+
+
+def test_an_idle_process_that_has_died_is_replaced_before_it_is_asked(process, deaths):
+    assert_answers(process)
+    process.keep_alive()
+    assert not deaths
+    process._process.kill()
+    process._process.wait()
+    process.keep_alive()
+    assert deaths == ['SIGKILL']
+    assert process._process.poll() is None
+
+
+def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, deaths):
+    def kill():
+        process._process.kill()
+        return False
+
+    with pytest.raises(WorkerError, match='2 worker processes, and each has died: SIGKILL'):
+        process.ask(question(), kill)
+    assert deaths == ['SIGKILL', 'SIGKILL']
+    assert_answers(process)
+
+
+def test_the_last_line_that_it_printed_is_part_of_the_reason(process, monkeypatch, tmp_path):
+    (tmp_path / 'sitecustomize.py').write_text(
+        'import os, sys\nprint("a library is broken", file=sys.stderr, flush=True)\nos._exit(3)\n')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    with pytest.raises(WorkerError, match='status 3; a library is broken'):
+        process.ask(question())
+
+
+def test_a_process_that_cannot_be_started_is_told_of(process, monkeypatch):
+    monkeypatch.setattr('sys.executable', '/nowhere/python')
+    with pytest.raises(WorkerError, match='/nowhere/python'):
+        process.ask(question())
+
+
+def test_it_ends_with_its_node_in_the_middle_of_a_request_too(process):
+    assert_answers(process)
+    running, channel = process._process, process._channel
+    os.kill(running.pid, signal.SIGSTOP)  # until there is something to do for it
+    big = robot(link('wall'), *(link(f'l{i}') for i in range(400)), *(
+        joint(f'j{i}', f'l{i - 1}' if i else 'wall', f'l{i}') for i in range(400)))
+    channel.send(question(big, Engine.PYTHON))
+    os.kill(running.pid, signal.SIGCONT)
+    channel.close()
+    assert running.wait(PATIENCE) == 0
+
+
+def test_the_keyboard_does_not_end_it(process):
+    assert_answers(process)
+    os.kill(process._process.pid, signal.SIGINT)
+    pid = process._process.pid
+    assert_answers(process)
+    assert process._process.pid == pid
+
+
+def test_it_is_less_urgent_than_the_node(process):
+    assert_answers(process)
+    pid = process._process.pid
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, ours + 10)
+    assert os.sched_getscheduler(pid) == os.SCHED_OTHER
+    assert Path(f'/proc/{pid}/oom_score_adj').read_text().strip() == '500'
+
+
+def test_a_closed_one_answers_no_more(process):
+    assert_answers(process)
+    running = process._process
+    process.close()
+    assert running.returncode == -signal.SIGKILL
+    with pytest.raises(WorkerError, match='the node is ending'):
+        process.ask(question())
+
+
+# ---- the thread ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def worker(deaths):
+    worker = Worker(deaths.append)
+    yield worker
+    worker.close()
+
+
+def request(description=ARM, **settings):
+    return Request(Source(description, (), strict=False), Numbers(), Settings(**settings))
+
+
+def answer_of(worker):
+    answers = []
+    until(lambda: answers or [answers.append(answer) for answer in [worker.take()] if answer])
+    return answers[0]
+
+
+def test_a_request_is_answered_with_a_model_and_a_policy(worker):
+    asked = request(lookahead=0.01)
+    worker.request(asked)
+    answer = answer_of(worker)
+    assert answer.request is asked and not isinstance(answer.result, RneaError)
+    assert answer.result.model.robot.joint_names == ('shoulder', 'elbow')
+    assert answer.result.policy.settings == asked.settings
+    assert worker.take() is None
+
+
+def test_settings_that_do_not_fit_are_an_error_of_the_request(worker):
+    worker.request(request(joints=('elbw',)))
+    assert 'did you mean' in str(answer_of(worker).result)
+
+
+def test_of_several_requests_only_the_newest_is_answered(worker):
+    other = ARM.replace('"arm"', '"other"')
+    for description in (ARM, '<robot/>', other):
+        worker.request(request(description))
+    assert answer_of(worker).request.source.description == other
+    assert worker.take() is None
+
+
+def test_what_is_cancelled_is_not_answered(worker):
+    worker.request(request())
+    worker.cancel()
+    worker.request(request('<robot/>'))
+    assert isinstance(answer_of(worker).result, RneaError)
+
+
+def test_a_request_that_is_overtaken_may_take_only_so_long(worker, deaths, monkeypatch):
+    monkeypatch.setattr(worker_module, 'OVERTAKEN_PATIENCE', 0.05)
+    worker.request(request())
+    answer_of(worker)
+    os.kill(worker._process._process.pid, signal.SIGSTOP)  # as if it took for ever
+    worker.request(request('<robot/>'))
+    until(lambda: worker._at_work is not None)
+    worker.request(request())
+    assert isinstance(answer_of(worker).result, Built)
+    assert not deaths
+
+
+def test_an_idle_worker_starts_a_process_that_has_died(worker, deaths, monkeypatch):
+    monkeypatch.setattr(worker_module, 'CHECK_PERIOD', 0.02)
+    worker.request(request())
+    answer_of(worker)
+    worker._process._process.kill()
+    until(lambda: deaths)
+    until(lambda: worker._process._process is not None)
+    worker.request(request())
+    assert isinstance(answer_of(worker).result, Built)
+
+
+def test_a_defect_in_the_thread_is_the_answer(worker, monkeypatch):
+    monkeypatch.setattr(worker_module, 'adjustable', None)
+    worker.request(request())
+    assert 'TypeError' in str(answer_of(worker).result)
+    monkeypatch.undo()
+    worker.request(request())
+    assert isinstance(answer_of(worker).result, Built)
