@@ -583,7 +583,7 @@ def test_no_factor_makes_an_effort_that_is_not_finite():
 
 
 @pytest.mark.parametrize('whose, settings, message', [
-    (ARM_ROBOT, Settings(joints=('elbo',)), "joints names 'elbo'.*'elbow'"),
+    (ARM_ROBOT, Settings(joints=('elbo',)), "^joints names 'elbo'.*'elbow'"),
     (ARM_ROBOT, Settings(joints=('elbow', 'elbow')), 'twice'),
     (GRIPPER_ROBOT, Settings(joints=('thumb_joint',)), "mimics 'grip'"),
     (GRIPPER_ROBOT, Settings(assumed_positions={'grip': (1.0, 2.0)}), 'assumed_positions.grip'),

@@ -19,9 +19,10 @@ from math import inf, nan, nextafter
 
 import pytest
 from repository import ROOT
+from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward import settings
-from ros2_rnea.feedforward.settings import ExertedBy, HIGHEST_GAIN, Settings, WrenchSettings
+from ros2_rnea.feedforward.settings import ExertedBy, HIGHEST_GAIN, Settings, Terms, WrenchSettings
 import yaml
 
 
@@ -89,3 +90,14 @@ def test_gains_may_be_from_zero_to_the_highest():
 def test_a_value_out_of_range_is_refused_by_name(name, value):
     with pytest.raises(ArgumentError, match=name):
         Settings(**{name: value})
+
+
+def test_what_a_choice_of_terms_leaves_out_are_terms_that_there_are():
+    """An arm that adds what is left out adds all of it and nothing else."""
+    terms = {term.name for term in TERMS}
+    for choice in Terms:
+        assert set(choice.left_out) <= terms
+    assert Terms.FULL.left_out == Terms.AUTOMATIC.left_out == ()
+    assert Terms.NO_GRAVITY.left_out == ('gravity',)
+    assert Terms.NO_GRAVITY_NO_CORIOLIS.left_out == ('gravity', 'coriolis')
+    assert 'gravity' not in Terms.GRAVITY_ONLY.left_out

@@ -382,3 +382,10 @@ def test_a_spline_whose_numbers_are_finite_and_whose_motion_is_not_is_refused():
 def test_joints_lead_in_the_way_that_the_numbers_say_unless_they_turn_without_end():
     motion = Trajectory(['elbow'], [Waypoint(1.0, (0.0,)), Waypoint(2.0, (0.0,))], 0.0)
     assert motion.entered_from(0.0, np.array([6.0])).sample(0.0)[0] == pytest.approx([6.0])
+
+
+def test_at_the_end_a_velocity_counts_as_zero_up_to_what_a_message_of_floats_may_round():
+    least = float(np.finfo(np.float32).eps)
+    Trajectory(['elbow'], [Waypoint(1.0, (0.0,), (least,))], 0.0)
+    with pytest.raises(TrajectoryError, match='nonzero velocity at the end'):
+        Trajectory(['elbow'], [Waypoint(1.0, (0.0,), (2.0 * least,))], 0.0)

@@ -323,3 +323,10 @@ def test_a_velocity_counts_up_to_the_timeout_and_not_beyond():
     assert states.fresh_velocities(NOW + 0.125).tolist() == [1.0, 2.0]
     assert states.fresh_velocities(NOW + 0.1875).tolist() == [0.0, 2.0]
     assert states.fresh_velocities(NOW + 0.25).tolist() == [0.0, 0.0]
+
+
+def test_a_state_is_fresh_up_to_the_timeout_and_not_beyond():
+    states = JointStates(['shoulder'], [], 0.125)
+    states.update(MeasuredJoints(['shoulder'], [0.1]), NOW)
+    assert states.is_fresh(NOW + 0.125)
+    assert not states.is_fresh(NOW + 0.1875)

@@ -84,6 +84,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument('--seed', type=int, default=1, help='another one draws another sample')
     parser.add_argument('--tests', nargs='+', metavar='PATH',
                         help='tests of the folder; by default the folder of that name in test/')
+    parser.add_argument('-k', dest='keyword', default='', metavar='EXPRESSION',
+                        help='of these tests only some, as pytest takes it')
     parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='processes at a time')
     return parser.parse_args()
 
@@ -106,14 +108,14 @@ def copy_of_repository() -> Path:
     return place
 
 
-def coverage_of(tests: list[str], key: str, place: Path) -> dict:
+def coverage_of(tests: list[str], keyword: str, key: str, place: Path) -> dict:
     """Return which tests come by which lines, how long they take and what they import."""
     kept = OUT / f'coverage-{key[:16]}.json'
     if not kept.exists():
         print('Running the tests once, to see which come by which line ...', flush=True)
         child = os.fork()
         if not child:
-            measure(place, PACKAGE, tests, kept)
+            measure(place, PACKAGE, [*tests, '-k', keyword], kept)
         if os.waitpid(child, 0)[1]:
             raise SystemExit(f'The tests fail without a mistake already: see {kept}.log')
     return json.loads(kept.read_text())
@@ -234,16 +236,21 @@ def main() -> None:
     of_package = digest(list((ROOT / PACKAGE).rglob('*.py')))
     place = copy_of_repository()
     try:
-        covered = coverage_of(tests, hashlib.sha256(
-            f'{of_tests} {of_package} {tests}'.encode()).hexdigest(), place)
+        covered = coverage_of(tests, given.keyword, hashlib.sha256(
+            f'{of_tests} {of_package} {tests} {given.keyword}'.encode()).hexdigest(), place)
     finally:
         shutil.rmtree(place)
 
     sample = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
-    if 0 < given.sample < len(sample):
-        sample = random.Random(given.seed).sample(sample, given.sample)
     equivalent = {(entry['file'], entry['in'], entry['becomes'])
                   for entry in yaml.safe_load(EQUIVALENT.read_text()) or ()}
+    for entry in sorted(equivalent - {
+            (mutant.path, mutant.scope, mutant.changed_line(sources[mutant.path]))
+            for mutant in sample}):
+        if entry[0] in sources:
+            print(f'{EQUIVALENT.name} has a mutant that there is no longer:', *entry)
+    if 0 < given.sample < len(sample):
+        sample = random.Random(given.seed).sample(sample, given.sample)
     kept_path = OUT / f'{"-".join(folder.parts[1:])}.jsonl'
     kept = {}
     if kept_path.exists():
@@ -283,8 +290,8 @@ def main() -> None:
     run_all(todo, sources, covered, given.jobs, keep)
 
     (OUT / f'{kept_path.stem}.json').write_text(json.dumps(
-        {'folder': str(folder), 'tests': tests, 'seed': given.seed, 'mutants': results,
-         'controls': controls}, indent=1))
+        {'folder': str(folder), 'tests': tests, 'keyword': given.keyword, 'seed': given.seed,
+         'mutants': results, 'controls': controls}, indent=1))
     console = Console()
     results.sort(key=lambda result: result['path'])
     report(results, controls, console)
