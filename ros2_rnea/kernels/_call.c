@@ -25,8 +25,8 @@
  *   fits() and the kernel, because Python code could resize an array.
  * - All members but `targets` are set by the constructor and then stay as they are until the
  *   garbage collector clears the object.  A target is complete before an atomic operation makes
- *   it visible, and is never replaced.  Therefore several threads may make calls at once, also
- *   in free-threaded builds of Python.  What two threads do to the same *array*, for instance
+ *   it visible, and is never replaced.  Therefore several threads may make calls at once.  What
+ *   two threads do to the same *array*, for instance
  *   resize it while another one computes with it, is the responsibility of the caller, as it is
  *   with NumPy's own functions.
  */
@@ -592,13 +592,12 @@ module_exec(PyObject *module)
     return status;
 }
 
+/* Py_mod_gil is left out on purpose: a free-threaded Python then turns its GIL on when it imports
+   this module.  The code is written for threads, but has not been tested without the GIL. */
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
 #if PY_VERSION_HEX >= 0x030C0000
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},  /* as NumPy */
-#endif
-#ifdef Py_GIL_DISABLED
-    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
     {0, NULL},
 };
