@@ -26,8 +26,14 @@ import sys
 from benchmark.errors import BenchmarkError
 from benchmark.machine import machine, versions
 from benchmark.node.robots import BenchmarkRobot, find_robot
-from benchmark.node.runs import Effort, measure_cycle, measure_fleet, measure_highest_rate
-from benchmark.node.tables import cycle_table, fleet_table, rate_table
+from benchmark.node.runs import (
+    Effort,
+    measure_cycle,
+    measure_fleet,
+    measure_gap,
+    measure_highest_rate,
+)
+from benchmark.node.tables import cycle_table, fleet_table, gap_table, rate_table
 from benchmark.robots import EXAMPLES
 from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
@@ -36,6 +42,7 @@ from ros2_rnea.errors import RneaError
 
 ROBOTS = ('panda', 'talos')
 RATES = (250.0, 500.0, 1000.0)
+CHANGES_RATE = 500.0
 
 THOROUGH = Effort(blocks=10, seconds=2.0)
 QUICK = Effort(blocks=3, seconds=1.0)
@@ -89,6 +96,12 @@ def _measure(
                     'rows': {count: {way: figures.as_dict() for way, figures in by_way.items()}
                              for count, by_way in rows.items()}}
             return record
+        if options.changes:
+            gaps = {robot.name: measure_gap(
+                robot, CHANGES_RATE, options.parameter, effort, progress) for robot in robots}
+            progress.console.print(gap_table(CHANGES_RATE, gaps))
+            record['gaps'] = gaps
+            return record
         highest = {}
         for robot in robots:
             by_rate = measure_cycle(robot, options.rates, options.parameter, effort, progress)
@@ -134,6 +147,9 @@ All figures but the answers are the median of the blocks.""",
     parser.add_argument('--robots', type=int, metavar='N',
                         help='instead: how CPU grows up to N robots, with all nodes in one '
                              'process and with a process for each')
+    parser.add_argument('--changes', action='store_true',
+                        help='instead: the longest gap between two commands while descriptions, '
+                             'payloads and gravity change without end')
     parser.add_argument('--fleet-rate', type=float, default=100.0, metavar='HZ',
                         help='states of each of N robots per second (default: 100)')
     parser.add_argument('-p', '--parameter', action='append', default=[], metavar='NAME:=VALUE',

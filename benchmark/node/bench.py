@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 import os
@@ -52,6 +53,7 @@ class Block:
     :ivar seconds: from the first state to the last answer.
     :ivar late: states that went out more than a period late: the publisher's own noise.
     :ivar processor: time that all threads of the subject's processes took [s].
+    :ivar longest_gap: between two answers that followed each other [s].
     :ivar latencies: from the stamp of each state to the arrival of its answer [s].
     """
 
@@ -61,6 +63,7 @@ class Block:
     late: int
     processor: float
     latencies: np.ndarray
+    longest_gap: float = 0.0
 
     @property
     def answered(self) -> float:
@@ -148,7 +151,21 @@ class Bench:
         processor, elapsed = subject.processor_time() - processor, time.monotonic() - start
         report = self._receiver.ask('report')
         return Block(rate, elapsed, done['sent'], done['late'], processor,
-                     1e-9 * np.array(report['latencies'], dtype=float))
+                     1e-9 * np.array(report['latencies'], dtype=float),
+                     1e-9 * report['longest_gap'])
+
+    def measure_changes(self, subject: Subject, rate: float, seconds: float) -> Block:
+        """Publish states while descriptions, payloads and gravity change without end."""
+        urdf = self._robot.urdf
+        other = urdf.replace('<robot ', '<robot  ', 1)  # as good as another one for the node
+        changer = self._start('benchmark.node.changer', 'changer', subject.namespaces[0])
+        with ThreadPoolExecutor() as pool:
+            changes = pool.submit(
+                changer.ask, 'change', urdfs=[other, urdf], links=self._robot.links,
+                seconds=seconds)
+            block = self.measure(subject, rate, seconds)
+            changes.result()
+        return block
 
     def _start(self, module: str, name: str, *arguments: str) -> Process:
         log = self._logs / f'{name}-{len(os.listdir(self._logs))}.log'

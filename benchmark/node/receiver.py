@@ -43,6 +43,7 @@ class Receiver(Node):
     Collects how old the answers of some robots are on arrival.
 
     :ivar latencies: since they were last taken away [ns].
+    :ivar longest_gap: between two answers that followed each other [ns].
     :ivar states: the diagnosed state of each node that diagnoses itself, by its name.
     """
 
@@ -51,6 +52,8 @@ class Receiver(Node):
         self._controller = controller
         self._shift = 0
         self.latencies: list[int] = []
+        self.longest_gap = 0
+        self._arrived = 0
         self.states: dict[str, str] = {}
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
@@ -65,9 +68,14 @@ class Receiver(Node):
         """Begin anew, with stamps that are so far from the monotonic clock [ns]."""
         self._shift = shift
         self.latencies = []
+        self.longest_gap = self._arrived = 0
 
     def _on_effort(self, message: bytes) -> None:
-        self.latencies.append(time.monotonic_ns() + self._shift - read_stamp(message))
+        now = time.monotonic_ns()
+        self.latencies.append(now + self._shift - read_stamp(message))
+        if self._arrived:
+            self.longest_gap = max(self.longest_gap, now - self._arrived)
+        self._arrived = now
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -90,7 +98,8 @@ def obey(receiver: Receiver) -> None:
         elif order['do'] == 'begin':
             receiver.begin(order['shift'])
         elif order['do'] == 'report':
-            answer = {'latencies': receiver.latencies, 'states': receiver.states}
+            answer = {'latencies': receiver.latencies, 'states': receiver.states,
+                      'longest_gap': receiver.longest_gap}
         sys.stdout.write(json.dumps(answer) + '\n')
         sys.stdout.flush()
     rclpy.try_shutdown()

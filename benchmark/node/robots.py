@@ -31,12 +31,14 @@ class BenchmarkRobot(NamedTuple):
     A robot whose node is measured.
 
     :ivar urdf: its description, as the node gets it.
+    :ivar links: two that may carry a payload.
     :ivar joints: those that are controlled, in their order, and where each is.
     """
 
     name: str
     urdf: str
     joints: Mapping[str, JointRange]
+    links: tuple[str, ...] = ()
 
 
 def find_robot(name: str) -> BenchmarkRobot:
@@ -57,4 +59,5 @@ def find_robot(name: str) -> BenchmarkRobot:
             f'{name!r} is neither a URDF file nor one of {", ".join(EXAMPLES)}')
     robot = Robot.from_urdf(urdf)
     return BenchmarkRobot(name, urdf, {
-        joint: joint_range(joint_body(robot, joint).limits) for joint in single_joints(robot)})
+        joint: joint_range(joint_body(robot, joint).limits) for joint in single_joints(robot)},
+        tuple(joint_body(robot, joint).link for joint in single_joints(robot))[-2:])

@@ -101,3 +101,25 @@ def measure_fleet(
             rows[count][way] = summarize(blocks)
     progress.remove_task(task)
     return rows
+
+
+def measure_gap(
+        robot: BenchmarkRobot, rate: float, parameters: Sequence[str], effort: Effort,
+        progress: Progress) -> dict[str, float]:
+    """
+    Return the longest gap between two commands [s], without changes of the robot and with them.
+
+    Descriptions, payloads and gravity change without end meanwhile; a worker process computes
+    beside the node, so that a machine with one processor shows more.
+    """
+    task = progress.add_task(f'{robot.name}: changes', total=2 * effort.blocks)
+    gaps = {'without changes': 0.0, 'with changes': 0.0}
+    with Bench(robot) as bench:
+        node = bench.nodes(['/node'], parameters)
+        for _ in range(effort.blocks):
+            for name, measure in (('without changes', bench.measure),
+                                  ('with changes', bench.measure_changes)):
+                gaps[name] = max(gaps[name], measure(node, rate, effort.seconds).longest_gap)
+                progress.advance(task)
+    progress.remove_task(task)
+    return gaps

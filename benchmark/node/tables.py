@@ -25,6 +25,9 @@ GOALS = {'processor': 0.5, 'median': 0.9, 'percent_99_9': 1.0}
 
 RATE_GOAL = 2.0
 
+GAP_GOAL = 0.01
+"""How long no command may come while the robot changes, on an idle machine [s]."""
+
 
 def cycle_table(robot: str, by_rate: Sequence[Mapping[str, Figures]]) -> Table:
     """
@@ -86,6 +89,27 @@ def fleet_table(robot: str, rate: float, rows: Mapping[int, Mapping[str, Figures
     for count, by_way in rows.items():
         table.add_row(str(count), *(
             f'{by_way[way].processor:.1f} ({1e6 * by_way[way].median:.0f})' for way in ways))
+    return table
+
+
+def gap_table(rate: float, gaps: Mapping[str, Mapping[str, float]]) -> Table:
+    """
+    Return the longest gaps between two commands.
+
+    :param rate: of the states [Hz].
+    :param gaps: by robot, as :func:`benchmark.node.runs.measure_gap` has them [s].
+    """
+    table = Table(
+        title=f'longest gap between two commands at {rate:.0f} Hz, while descriptions, payloads '
+              'and gravity change', title_justify='left')
+    table.add_column('robot')
+    ways = list(next(iter(gaps.values())))
+    for way in ways:
+        table.add_column(f'{way} [ms]', justify='right')
+    for robot, by_way in gaps.items():
+        table.add_row(robot, *(
+            f'[{"green" if by_way[way] <= GAP_GOAL else "yellow"}]{1e3 * by_way[way]:.1f}[/]'
+            for way in ways))
     return table
 
 
