@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike
 from ros2_rnea.dynamics.quantity import DynamicsInputs
 from ros2_rnea.dynamics.wrenches import body_forces, Frame, WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Force, Number, Vector
 
@@ -40,8 +39,6 @@ QUATERNION_TOLERANCE = 1e-3
 
 REAL_KINDS = 'biuf'
 """The kinds of NumPy's real numbers: booleans, signed and unsigned whole numbers, floats."""
-
-WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
 
 
 class BatchArguments:
@@ -231,8 +228,8 @@ def check_quaternion(joint: str, quaternion: ArrayLike) -> None:
 
 def _check_quaternions(tree: Tree, q: Array) -> None:
     for body in tree.bodies:
-        if body.type in WITH_QUATERNION:
-            check_quaternion(body.joint, q[..., body.q_slice][..., -4:].T)
+        if body.type.quaternion is not None:
+            check_quaternion(body.joint, q[..., body.q_slice][..., body.type.quaternion].T)
 
 
 def floats(name: str, value: ArrayLike) -> Array:

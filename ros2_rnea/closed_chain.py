@@ -28,7 +28,6 @@ from ros2_rnea.dynamics.loops import LoopJoint
 from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
     JointDescription,
-    JointType,
     LinkDescription,
     RobotDescription,
 )
@@ -447,7 +446,7 @@ def _loop_joint(tree: Tree, loop: Loop) -> LoopJoint:
     if tree.links[loop.link1].body == tree.links[loop.link2].body:
         raise DescriptionError(
             f'{where} joins {loop.link1!r} and {loop.link2!r}, which are one rigid body')
-    if loop.type in (JointType.HELICAL, JointType.FLOATING):
+    if not loop.type.closes_loops:
         raise DescriptionError(
             f'{where} is {loop.type.label}; a loop can be closed by any other type of joint')
     if not all(map(isfinite, (*loop.origin2.xyz, *loop.origin2.rpy))):

@@ -154,3 +154,31 @@ def test_no_mechanics_outside_spatial_and_dynamics():
              for function in mechanics_in(path)]
     assert not found, 'belongs into spatial.py or dynamics/'
     assert list(mechanics_in(PACKAGE / 'spatial.py'))
+
+
+JOINT_TYPES_ARE_NAMED_IN = {
+    'ros2_rnea.model.description': 'their properties',
+    'ros2_rnea.dynamics.joints': 'their mechanics',
+    'ros2_rnea.model.tree': 'the joint of a floating base',
+    'ros2_rnea.model.loops': 'the default of a loop: held together',
+}
+
+
+def test_joint_types_are_told_apart_by_their_properties():
+    """A new type is a row in description.py and a class in joints.py, and nothing else."""
+    named = {
+        name_of(path): {
+            node.attr for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == 'JointType'}
+        for path in MODULES}
+    assert {module for module, types in named.items() if types} <= {*JOINT_TYPES_ARE_NAMED_IN}
+    assert named['ros2_rnea.model.tree'] == {'FLOATING'}
+    assert named['ros2_rnea.model.loops'] == {'FIXED'}
+
+
+def test_mechanics_of_the_terms_is_reached_through_their_registry():
+    """What lists the terms of an effort iterates over the registry, so a new one is there too."""
+    of_terms = re.compile(r'ros2_rnea\.dynamics\.(springs|rotors|friction)\.\w+(effort|friction)')
+    users = {name_of(path) for path in MODULES
+             if any(of_terms.fullmatch(name) for name in imports(path))}
+    assert users == {'ros2_rnea.dynamics.terms'}

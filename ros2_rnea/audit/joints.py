@@ -19,12 +19,7 @@ from collections.abc import Iterator
 from math import hypot, inf, isinf, pi
 
 from ros2_rnea.audit.findings import Finding, Kind
-from ros2_rnea.model.description import JointDescription, JointType, RobotDescription
-
-BOUNDED = (JointType.REVOLUTE, JointType.PRISMATIC)
-WITH_AXIS = (
-    JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC, JointType.HELICAL,
-    JointType.CYLINDRICAL, JointType.PLANAR)
+from ros2_rnea.model.description import JointDescription, RobotDescription
 
 LENGTH_SLACK = 1e-3
 """How far an axis that was rounded to three digits may be from unit length."""
@@ -43,16 +38,16 @@ def joint_findings(description: RobotDescription) -> Iterator[Finding]:
     """Yield what is found about each joint, in their order."""
     followers: dict[str, list[str]] = {}
     for joint in description.joints:
-        if joint.mimic is not None and joint.type is not JointType.FIXED:
+        if joint.mimic is not None and joint.type.moves:
             followers.setdefault(joint.mimic.joint, []).append(joint.name)
     for joint in description.joints:
         subject = f'joint {joint.name!r}'
         yield from _origin(subject, joint)
-        if joint.type is JointType.FIXED:
+        if not joint.type.moves:
             continue
         yield from _axis(subject, joint)
         yield from _effort_and_velocity(subject, joint)
-        if joint.type in BOUNDED:
+        if joint.type.is_bounded:
             yield from _positions(subject, joint)
         if joint.name in followers:
             names = ', '.join(map(repr, followers[joint.name]))
@@ -73,7 +68,7 @@ def _origin(subject: str, joint: JointDescription) -> Iterator[Finding]:
 
 
 def _axis(subject: str, joint: JointDescription) -> Iterator[Finding]:
-    if joint.type not in WITH_AXIS:
+    if not joint.type.has_axis:
         return
     given = ' '.join(f'{number:g}' for number in joint.axis)
     length = hypot(*joint.axis)
@@ -112,18 +107,18 @@ def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
             Kind.NO_POSITION_LIMITS, subject,
             f'it is {joint.type.label} and has no {_missing(lower, upper)}: other parsers of ROS '
             'take that for 0; state it'
-            + (', or make the joint continuous' if joint.type is JointType.REVOLUTE else ''))
+            + (', or make the joint continuous' if joint.type.turns_about_axis else ''))
         return
     if lower == upper and joint.mimic is None:
         yield Finding(
             Kind.LOCKED, subject,
             f'its lower and upper limit are both {lower:g}: what honours them never moves it')
     largest = max(abs(lower), abs(upper))
-    if joint.type is JointType.REVOLUTE and MOST_TURNS < largest < LIKE_NONE:
+    if joint.type.turns_about_axis and MOST_TURNS < largest < LIKE_NONE:
         yield Finding(
             Kind.UNITS, subject, f'its limits are {lower:g} and {upper:g} rad, '
             f'{largest / (2 * pi):.1f} turns: were they degrees?')
-    if joint.type is JointType.PRISMATIC and FARTHEST < largest < LIKE_NONE:
+    if joint.type.slides_along_axis and FARTHEST < largest < LIKE_NONE:
         yield Finding(
             Kind.UNITS, subject,
             f'its limits are {lower:g} and {upper:g} m: were they millimetres?')

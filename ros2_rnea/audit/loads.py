@@ -23,7 +23,6 @@ import numpy as np
 
 from ros2_rnea.audit.bodies import moved_masses
 from ros2_rnea.audit.findings import Finding, Kind
-from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body
 from ros2_rnea.robot import Robot
 
@@ -91,7 +90,7 @@ def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
                     'gravity never loads it while the root link stands as it does')
         elif body.type.nv == 1 and 0.0 < body.limits.effort < largest:
             cause = 'gravity with the spring' if body.spring_stiffness else 'gravity alone'
-            unit = 'N' if body.type is JointType.PRISMATIC else 'Nm'
+            unit = 'N' if body.type.slides_along_axis else 'Nm'
             yield Finding(
                 Kind.OVERLOADED, f'joint {name!r}',
                 f'{cause} asks for up to {largest:.4g} {unit} within the position limits, '
@@ -110,21 +109,18 @@ def _positions(robot: Robot, samples: int) -> np.ndarray:
 
 def _joint_positions(body: Body, samples: int, random: np.random.Generator) -> np.ndarray:
     q = np.zeros((samples, body.type.nq))
-    if body.type in (JointType.FLOATING, JointType.SPHERICAL):
+    if body.type.quaternion is not None:
         turn = random.normal(size=(samples, 4))
-        q[:, -4:] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+        q[:, body.type.quaternion] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
     elif body.type.nv == 1:
         q[:, 0] = _mixed(*_range(body), samples, random)
     else:  # where a planar or cylindrical joint has gone does not matter, how it is turned does
-        q[:, _ANGLE[body.type]] = random.uniform(-pi, pi, samples)
+        q[:, body.type.coordinates.index('angle')] = random.uniform(-pi, pi, samples)
     return q
 
 
-_ANGLE = {JointType.PLANAR: 2, JointType.CYLINDRICAL: 0}
-
-
 def _range(body: Body) -> tuple[float, float]:
-    unlimited = UNLIMITED_TRAVEL if body.type is JointType.PRISMATIC else pi
+    unlimited = UNLIMITED_TRAVEL if body.type.slides_along_axis else pi
     lower, upper = np.clip((body.limits.lower, body.limits.upper), -LIKE_NONE, LIKE_NONE)
     lower = lower if abs(lower) < LIKE_NONE else min(-unlimited, upper - unlimited)
     upper = upper if abs(upper) < LIKE_NONE else max(unlimited, lower + unlimited)

@@ -43,7 +43,6 @@ from ros2_rnea.feedforward.state.joint_index_map import (
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
-from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
@@ -72,7 +71,7 @@ class FeedforwardPolicy:
         self.controlled = controlled_joints(robot, settings)
         others = tuple(name for name in single_joints(robot) if name not in self.controlled)
         self._bodies = [joint_body(robot, name) for name in self.controlled]
-        self._continuous = [body.type is JointType.CONTINUOUS for body in self._bodies]
+        self._continuous = [body.type.wraps for body in self._bodies]
         n = len(self.controlled)
         # State: the measured joints, and their indices in the robot's vectors.
         self._index_map = JointIndexMap(

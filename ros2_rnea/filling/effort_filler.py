@@ -38,7 +38,6 @@ from ros2_rnea.feedforward.state.joint_index_map import check_joint_names, joint
 from ros2_rnea.filling.densifier import Densifier, FINEST, Segment
 from ros2_rnea.filling.effort_along import EffortAlong, joined, Samples
 from ros2_rnea.filling.polyline import lines_at
-from ros2_rnea.model.description import JointType
 from ros2_rnea.robot import Robot
 
 _LEAST_TOLERANCE = 1e-3  # [Nm or N], of a joint without a limit
@@ -237,7 +236,7 @@ def _check_efforts(plan: Plan) -> None:
 
 
 def _is_continuous(robot: Robot, joint: str) -> bool:
-    return joint in robot.tree.joints and joint_body(robot, joint).type is JointType.CONTINUOUS
+    return joint in robot.tree.joints and joint_body(robot, joint).type.wraps
 
 
 def _tolerances(along: EffortAlong, v_index: Array, share: float) -> Array:

@@ -35,7 +35,6 @@ from ros2_rnea.dynamics.quantity import (
 )
 from ros2_rnea.dynamics.regressor import inertia_from
 from ros2_rnea.kernels.graph import Expression, Graph, Symbol
-from ros2_rnea.model.description import JointType
 from ros2_rnea.model.reduction import reduced
 from ros2_rnea.model.tree import Body, Tree
 from ros2_rnea.spatial import Force, Vector
@@ -184,6 +183,6 @@ def _link_frame(tree: Tree, body: Body) -> Any:
 
 def _quaternion_guards(tree: Tree, q: Sequence[Symbol]) -> Iterator[Guard]:
     for body in tree.bodies:
-        if body.type in (JointType.SPHERICAL, JointType.FLOATING):
-            x, y, z, w = q[body.q_slice][-4:]
+        if body.type.quaternion is not None:
+            x, y, z, w = q[body.q_slice][body.type.quaternion]
             yield Guard(x * x + y * y + z * z + w * w - 1.0, QUATERNION_BOUND)

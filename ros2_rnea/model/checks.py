@@ -29,18 +29,13 @@ from ros2_rnea.model.description import (
     Inertial,
     JOINT_DYNAMICS,
     JointDescription,
-    JointType,
     LinkDescription,
     Pose,
     RobotDescription,
 )
 
-_TYPES_WITH_AXIS = (
-    JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC, JointType.HELICAL,
-    JointType.CYLINDRICAL, JointType.PLANAR)
 # Within these, the square of an axis' length neither vanishes nor overflows.
 _SHORTEST_AXIS, _LONGEST_AXIS = 1e-100, 1e100
-_TYPES_WITH_BOUNDS = (JointType.REVOLUTE, JointType.PRISMATIC)
 
 
 def check_description(description: RobotDescription) -> None:
@@ -125,7 +120,7 @@ def _check_joint(joint: JointDescription) -> None:
 
 
 def _check_axis(joint: JointDescription) -> None:
-    if joint.type not in _TYPES_WITH_AXIS:
+    if not joint.type.has_axis:
         return
     if not _SHORTEST_AXIS < hypot(*joint.axis) < _LONGEST_AXIS:
         given = ' '.join(map(str, joint.axis))
@@ -139,7 +134,7 @@ def _check_limits(joint: JointDescription) -> None:
     where = f'joint {joint.name!r}'
     _check_not_negative(where, 'velocity limit', limits.velocity)
     _check_not_negative(where, 'effort limit', limits.effort)
-    if joint.type in _TYPES_WITH_BOUNDS and not limits.lower <= limits.upper:
+    if joint.type.is_bounded and not limits.lower <= limits.upper:
         raise DescriptionError(
             f'{where} has the lower limit {limits.lower} and the upper limit {limits.upper}; '
             'the lower must not exceed the upper')
@@ -227,7 +222,7 @@ def _mimics_of_moving_joints(
         joints: Sequence[JointDescription]) -> Iterator[tuple[JointDescription, str]]:
     """Yield each joint that mimics, with the leader's name; a fixed joint can follow nothing."""
     for joint in joints:
-        if joint.mimic is not None and joint.type is not JointType.FIXED:
+        if joint.mimic is not None and joint.type.moves:
             yield joint, joint.mimic.joint
 
 

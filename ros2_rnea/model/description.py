@@ -28,27 +28,93 @@ from typing import NamedTuple
 Triple = tuple[float, float, float]
 
 
+class _Traits(NamedTuple):
+    label: str
+    coordinates: tuple[str, ...] = ()
+    has_axis: bool = False
+    axis_is_line: bool = False
+    turns_about_axis: bool = False
+    slides_along_axis: bool = False
+    is_bounded: bool = False
+    wraps: bool = False
+    quaternion: tuple[int, int] | None = None
+    in_urdf: bool = True
+    closes_loops: bool = True
+
+
 class JointType(Enum):
     """
-    The kinds of joint, with the sizes of their position and velocity coordinates.
+    The types of joint, with all that other modules need to know of them.
 
-    What a joint of each kind does is written in :mod:`ros2_rnea.dynamics.joints`.
+    What a joint of each type does is written in :mod:`ros2_rnea.dynamics.joints`.
+
+    :ivar label: the name of the type.
+    :ivar coordinates: names of its velocity coordinates; an ``angle`` is about the axis.
+    :ivar nq: number of position coordinates.
+    :ivar nv: number of velocity coordinates.
+    :ivar has_axis: whether the direction of its axis matters.
+    :ivar axis_is_line: whether nothing but that direction tells the axes of its frames apart.
+    :ivar turns_about_axis: whether a rotation about the axis is all that it does.
+    :ivar slides_along_axis: whether a translation along the axis is all that it does.
+    :ivar is_bounded: whether lower and upper limits have a meaning.
+    :ivar wraps: whether positions that differ by whole turns are the same to its controllers.
+    :ivar quaternion: where a unit quaternion (x, y, z, w) is in its position coordinates, from
+        and to; None where there is none.
+    :ivar in_urdf: whether URDF has it.
+    :ivar closes_loops: whether a loop can be closed by it.
     """
 
-    FIXED = ('fixed', 0, 0)
-    REVOLUTE = ('revolute', 1, 1)
-    CONTINUOUS = ('continuous', 1, 1)
-    PRISMATIC = ('prismatic', 1, 1)
-    HELICAL = ('helical', 1, 1)
-    CYLINDRICAL = ('cylindrical', 2, 2)
-    PLANAR = ('planar', 3, 3)
-    SPHERICAL = ('spherical', 4, 3)
-    FLOATING = ('floating', 7, 6)
+    FIXED = _Traits('fixed')
+    REVOLUTE = _Traits(
+        'revolute', ('angle',), has_axis=True, axis_is_line=True, turns_about_axis=True,
+        is_bounded=True)
+    CONTINUOUS = _Traits(
+        'continuous', ('angle',), has_axis=True, axis_is_line=True, turns_about_axis=True,
+        wraps=True)
+    PRISMATIC = _Traits(
+        'prismatic', ('distance',), has_axis=True, axis_is_line=True, slides_along_axis=True,
+        is_bounded=True)
+    HELICAL = _Traits(
+        'helical', ('angle',), has_axis=True, axis_is_line=True, in_urdf=False,
+        closes_loops=False)
+    CYLINDRICAL = _Traits(
+        'cylindrical', ('angle', 'distance'), has_axis=True, axis_is_line=True, in_urdf=False)
+    PLANAR = _Traits('planar', ('x', 'y', 'angle'), has_axis=True)
+    SPHERICAL = _Traits('spherical', ('rx', 'ry', 'rz'), quaternion=(0, 4), in_urdf=False)
+    FLOATING = _Traits(
+        'floating', ('rx', 'ry', 'rz', 'x', 'y', 'z'), quaternion=(3, 7), closes_loops=False)
 
-    def __init__(self, label: str, nq: int, nv: int) -> None:
+    def __init__(
+            self,
+            label: str,
+            coordinates: tuple[str, ...],
+            has_axis: bool,
+            axis_is_line: bool,
+            turns_about_axis: bool,
+            slides_along_axis: bool,
+            is_bounded: bool,
+            wraps: bool,
+            quaternion: tuple[int, int] | None,
+            in_urdf: bool,
+            closes_loops: bool) -> None:
         self.label = label
-        self.nq = nq
-        self.nv = nv
+        self.coordinates = coordinates
+        self.nv = len(coordinates)
+        self.nq = self.nv + (quaternion is not None)  # which has four numbers for three freedoms
+        self.has_axis = has_axis
+        self.axis_is_line = axis_is_line
+        self.turns_about_axis = turns_about_axis
+        self.slides_along_axis = slides_along_axis
+        self.is_bounded = is_bounded
+        self.wraps = wraps
+        self.quaternion = None if quaternion is None else slice(*quaternion)
+        self.in_urdf = in_urdf
+        self.closes_loops = closes_loops
+
+    @property
+    def moves(self) -> bool:
+        """Tell whether a joint of this type lets its child move."""
+        return self.nv > 0
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,7 @@ from ros2_rnea.model.strict_yaml import read_yaml, Value
 TOLERANCE = 1e-6
 """How far a loop may be open [rad, m] where nothing else is said."""
 
-_TYPES = {kind.label: kind for kind in JointType
-          if kind not in (JointType.HELICAL, JointType.FLOATING)}
+_TYPES = {kind.label: kind for kind in JointType if kind.closes_loops}
 
 
 @dataclass(frozen=True)

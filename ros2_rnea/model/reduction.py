@@ -45,9 +45,6 @@ from ros2_rnea.spatial import (
 
 AXES = X_AXIS, Y_AXIS, Z_AXIS = IDENTITY.rows
 
-TURNING = (JointType.REVOLUTE, JointType.CONTINUOUS)
-WITH_AXIS = (*TURNING, JointType.PRISMATIC, JointType.HELICAL, JointType.CYLINDRICAL)
-
 ROUNDING = 1e-14
 """Coordinates this close to 0, 1 or -1 are taken for it: rounding has moved them."""
 
@@ -70,7 +67,7 @@ def with_axes_along_z(tree: Tree) -> Tree:
             replace(
                 body,
                 X_tree=_without_rounding(turn @ from_new_frame(body.X_tree, body.parent)),
-                axis=Z_AXIS if body.type in WITH_AXIS else body.axis,
+                axis=Z_AXIS if body.type.axis_is_line else body.axis,
                 inertia=turn.inverse().to_parent(body.inertia))
             for body, turn in zip(tree.bodies, turns)),
         links=MappingProxyType({
@@ -93,7 +90,7 @@ def with_regrouped_inertia(tree: Tree) -> Tree:
 
 def _turn_to_axis(body: Body) -> Transform:
     """Return X into a frame whose z is the joint's axis; along a coordinate axis it is exact."""
-    if body.type not in WITH_AXIS:
+    if not body.type.axis_is_line:
         return NO_TRANSFORM
     z = body.axis
     largest = max(range(3), key=[abs(number) for number in z].__getitem__)
@@ -110,9 +107,9 @@ def _split(type_: JointType, whole: Inertia) -> tuple[Inertia, Inertia]:
     Through a turn about z that is a rod on the axis: it does not resist the turn and looks the
     same after it.  Through a slide it is what has no mass, so that it matters not where it is.
     """
-    if type_ is JointType.PRISMATIC:
+    if type_.slides_along_axis:
         return Inertia(whole.m, whole.h, MASSLESS.I_origin), Inertia(0.0, ZERO, whole.I_origin)
-    if type_ not in TURNING:
+    if not type_.turns_about_axis:
         return whole, MASSLESS
     x, y, z = whole.I_origin.rows
     rod = whole.second_moment.rows[2].z

@@ -169,7 +169,7 @@ def build_tree(
     joints = _depth_first(description, root.name)
     if floating_base:
         joints.insert(0, _floating_joint(description, root.name))
-    moving = [joint for joint in joints if joint.type is not JointType.FIXED]
+    moving = [joint for joint in joints if joint.type.moves]
     frames, groups = _place_links(description, joints, moving, root)
     _check_groups_have_inertia(groups, moving, massless)
     if lump_fixed_joints:
@@ -358,7 +358,7 @@ def _assemble(
 
 def _follows(joint: JointDescription) -> bool:
     """Tell whether a joint mimics another; a fixed joint can follow nothing."""
-    return joint.mimic is not None and joint.type is not JointType.FIXED
+    return joint.mimic is not None and joint.type.moves
 
 
 def _resolve_mimics(

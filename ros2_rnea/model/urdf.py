@@ -128,9 +128,7 @@ class Element:
 # Linear in the length of the text, however it fails: no digit can be matched in two ways.
 _NUMBER = re.compile(r'[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?')
 _MAX_NAME = 200
-_JOINT_TYPES = {joint_type.label: joint_type for joint_type in (
-    JointType.FIXED, JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC,
-    JointType.PLANAR, JointType.FLOATING)}
+_JOINT_TYPES = {kind.label: kind for kind in JointType if kind.in_urdf}
 
 
 def _is_number(text: str) -> bool:
@@ -375,10 +373,9 @@ def _joint(joint: urdf.Joint) -> JointDescription:
 
 def _limits(limit: urdf.JointLimit, joint_type: JointType) -> JointLimits:
     """Return the limits; URDF gives lower and upper a meaning for two types of joint only."""
-    bounded = joint_type in (JointType.REVOLUTE, JointType.PRISMATIC)
     return JointLimits(
-        lower=limit.lower if bounded else -inf,
-        upper=limit.upper if bounded else inf,
+        lower=limit.lower if joint_type.is_bounded else -inf,
+        upper=limit.upper if joint_type.is_bounded else inf,
         velocity=limit.velocity,
         effort=limit.effort)
 

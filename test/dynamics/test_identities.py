@@ -48,7 +48,7 @@ from ros2_rnea.model.description import (
     Pose,
     RobotDescription,
 )
-from ros2_rnea.model.reduction import reduced, WITH_AXIS
+from ros2_rnea.model.reduction import reduced
 from ros2_rnea.spatial import Vector
 from rotations import rotation_from_quaternion, rotation_from_rpy, skew
 
@@ -314,7 +314,7 @@ def test_regrouped_or_not_a_robot_needs_the_same_efforts(case):
                  moving_effort(case))
     M = case.robot.mass_matrix(case.q)
     assert_close(regrouped.mass_matrix(case.q), M, np.max(np.abs(M), initial=0.0))
-    for axis in (body.axis for body in regrouped.tree.bodies if body.type in WITH_AXIS):
+    for axis in (body.axis for body in regrouped.tree.bodies if body.type.axis_is_line):
         assert (axis.x, axis.y, axis.z) == (0.0, 0.0, 1.0)
 
 

@@ -60,6 +60,14 @@ def test_coulomb_friction_is_left_out_and_damping_stays():
     assert joints == parse_urdf(seven_dof_arm()).joints
 
 
+def test_springs_are_left_out():
+    first = parse_urdf(seven_dof_arm()).joints[0].name
+    urdf = seven_dof_arm().replace('</robot>', f"""<gazebo reference="{first}">
+        <springStiffness>5</springStiffness><mu1>1</mu1></gazebo></robot>""")
+    assert any(joint.spring_stiffness for joint in parse_urdf(urdf).joints)
+    assert parse_urdf(simplified(urdf)[0]).joints == parse_urdf(seven_dof_arm()).joints
+
+
 def test_without_either_the_description_stays_as_it_is():
     assert simplified(seven_dof_arm()) == (seven_dof_arm(), ())
     urdf, _ = simplified(GRIPPER)

@@ -21,7 +21,6 @@ import numpy as np
 
 from ros2_rnea.arguments import check_quaternion
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body
 from ros2_rnea.robot import Robot
 
@@ -79,8 +78,8 @@ def check_assumed_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]
             raise ArgumentError(
                 f'assumed_positions.{name} is {list(values)}; the {kind.label} joint {name!r} '
                 f'needs {kind.nq} finite number{"s" if kind.nq > 1 else ""}')
-        if kind is JointType.FLOATING:
-            check_quaternion(name, values[3:])
+        if kind.quaternion is not None:
+            check_quaternion(name, values[kind.quaternion])
 
 
 class JointIndexMap:

@@ -21,7 +21,6 @@ from typing import Any
 from ros2_rnea.model.description import (
     JOINT_DYNAMICS,
     JointDescription,
-    JointType,
     LinkDescription,
 )
 from ros2_rnea.tools.check_model.figures import Figures
@@ -67,7 +66,7 @@ def _joint(joint: JointDescription, figures: Figures) -> dict[str, Any]:
         'name': joint.name, 'type': joint.type.label,
         'parent': joint.parent, 'child': joint.child,
     }
-    if joint.type is JointType.FIXED:
+    if not joint.type.moves:
         return data
     data |= {
         'axis': list(joint.axis),

@@ -20,17 +20,12 @@ from itertools import groupby
 from math import isfinite
 
 from ros2_rnea.audit import Finding, Severity
-from ros2_rnea.model.description import JOINT_DYNAMICS, JointDescription, JointType
+from ros2_rnea.model.description import JOINT_DYNAMICS, JointDescription
 from ros2_rnea.tools.check_model.figures import Figures
 from ros2_rnea.tools.check_model.table import clipped, number, paragraph, table
 
 TREE_WIDTH, DEEPEST = 64, 16
 """Width of the first column of the tree, and the largest depth that is indented."""
-
-COORDINATES = {
-    JointType.PLANAR: ('x', 'y', 'angle'),
-    JointType.FLOATING: ('rx', 'ry', 'rz', 'x', 'y', 'z'),
-}
 
 
 def report(figures: Figures) -> str:
@@ -52,7 +47,7 @@ def report(figures: Figures) -> str:
 def _counts(figures: Figures) -> str:
     robot = figures.examination.robot
     fixed = sum(
-        joint.type is JointType.FIXED for joint in figures.examination.description.joints)
+        not joint.type.moves for joint in figures.examination.description.joints)
     return (f'{len(figures.links)} links, {len(robot.joint_names)} independent joints, '
             f'{len(robot.tree.mimics)} mimic, {fixed} fixed')
 
@@ -73,7 +68,7 @@ def _tree(figures: Figures) -> list[str]:
 
 def _joints(figures: Figures) -> list[str]:
     moving = [joint for joint in figures.examination.description.joints
-              if joint.type is not JointType.FIXED]
+              if joint.type.moves]
     dynamics = [parameter.name for parameter in JOINT_DYNAMICS
                 if any(getattr(joint, parameter.name) for joint in moving)]
     lines = table(
@@ -112,7 +107,7 @@ def _loads(figures: Figures) -> list[str]:
     rows = []
     for name, index in robot.tree.joints.items():
         body = robot.tree.bodies[index]
-        labels = COORDINATES.get(body.type, ('',) * body.type.nv)
+        labels = body.type.coordinates if body.type.nv > 1 else ('',)
         for label, k in zip(labels, range(body.v_index, body.v_index + body.type.nv)):
             limit = float(robot.effort_limits[k])
             share = f'{100 * loads.largest[k] / limit:.0f} %' if isfinite(limit) and limit else '-'

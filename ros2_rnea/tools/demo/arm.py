@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.description import Inertial, JointType, Pose
+from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.motion import Motion, MultiSine
@@ -209,7 +209,7 @@ def _tip_of(urdf: str) -> str:
     def joints_up_from(link: str) -> int:
         count = 0
         while link in above:
-            count += above[link].type is not JointType.FIXED
+            count += above[link].type.moves
             link = above[link].parent
         return count
 

@@ -24,14 +24,11 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ros2_rnea.errors import DescriptionError
-from ros2_rnea.model.description import JointType
 from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.model.urdf import parse_urdf
 
 LOAD = 'load of the simulation'
 """The link that a load becomes."""
-
-_SINGLE = (JointType.FIXED, JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PRISMATIC)
 
 # Take the inertias as they are written, and keep each link as a body of its own.
 _COMPILER = {'balanceinertia': 'false', 'discardvisual': 'true', 'fusestatic': 'false'}
@@ -59,7 +56,7 @@ def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
 
     Mimic joints, and the joints that they follow, are fixed: mostly the fingers of grippers, which
     nothing in a simulation would couple.  Coulomb friction is left out: it is a jump, which every
-    engine makes smooth in another way.
+    engine makes smooth in another way.  Springs are left out too, which the engine does not read.
 
     :param urdf: robot description.
     :returns: the description, unchanged where there is neither, and the names of the joints that
@@ -68,9 +65,11 @@ def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
     """
     joints = parse_urdf(urdf).joints
     still = {name for joint in joints if joint.mimic for name in (joint.name, joint.mimic.joint)}
-    if not still and not any(joint.friction for joint in joints):
+    if not still and not any(joint.friction or joint.spring_stiffness for joint in joints):
         return urdf, ()
     root = read_xml(urdf)
+    for element in root.findall('gazebo'):
+        _remove(element, 'springStiffness', 'springReference')
     for element in root.findall('joint'):
         for dynamics in element.findall('dynamics'):
             dynamics.attrib.pop('friction', None)
@@ -90,7 +89,7 @@ def for_mujoco(urdf: str, load: Load | None = None) -> str:
     :raises DescriptionError: when a joint is of a kind that is not simulated.
     """
     for joint in parse_urdf(urdf).joints:
-        if joint.type not in _SINGLE or joint.mimic:
+        if joint.type.nv > 1 or joint.mimic:
             kind = 'mimic' if joint.mimic else joint.type.label
             raise DescriptionError(f'joint {joint.name!r} is {kind}; the simulated arm can have '
                                    'fixed, revolute, continuous and prismatic joints')
