@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.node.timing import clocks
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -52,7 +53,8 @@ def test_a_trajectory_is_followed_at_the_desired_state(arm, monkeypatch):
     points = [(t, q0 + 0.5 * qdd * t * t, qdd * t, qdd) for t in (0.0, 1.0, 2.0)]
     points.append((9.0, points[2][1], [0.0, 0.0], [0.0, 0.0]))
     now = arm.node._clocks.now()
-    monkeypatch.setattr(arm.node._clocks, 'now', lambda: now)
+    monkeypatch.setattr(clocks, 'monotonic', lambda: now.steady)
+    monkeypatch.setattr(clocks, 'time', lambda: now.ros)
     arm.send_trajectory(JOINTS, points, stamp=math.floor(now.ros))
     arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
     for t in (0.3, 1.3):
