@@ -20,7 +20,7 @@ from typing import ClassVar
 from benchmark.problem import Problem
 from benchmark.statement import Rows, Statement
 import numpy as np
-from ros2_rnea import Robot
+from ros2_rnea import AdjustableRobot, Robot
 
 
 class Ours:
@@ -88,6 +88,12 @@ class Ours:
             {'inverse_dynamics': robot.inverse_dynamics, 'out': np.empty(robot.nv)}, 'out',
             remark='inverse_dynamics = robot.inverse_dynamics, before its first call')
 
+    def adjustable(self) -> Statement:
+        return self._of_adjustable('robot.inverse_dynamics(q, qd, qdd, out=out)', 'q qd qdd')
+
+    def adjustable_gravity(self) -> Statement:
+        return self._of_adjustable('robot.gravity(q, out=out)', 'q')
+
     def lists(self) -> Statement:
         rows = [tuple(vector.tolist() for vector in row) for row in self._rows('q qd qdd')]
         return self._with_new_result(
@@ -111,6 +117,15 @@ class Ours:
 
     def _vector(self, code: str, inputs: str, remark: str = '') -> Statement:
         return self._with_out(code, inputs, np.empty(self._robot.nv), remark)
+
+    def _of_adjustable(self, code: str, inputs: str) -> Statement:
+        """Return a statement of the robot that the node has, with a payload on its last link."""
+        link = self._robot.body_names[-1]
+        robot = AdjustableRobot.of(self._robot, [link])
+        return Statement(
+            code, f'({inputs.replace(" ", ", ")},)', self._rows(inputs),
+            {'robot': robot, 'out': np.empty(robot.nv)}, 'out',
+            remark=f'robot = AdjustableRobot.of(robot, [{link!r}])')
 
     def _with_out(self, code: str, inputs: str, out: np.ndarray, remark: str = '') -> Statement:
         """Return a statement over some of the states' vectors."""

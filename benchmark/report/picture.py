@@ -99,7 +99,8 @@ def _draw_robot(
         styles: dict[str, dict[str, Any]]) -> None:
     """Draw one robot: a row for each quantity, a mark for each peer."""
     for peer, style in styles.items():
-        own = [r for r in results if r.peer == peer and r.nanoseconds is not None]
+        own = [r for r in results
+               if r.peer == peer and r.nanoseconds is not None and r.quantity in names]
         if not own:
             continue
         panel.plot([r.nanoseconds.median for r in own if r.nanoseconds],
