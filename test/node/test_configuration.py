@@ -223,6 +223,17 @@ def test_friction_in_the_parameter_file_counts_from_the_start_and_for_other_desc
         assert friction(arm) == pytest.approx([2.0, 3.0], rel=0.01)
 
 
+def test_springs_of_joints_count_over_the_description(bench):
+    arm = bench(joints=JOINTS, spring_stiffness__elbow=40.0, spring_reference__elbow=-0.5)
+    arm.describe(ARM)
+    robot = arm.node.policy.robot
+    assert robot.spring([0.5, 0.5]) == pytest.approx([0.0, 40.0])
+    assert arm.set_parameter('spring_stiffness.shoulder', 10.0).successful
+    assert arm.set_parameter('spring_reference.elbow', 0.0).successful
+    assert robot.spring([0.5, 0.5]) == pytest.approx([5.0, 20.0])
+    assert 'from 0 on' in arm.set_parameter('spring_stiffness.elbow', -1.0).reason
+
+
 @pytest.mark.parametrize('value', [-1.0, float('nan'), 'much', True, [1.0]])
 def test_friction_that_cannot_be_is_refused(bench, value):
     arm = bench(joints=JOINTS)
