@@ -36,9 +36,12 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 import hashlib
+from itertools import accumulate
 import json
+from math import inf
 import os
 from pathlib import Path
 import random
@@ -86,6 +89,9 @@ def arguments() -> argparse.Namespace:
                         help='tests of the folder; by default the folder of that name in test/')
     parser.add_argument('-k', dest='keyword', default='', metavar='EXPRESSION',
                         help='of these tests only some, as pytest takes it')
+    parser.add_argument('--seconds', type=float, default=inf,
+                        help='run tests for at most so long for each mutant: sooner done, and a lower '
+                             'bound of the rate')
     parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='processes at a time')
     return parser.parse_args()
 
@@ -121,8 +127,8 @@ def coverage_of(tests: list[str], keyword: str, key: str, place: Path) -> dict:
     return json.loads(kept.read_text())
 
 
-def tests_of(mutant: Mutant, covered: dict) -> list[str]:
-    """Return the tests that come by a mutant, likely killers first."""
+def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
+    """Return the tests that execute a mutant, likely killers first, for so many seconds."""
     lines = covered['lines'].get(mutant.path, {})
     first, last = mutant.lines
     names = {name for line in range(first, last + 1) for name in lines.get(str(line), ())}
@@ -132,8 +138,10 @@ def tests_of(mutant: Mutant, covered: dict) -> list[str]:
         files = {name.split('::')[0] for name in near}
         names = {name for name in covered['seconds'] if name.split('::')[0] in files}
     namesake = f'test_{Path(mutant.path).stem}.py'
-    return sorted(names, key=lambda name: (
+    ordered = sorted(names, key=lambda name: (
         namesake not in name, covered['seconds'].get(name, 0.0), name))
+    until = accumulate(covered['seconds'].get(name, 0.0) for name in ordered)
+    return [name for name, end in zip(ordered, until) if end <= seconds] or ordered[:1]
 
 
 def start(run: Run, source: str, tests: list[str], seconds: dict, number: int) -> int:
@@ -166,7 +174,9 @@ def finish(run: Run, source: str, child: int, status: int) -> dict:
     return {'outcome': OUTCOMES.get(code, 'killed' if code < 0 else f'error {code}'), 'by': name}
 
 
-def run_all(todo: list[tuple[str, Run]], sources: dict, covered: dict, jobs: int, keep) -> None:
+def run_all(
+        todo: list[tuple[str, Run]], sources: dict, covered: dict, seconds: float, jobs: int,
+        keep: Callable[[str, Run, dict], None]) -> None:
     """Run mutants in parallel, and hand over what comes of each."""
     first = copy_of_repository()
     places = [first] + [Path(shutil.copytree(
@@ -181,7 +191,7 @@ def run_all(todo: list[tuple[str, Run]], sources: dict, covered: dict, jobs: int
                 while todo and free:
                     key, run = todo.pop(0)
                     run.place = free.pop()
-                    tests = tests_of(run.mutant, covered)
+                    tests = tests_of(run.mutant, covered, seconds)
                     child = start(run, sources[run.mutant.path], tests, covered['seconds'],
                                   len(todo) + 1)
                     running[child] = key, run, len(tests), time.monotonic()
@@ -278,7 +288,7 @@ def main() -> None:
         run = Run(mutant, False, ROOT)
         if (mutant.path, mutant.scope, mutant.changed_line(source)) in equivalent:
             keep(key, run, {'outcome': 'equivalent', 'by': '', 'tests': 0, 'seconds': 0.0})
-        elif not tests_of(mutant, covered):
+        elif not tests_of(mutant, covered, given.seconds):
             keep(key, run, {'outcome': 'survived', 'by': '', 'tests': 0, 'seconds': 0.0})
         elif known and (known['of_tests'] == of_tests or known['outcome'] != 'survived'):
             results.append(known)
@@ -287,7 +297,7 @@ def main() -> None:
             if number % CONTROLS == 0:
                 todo.append(('', Run(mutant, True, ROOT)))
     warm_up(covered['modules'])
-    run_all(todo, sources, covered, given.jobs, keep)
+    run_all(todo, sources, covered, given.seconds, given.jobs, keep)
 
     (OUT / f'{kept_path.stem}.json').write_text(json.dumps(
         {'folder': str(folder), 'tests': tests, 'keyword': given.keyword, 'seed': given.seed,
