@@ -90,8 +90,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument('-k', dest='keyword', default='', metavar='EXPRESSION',
                         help='of these tests only some, as pytest takes it')
     parser.add_argument('--seconds', type=float, default=inf,
-                        help='run tests for at most so long for each mutant: sooner done, and a lower '
-                             'bound of the rate')
+                        help='how long tests run for each mutant at most [s]; the rate is then a '
+                             'lower bound')
     parser.add_argument('--jobs', type=int, default=os.cpu_count(), help='processes at a time')
     return parser.parse_args()
 
