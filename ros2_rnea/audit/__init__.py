@@ -12,10 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What is impossible, suspicious or worth knowing about a robot whose dynamics can be computed.
+The audit of a robot's description for impossible, suspicious and noteworthy values.
 
-Each kind of finding is named in :class:`~ros2_rnea.audit.findings.Kind` and found in the file
-that its subject has given the name: links, joints, bodies, loads, spelling.
+The dynamics can be computed for all these robots; the findings tell whether the results can be
+trusted.  :class:`~ros2_rnea.audit.findings.Kind` lists the kinds of findings, and each file of
+this folder finds those of one subject: links, joints, bodies, loads, spelling.
 """
 
 from __future__ import annotations
@@ -36,24 +37,24 @@ __all__ = ['Examination', 'Finding', 'Kind', 'Loads', 'Severity', 'audit', 'exam
 
 QUICK, THOROUGH = 500, 20_000
 """
-How many positions are sampled for the loads, while a node starts and for a report.
+Number of sampled positions for the loads, at the start of a node and for a report.
 
-For the real robots tried, from arms to humanoids, the loads so found are on average 97 and 99.7 %
-of what 300 000 positions give, and never less than 78 and 93 %.
+For real robots from arms to humanoids, the loads found with these are on average 97 and 99.7 % of
+those of 300 000 positions, and never less than 78 and 93 %.
 """
 
 MANY_JOINTS = 200
-"""Robots with more joints than any that we know of are sampled less, so that time is bounded."""
+"""Robots with more joints than this get fewer samples, so that the time is bounded."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examination:
     """
-    All that was found out about a model.
+    The results of an audit.
 
-    :ivar robot: in which any link may move without an ``<inertial>``.
-    :ivar loads: what gravity asks of its joints.
-    :ivar findings: the worst first, and of one severity in the order of the description.
+    :ivar robot: the model, in which any link may move without an ``<inertial>``.
+    :ivar loads: the range of each joint's gravity term.
+    :ivar findings: the worst first; findings of one severity are in the description's order.
     """
 
     description: RobotDescription
@@ -67,7 +68,7 @@ def audit(
         text: str = '',
         massless_links: Collection[str] = ()) -> tuple[Finding, ...]:
     """
-    Return what is to be found about a model in milliseconds, the worst first.
+    Return the findings of a quick audit, which takes milliseconds, the worst first.
 
     Arguments and errors are those of :func:`examine`.
     """
@@ -80,13 +81,13 @@ def examine(
         massless_links: Collection[str] = (),
         samples: int = THOROUGH) -> Examination:
     """
-    Look at a model from all sides.
+    Audit a model.
 
-    :param description: as read or written.
-    :param text: of the URDF that it was read from, where the spelling is to be looked at too.
+    :param description: read from a URDF, or made in Python.
+    :param text: the URDF that it was read from, to check the spelling too; empty: no check.
     :param massless_links: links that may move without an ``<inertial>``.
     :param samples: number of positions at which the load of gravity is computed.
-    :raises DescriptionError: where the description is not one robot.
+    :raises DescriptionError: where the description does not form one robot.
     """
     undescribed = [link.name for link in description.links if link.inertial is None]
     robot = Robot.from_description(description, massless_links={*undescribed, *massless_links})

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is odd about the rigid bodies that joints carry: nothing in them, or nothing above them."""
+"""Findings about rigid bodies: without mass or inertia, or with mass on the root link."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def body_findings(
         tree: Tree,
         massless_links: Collection[str] = ()) -> Iterator[Finding]:
     """
-    Yield what is found about the bodies, the base first.
+    Yield the findings about bodies, the base first.
 
-    :param tree: of the description, in which any link may be massless.
-    :param massless_links: those that may really move without an ``<inertial>``.
+    :param tree: of the description; it is made with any link allowed to be massless.
+    :param massless_links: links that the user allows to move without an ``<inertial>``.
     """
     yield from _root(description, tree)
     described = {tree.links[link.name].body for link in description.links
@@ -70,7 +70,7 @@ def _root(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
 
 
 def moved_masses(tree: Tree) -> list[float]:
-    """Return the mass that each body's joint moves, with all the bodies that hang on it."""
+    """Return the mass that each joint moves: its body and all descendants [kg]."""
     moved = [body.inertia.m for body in tree.bodies]
     for index in reversed(range(len(moved))):
         parent = tree.bodies[index].parent

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a finding is, and every kind of finding that there is."""
+"""The data of a finding, and the list of all kinds of findings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from enum import Enum, IntEnum
 
 
 class Severity(IntEnum):
-    """How bad a finding is; the worst is the largest."""
+    """Severity of a finding; the largest is the worst."""
 
     NOTE = 1
     SUSPICIOUS = 2
@@ -29,7 +29,7 @@ class Severity(IntEnum):
 
     @property
     def meaning(self) -> str:
-        """Return what it says about the model."""
+        """Return the meaning for the model."""
         return _MEANINGS[self]
 
 
@@ -42,7 +42,7 @@ _MEANINGS = {
 
 
 class Kind(Enum):
-    """The kinds of finding: how bad it is, and what it is about, for a reader of many."""
+    """The kinds of findings, each with its severity and a title."""
 
     NO_INERTIAL = (Severity.ERROR, 'a moving part without <inertial>')
 
@@ -79,11 +79,11 @@ class Kind(Enum):
 @dataclass(frozen=True)
 class Finding:
     """
-    One thing to look at.
+    One result of the audit.
 
-    :ivar kind: which kind of finding, which has its severity.
-    :ivar subject: the link or joint it is about.
-    :ivar text: what is found, with its values, and what to do.
+    :ivar kind: the kind, which determines the severity.
+    :ivar subject: the link or joint that it is about.
+    :ivar text: the finding with its values, and what to do about it.
     """
 
     kind: Kind
@@ -92,12 +92,12 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """Return how bad it is."""
+        """Return the severity of its kind."""
         return self.kind.severity
 
     @property
     def impossible(self) -> bool:
-        """Return whether no rigid body can be so."""
+        """Return whether no rigid body has such values."""
         return self.severity is Severity.IMPOSSIBLE
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is odd about the axis, limits and origin of single joints, and who follows whom."""
+"""Findings about the axis, limits and origin of single joints, and about mimic joints."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ros2_rnea.audit.findings import Finding, Kind
 from ros2_rnea.model.description import JointDescription, RobotDescription
 
 LENGTH_SLACK = 1e-3
-"""How far an axis that was rounded to three digits may be from unit length."""
+"""Accepted deviation of an axis from unit length, for axes rounded to three digits."""
 
 ASKEW = 1e-5, 1e-2
-"""Angles to the nearest coordinate axis [rad]: more than rounding, less than anybody builds."""
+"""Suspicious angles to the nearest coordinate axis [rad]: above rounding, below designs."""
 
 MOST_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
 """Revolute limits between these [rad] are likely degrees; the latter stands for no limit."""
@@ -35,7 +35,7 @@ FARTHEST = 10.0
 
 
 def joint_findings(description: RobotDescription) -> Iterator[Finding]:
-    """Yield what is found about each joint, in their order."""
+    """Yield the findings about joints, in the order of the description."""
     followers: dict[str, list[str]] = {}
     for joint in description.joints:
         if joint.mimic is not None and joint.type.moves:

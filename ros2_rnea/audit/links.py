@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is odd about the mass, centre of mass and inertia of single links."""
+"""Findings about the mass, centre of mass and inertia of single links."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ from ros2_rnea.model.tree import link_inertia
 from ros2_rnea.spatial import Matrix, Vector
 
 ROUNDING = 1e-6
-"""Relative slack for inertias that were rounded when they were written down."""
+"""Relative tolerance for inertias that were rounded when they were written."""
 
 POINT = 1e-6
-"""A body with a smaller radius of gyration than this [m] is a point: what is left is rounding."""
+"""A body with a smaller radius of gyration than this [m] is a point mass."""
 
 NEGLIGIBLE = 1e-4, 1e-6
-"""Placeholders: masses below this share of the robot's, inertias below this many m^2 times it."""
+"""Placeholders: masses below the first times the robot's mass [1], inertias likewise [m^2]."""
 
 LIGHTEST, DENSEST = 10.0, 22_600.0
-"""Densities [kg/m^3]: below expanded foam (15) and most hollow shells; that of osmium."""
+"""Range of plausible densities [kg/m^3]: expanded foam has 15, osmium 22 600."""
 
 SPREAD = 150.0
 """The density [kg/m^3] of a ball above which an inertia raises no suspicion of being shifted."""
 
 REMAINDER = 0.3
-"""A thin rod's inertia about its end is 1/4 about its centre; a bit more than that."""
+"""A thin rod has 1/4 of its inertia about the end left about the centre; some more."""
 
 HEAVIEST, FARTHEST = 1000.0, 10.0
 """Of one link: mass [kg] and distances [m] beyond which grams and millimetres are more likely."""
 
 
 def link_findings(description: RobotDescription) -> Iterator[Finding]:
-    """Yield what is found about each link, in their order."""
+    """Yield the findings about links, in the order of the description."""
     total = sum(link.inertial.mass for link in description.links if link.inertial)
     for link in description.links:
         if link.inertial is not None:
@@ -135,10 +135,11 @@ def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Findi
 
 def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Finding]:
     """
-    Yield a finding where the inertia makes more sense about the link's origin.
+    Yield a finding where the inertia is more plausible about the link's origin.
 
-    Taken for that, what is left about the centre of mass is a small part, and still a body's;
-    taken for what it should be, it belongs to something spread out.
+    If it is given about the origin, the inertia about the centre of mass is a small part of it,
+    and still possible.  If it is given about the centre of mass, as URDF demands, the body has
+    an implausibly low density.
     """
     mass, center = inertial.mass, Vector(*inertial.origin.xyz)
     shifted = principal_moments(moved_to_center(mass, center, _inertia_in_link_axes(inertial)))

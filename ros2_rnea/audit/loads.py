@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The effort that gravity asks of each joint over the whole range of all of them."""
+"""The range of each joint's gravity term within the position limits of all joints."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from ros2_rnea.model.tree import Body
 from ros2_rnea.robot import Robot
 
 UNLIMITED_TRAVEL = 1.0
-"""A prismatic joint without limits is looked at within so much of 0 [m]."""
+"""A prismatic joint without limits is sampled within this distance of 0 [m]."""
 
 LIKE_NONE = 1000.0
-"""A position limit as large as this stands for no limit [rad or m]."""
+"""A position limit of at least this is taken as no limit [rad or m]."""
 
 ROUNDING = 1e-8
-"""What gravity asks of a joint below this, for each kilogram of the robot, is rounding [Nm/kg]."""
+"""Gravity terms below this are rounding errors, per kilogram of the robot [Nm/kg]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Loads:
     """
-    The least and largest effort that gravity asked of each joint.
+    The smallest and the largest gravity term of each joint.
 
-    They were found at sampled positions within the joints' limits, with the root link held still
-    as the description has it, so the true extremes are a bit wider.
+    They are those of sampled positions within the position limits, with the root link fixed and z
+    up, so that the true range is slightly wider.
 
     :ivar low: shape (nv,) [Nm or N], likewise high.
     :ivar positions: the samples, shape (samples, nq) [rad or m].
-    :ivar worst: the number of the sample at which each is largest in magnitude, shape (nv,).
+    :ivar worst: index of the sample with the largest magnitude of each, shape (nv,).
     """
 
     low: np.ndarray
@@ -64,8 +64,8 @@ def sample_loads(robot: Robot, samples: int) -> Loads:
     """
     Compute the effort against gravity and springs at positions that are the same in each call.
 
-    A third of them lie anywhere within the limits, a third in their corners, a third have joints
-    of both kinds and others at the middle.
+    In a third of the samples the joints are anywhere within their limits, in a third at a limit,
+    and in a third anywhere, at a limit or at the middle of their range.
     """
     q = _positions(robot, samples)
     efforts = robot.gravity(q) + robot.spring(q)
@@ -75,9 +75,9 @@ def sample_loads(robot: Robot, samples: int) -> Loads:
 
 def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
     """
-    Yield what the loads say.
+    Yield the findings about loads.
 
-    :param mass: of all links, by which rounding is told from effort [kg].
+    :param mass: of all links [kg], to which the rounding error is proportional.
     """
     moved = moved_masses(robot.tree)
     for name, index in robot.tree.joints.items():

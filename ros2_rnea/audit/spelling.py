@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What of a URDF's text is silently passed over, though dynamics reads what stands beside it."""
+"""Findings about names in a URDF that are ignored, beside names that are read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ros2_rnea.model.urdf import unread
 
 
 def spelling_findings(text: str) -> Iterator[Finding]:
-    """Yield attributes and elements that nobody reads, in the order of the text."""
+    """Yield findings about attributes and elements that are not read, in the text's order."""
     unknown: dict[str, list[str]] = {}
     for where, name, is_element, absent in unread(text):
         hint = did_you_mean(name, absent)

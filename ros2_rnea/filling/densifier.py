@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Where a trajectory needs more points for straight lines to be near the effort of its motion."""
+"""The points to insert so that linear interpolation is near the effort of the motion."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from ros2_rnea.filling.polyline import knots
 
 FINEST = 1e-4
 """
-How near to each other points come in [s].
+Smallest distance of inserted points [s].
 
-It is less than the period of any controller, and long enough for the controller's splines: a
-quintic's acceleration has a rounding error of some 60 eps q / T².
+It is shorter than the period of any controller, and long enough for the controller's splines: the
+acceleration of a quintic spline of duration T has a rounding error of about 60 eps q / T².
 """
 
-_COARSEST = 0.02    # [s] between moments at which effort is looked at first, ...
-_MOST_LOOKS = 5000  # ... unless the trajectory is very long
+_COARSEST = 0.02      # [s] between the first samples of the effort, ...
+_LARGEST_GRID = 5000  # ... which are at most this many
 
 _QUARTERS = np.array([0.25, 0.5, 0.75])[:, np.newaxis]
 
-# Shares of the tolerance: for lines at the samples, and for what lies between samples, which is
-# looked at from four times as far.
+# Shares of the tolerance for the deviation at samples, and for the one between samples, which is
+# estimated at four times their distance.
 _AT_SAMPLES, _BETWEEN_SAMPLES = 0.8, 0.5
 
 
 class Segment(NamedTuple):
     """
-    What was found between two points of a trajectory.
+    The samples between two points of a trajectory.
 
-    :ivar samples: dense, from the start to the end; what the next point starts is not in it.
-    :ivar inserted: those of them to insert as points.
-    :ivar jumps: whether effort jumps at the end by more than a line may be off.  The last point
-        inserted is then the brink, :data:`FINEST` seconds before, unless the whole segment is
-        hardly longer than that.
+    :ivar samples: closely spaced, from the start to the end of the segment.
+    :ivar inserted: indices of the samples to insert as points.
+    :ivar jumps: whether the effort jumps at the end by more than the tolerance.  Then the last
+        inserted point is :data:`FINEST` seconds before the end, where a ramp starts, unless the
+        whole segment is hardly longer.
     """
 
     samples: Samples
@@ -60,12 +60,12 @@ class Segment(NamedTuple):
 
 class Densifier:
     """
-    Chooses the points to insert.
+    Choose the points to insert.
 
-    :param along: the motion and its efforts, of which those to send count.
-    :param v_index: the efforts that count, shape (joints,).
-    :param tolerances: how far a line may be from each, shape (joints,), positive [Nm or N].
-    :param most_samples: of one segment.
+    :param along: the motion and its efforts.
+    :param v_index: indices of the efforts to fill in, shape (joints,).
+    :param tolerances: largest deviation of each, shape (joints,), positive [Nm or N].
+    :param most_samples: largest number of samples of one segment.
     """
 
     def __init__(
@@ -78,37 +78,37 @@ class Densifier:
         self._v_index = v_index
         self._tolerances = tolerances
         self._most_samples = most_samples
-        self._step = max(_COARSEST, along.trajectory.end / _MOST_LOOKS)
+        self._step = max(_COARSEST, along.trajectory.end / _LARGEST_GRID)
 
     def segment(self, here: Samples, there: Samples) -> Segment:
         """
-        Return what stands between two points.
+        Return the samples and inserted points between two points.
 
-        :param here: one sample, of what the first point starts.
-        :param there: one sample, of what the second point starts.
-        :raises TrajectoryError: where it would take too many samples.
+        :param here: one sample, at the start of this segment.
+        :param there: one sample, at the start of the next segment.
+        :raises TrajectoryError: where it would need too many samples.
         """
         end = self._along.samples(there.times, before=True)
         allowed = _AT_SAMPLES * self._tolerances
         jump = np.abs(self._efforts(end) - self._efforts(there))
         jumps = bool((jump > allowed).any())
         parts = self._between(here, end)
-        brink = _in_nanoseconds(there.times - FINEST)
-        has_brink = jumps and brink[0] - here.times[0] >= FINEST  # else it is itself a ramp
-        if has_brink:
-            parts.append(self._along.samples(brink))
+        ramp_start = _in_nanoseconds(there.times - FINEST)
+        has_ramp = jumps and ramp_start[0] - here.times[0] >= FINEST  # else all of it is a ramp
+        if has_ramp:
+            parts.append(self._along.samples(ramp_start))
         samples = joined([here, _in_order(joined(parts)), end])
         efforts = self._efforts(samples)
-        if has_brink:
-            count = int(np.searchsorted(samples.times, brink[0], side='right'))
+        if has_ramp:
+            count = int(np.searchsorted(samples.times, ramp_start[0], side='right'))
             inserted = knots(samples.times[:count], efforts[:count], allowed)[1:]
         else:
-            efforts[-1] = self._efforts(there)  # it is there that the last line leads
+            efforts[-1] = self._efforts(there)  # the last line ends at this effort
             inserted = knots(samples.times, efforts, allowed)[1:-1]
         return Segment(samples, inserted, jumps)
 
     def _between(self, here: Samples, end: Samples) -> list[Samples]:
-        """Return samples, in no order, so dense that lines between them are near the effort."""
+        """Return unordered samples, so close that lines between them are near the effort."""
         count = max(1, int(np.ceil((end.times[0] - here.times[0]) / self._step)))
         grid = self._along.samples(
             _in_nanoseconds(np.linspace(here.times[0], end.times[0], count + 1)[1:-1]))
@@ -116,18 +116,18 @@ class Densifier:
         ends = joined([here, grid, end])
         times, efforts = _intervals(ends.times), _intervals(self._efforts(ends))
         while times.size:
-            inner, times, efforts = self._look_inside(times, efforts)
+            inner, times, efforts = self._refine(times, efforts)
             parts.append(inner)
             if sum(len(part.times) for part in parts) > self._most_samples:
                 raise TrajectoryError(
                     f'More than {self._most_samples} samples of effort are needed between '
-                    f'{here.times[0]:.3f} s and {end.times[0]:.3f} s, and many points then. '
-                    'Allow more points, or a wider tolerance.')
+                    f'{here.times[0]:.3f} s and {end.times[0]:.3f} s. Allow more points, or a '
+                    'larger tolerance.')
         return parts
 
-    def _look_inside(self, times: Array, efforts: Array) -> tuple[Samples, Array, Array]:
+    def _refine(self, times: Array, efforts: Array) -> tuple[Samples, Array, Array]:
         """
-        Return samples at the quarters of intervals, and the quarters that need another look.
+        Return samples at the quarters of intervals, and the quarters that need refinement.
 
         :param times: of the intervals' ends, shape (2, N); of the quarters likewise.
         :param efforts: at the ends, shape (2, N, joints); of the quarters likewise.
@@ -147,12 +147,12 @@ class Densifier:
 
 
 def _intervals(values: Array) -> Array:
-    """Return values by their order as those at the starts and those at the ends of intervals."""
+    """Return the values at the starts and at the ends of the intervals between them."""
     return np.stack([values[:-1], values[1:]])
 
 
 def _in_nanoseconds(times: Array) -> Array:
-    """Return times as a message can hold them."""
+    """Return times rounded to nanoseconds, the resolution of messages."""
     return np.round(times, 9).astype(float)
 
 

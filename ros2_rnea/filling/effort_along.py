@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The whole robot's motion along a trajectory of some of its joints, and the efforts it needs."""
+"""The motion of the whole robot along a trajectory of some joints, and its efforts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from ros2_rnea.robot import Robot
 
 class Samples(NamedTuple):
     """
-    The whole robot at moments of a motion, a row each, in the order of its vectors.
+    States of the whole robot on a motion, one row for each time.
 
-    :ivar times: shape (N,) [s], not falling; two are equal where velocity or acceleration jumps.
-    :ivar q: shape (N, nq), and likewise qd, qdd, effort and sent, shape (N, nv).
-    :ivar effort: that the motion needs.
-    :ivar sent: the terms of it that are to be sent.
+    :ivar times: shape (N,) [s], sorted; two are equal where velocity or acceleration jumps.
+    :ivar q: shape (N, nq); qd, qdd, effort and sent have shape (N, nv).
+    :ivar effort: the effort that the motion needs.
+    :ivar sent: the terms of the effort that are sent.
     """
 
     times: Array
@@ -47,57 +47,57 @@ class Samples(NamedTuple):
 
 class EffortAlong:
     """
-    A robot whose joints follow a trajectory while its others stand still.
+    A robot with some joints on a trajectory and all others at rest.
 
-    Joints of the trajectory that are none of the robot's, or that mimic one, have no say.
+    Joints of the trajectory that the robot lacks, and mimic joints, are ignored.
 
     :param trajectory: from time 0 on.
-    :param standing: by joint name, the positions of joints that the trajectory does not move;
-        what it says of others does not count.
-    :param terms: that are to be sent; not ``Terms.AUTOMATIC``, which says nothing by itself.
-    :raises TrajectoryError: where nothing tells the position of a joint.
+    :param fixed_positions: by name, the positions of joints that the trajectory omits; other
+        joints in it are ignored.
+    :param terms: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
+    :raises TrajectoryError: where the position of a joint is unknown.
     """
 
     def __init__(
             self,
             robot: Robot,
             trajectory: Trajectory,
-            standing: Mapping[str, Sequence[float]],
+            fixed_positions: Mapping[str, Sequence[float]],
             terms: Terms = Terms.FULL) -> None:
         known = single_joints(robot)
         moving = [name for name in trajectory.joint_names if name in known]
-        whole = JointIndexMap(robot, moving, standing)
+        whole = JointIndexMap(robot, moving, fixed_positions)
         missing = whole.unknown(np.zeros(len(moving)))
         if missing:
             raise TrajectoryError(
-                f'the position of joint {missing[0]!r} is not known: the trajectory does not name '
-                'it, nothing measures it and nothing is assumed; give one to stand at')
+                f'the position of joint {missing[0]!r} is not known: it is not in the trajectory, '
+                'not measured and not assumed; give its position')
         self.robot = robot
         self.trajectory = trajectory
         self._left_out = terms.left_out
         self._columns = [trajectory.joint_names.index(name) for name in moving]
-        self._standing = whole.positions(np.full(len(moving), np.nan))
+        self._fixed = whole.positions(np.full(len(moving), np.nan))
         self._q_index, self._v_index = whole.q_index, whole.v_index
 
     def samples(self, times: Array, before: bool = False) -> Samples:
         """
         Return the motion and its efforts at times, shape (N,) [s].
 
-        :param before: where two segments meet, take the end of the earlier one and not the start
-            of the later one.
+        :param before: at a point where two segments meet, return the end of the earlier one
+            instead of the start of the later one.
         """
         asked = np.nextafter(times, -np.inf) if before else times
         states = np.array([self.trajectory.sample(time) for time in asked.tolist()])
         return self._of(times, states.reshape(len(times), 3, len(self.trajectory.joint_names)))
 
     def at_rest(self, time: float) -> Samples:
-        """Return the one sample of standing still where the motion is at a time."""
+        """Return one sample, at rest at the position of the motion at a time."""
         states = self.trajectory.sample(time)[np.newaxis].copy()
         states[:, 1:] = 0.0
         return self._of(np.array([time]), states)
 
     def _of(self, times: Array, states: Array) -> Samples:
-        q = np.tile(self._standing, (len(times), 1))
+        q = np.tile(self._fixed, (len(times), 1))
         qd, qdd = np.zeros((2, len(times), self.robot.nv))
         q[:, self._q_index] = states[:, 0, self._columns]
         qd[:, self._v_index] = states[:, 1, self._columns]
@@ -113,5 +113,5 @@ class EffortAlong:
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """Return samples one after the other."""
+    """Return samples in one, in the order of the parts."""
     return Samples(*(np.concatenate(arrays) for arrays in zip(*parts)))

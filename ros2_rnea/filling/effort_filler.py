@@ -12,15 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Efforts for every point of a trajectory, as joint_trajectory_controller plays them.
+Efforts for every point of a trajectory that joint_trajectory_controller executes.
 
-The controller draws effort as straight lines between points, whatever splines the motion follows,
-takes a missing one for 0, and repeats the last one for ever.  A trajectory therefore gets a first
-point at time 0, more points where lines alone would be too far from the effort that the motion
-needs, and gravity in the last.  The points that come in stand on the splines and have the fields
-that the splines are made from: the motion stays what it was.
+The controller interpolates efforts linearly between points, whatever splines the motion follows,
+takes a missing effort as 0, and repeats the last one for ever.  A trajectory therefore gets a
+first point at time 0, additional points where linear interpolation would deviate too far from the
+effort that the motion needs, and gravity in the last point.  The inserted points lie on the
+splines and have the fields that determine the splines, so that the motion does not change.
 
-Efforts are sums of the terms that are to be sent; what an arm adds by itself is in no point.
+Efforts are sums of the terms to send; terms that the arm adds by itself are not included.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from ros2_rnea.filling.effort_along import EffortAlong, joined, Samples
 from ros2_rnea.filling.polyline import lines_at
 from ros2_rnea.robot import Robot
 
-_LEAST_TOLERANCE = 1e-3  # [Nm or N], of a joint without a limit
-_SAMPLES_A_POINT = 20
+_SMALLEST_TOLERANCE = 1e-3  # [Nm or N], of a joint without a limit
+_SAMPLES_PER_POINT = 20
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class FillSettings:
     """
     How efforts are filled in.
 
-    :ivar tolerance: how far the lines may be from the true effort, as a share of each joint's
-        effort limit; where that is missing or 0, of the joint's own largest effort on the way,
-        but no less than a thousandth of a newton-metre or newton.
-    :ivar max_points: that the filled trajectory may have.
-    :ivar allow_nonzero_end_velocity: take a last point that still moves, if the controller does.
-    :ivar terms: that are filled in, where the arm adds others by itself; not ``Terms.AUTOMATIC``.
+    :ivar tolerance: largest deviation of the interpolated from the true effort, as a share of each
+        joint's effort limit; where the limit is missing or 0, of the joint's largest effort on the
+        trajectory, but at least 1e-3 Nm or N.
+    :ivar max_points: largest number of points of the filled trajectory.
+    :ivar allow_nonzero_end_velocity: accept a last point with a velocity, as the controller may.
+    :ivar terms: the terms to fill in, without those that the arm adds; not ``Terms.AUTOMATIC``.
     :raises ArgumentError: naming the setting whose value is out of range.
     """
 
@@ -71,14 +71,15 @@ class FillSettings:
         if self.max_points < 2:
             raise ArgumentError(f'max_points is {self.max_points}; it needs 2 or more')
         if self.terms is Terms.AUTOMATIC:
-            raise ArgumentError('terms are automatic, and here no arm is known: say which')
+            raise ArgumentError(
+                'terms is automatic, but the arm is not known here: name the terms')
 
 
 class Plan(NamedTuple):
     """
-    What a JointTrajectory message says.
+    The content of a JointTrajectory message.
 
-    :ivar efforts: none at all, or for each point none or one for each joint.
+    :ivar efforts: empty, or for each point one for each joint or none.
     """
 
     joint_names: Sequence[str]
@@ -89,11 +90,11 @@ class Plan(NamedTuple):
 @dataclass(frozen=True)
 class Start:
     """
-    Where the robot is when the trajectory begins, by joint name.
+    The state of the robot when the trajectory begins, by joint name.
 
-    :ivar positions: of joints that the trajectory does not move, and of all that it moves where
-        its first point is not at time 0; a sequence each, as long as the joint needs [rad or m].
-    :ivar velocities: 0 where none is given [rad/s or m/s].
+    :ivar positions: of the joints that the trajectory omits, and of all its joints where its first
+        point is later than time 0; each a sequence of the joint's coordinates [rad or m].
+    :ivar velocities: 0 where missing [rad/s or m/s].
     """
 
     positions: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -110,16 +111,16 @@ class FilledPoint(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Filled:
     """
-    A trajectory with efforts, and how well they fit.
+    A trajectory with efforts, and the data to assess their accuracy.
 
     :ivar joint_names: as in the trajectory.
-    :ivar points: those that it had, and those that came in.
-    :ivar filled: the joints whose efforts were computed; those of others are as they were.
-    :ivar v_index: the places of the filled joints in the robot's efforts.
-    :ivar tolerances: of their efforts [Nm or N].
-    :ivar jumps: the times at which the effort to be sent jumps by more than a line may be off [s];
-        the line ramps up to them in the :data:`.FINEST` seconds before.
-    :ivar samples: the motion and the true efforts, needed and to be sent, dense.
+    :ivar points: the original and the inserted points.
+    :ivar filled: the joints whose efforts were computed; other efforts are not changed.
+    :ivar v_index: indices of the filled joints in the robot's efforts.
+    :ivar tolerances: largest deviations of their efforts [Nm or N].
+    :ivar jumps: the times at which the true effort jumps by more than the tolerance [s]; the
+        interpolated effort follows as a ramp in the :data:`.FINEST` seconds before.
+    :ivar samples: the motion and its true efforts at closely spaced times.
     """
 
     joint_names: tuple[str, ...]
@@ -132,7 +133,7 @@ class Filled:
 
     def line_errors(self) -> Array:
         """
-        Return how far the lines between the points are from what is to be sent to filled joints.
+        Return the deviations of the interpolated efforts from the true ones, of filled joints.
 
         :return: shape (samples, filled joints) [Nm or N], with NaN on the ramps.
         """
@@ -142,7 +143,7 @@ class Filled:
             times,
             np.array([point.waypoint.time for point in self.points]),
             np.array([point.effort[columns] for point in self.points]))
-        is_arrival = np.append(times[1:] == times[:-1], False)  # what comes next has the same time
+        is_arrival = np.append(times[1:] == times[:-1], False)  # the next sample has the same time
         for jump in self.jumps:
             on_ramp = (jump - FINEST < times) & ((times < jump) | (times == jump) & is_arrival)
             lines[on_ramp] = np.nan
@@ -164,12 +165,15 @@ def fill_efforts(
     """
     Return a trajectory with the effort that its motion needs in every point.
 
-    :param robot: with its payloads, in its gravity.
-    :param controlled: the joints to fill in.  Others in the trajectory keep the efforts that they
-        have: of a gripper, the last point's may mean a largest force.
-    :param progress: called with the share that is done, 0 to 1.
-    :raises TrajectoryError: where it cannot be played, or would take too many points.
-    :raises ArgumentError: where ``controlled`` names what cannot be.
+    :param robot: with its payloads and gravity.
+    :param controlled: the joints to fill in.  Other joints of the trajectory keep their efforts,
+        since for a gripper the effort of the last point can mean a maximum force.
+    :param plan: the trajectory.
+    :param start: the state before the trajectory.
+    :param progress: called with the completed share, 0 to 1.
+    :raises TrajectoryError: where the controller could not execute it, or it would need too many
+        points.
+    :raises ArgumentError: where ``controlled`` contains a name that cannot be used.
     """
     check_joint_names(robot, controlled, 'controlled')
     filled = tuple(name for name in plan.joint_names if name in controlled)
@@ -181,7 +185,7 @@ def fill_efforts(
     along = EffortAlong(robot, trajectory, start.positions, settings.terms)
     v_index = np.array([joint_body(robot, name).v_index for name in filled], dtype=int)
     tolerances = _tolerances(along, v_index, settings.tolerance)
-    densifier = Densifier(along, v_index, tolerances, _SAMPLES_A_POINT * settings.max_points)
+    densifier = Densifier(along, v_index, tolerances, _SAMPLES_PER_POINT * settings.max_points)
     arrivals = _arrivals(along, plan.waypoints)
     segments = _segments(densifier, arrivals, settings, progress)
     return Filled(
@@ -214,9 +218,9 @@ def _from_zero(robot: Robot, plan: Plan, start: Start, nonzero_end: bool) -> Pla
     for name in names:
         if name not in start.positions:
             raise TrajectoryError(
-                f'The first point is at {time} s, until when the controller leads in from where '
-                f'the robot is, and the position of joint {name!r} is not known: give it, or a '
-                'first point at 0 s.')
+                f'The first point is at {time} s, so that the motion starts from the present '
+                f'position; the position of joint {name!r} is not known: give it, or a first '
+                'point at 0 s.')
     measured = np.array([start.positions[name][0] for name in names], dtype=float)
     velocities = np.array([start.velocities.get(name, 0.0) for name in names])
     continuous = [_is_continuous(robot, name) for name in names]
@@ -228,7 +232,8 @@ def _from_zero(robot: Robot, plan: Plan, start: Start, nonzero_end: bool) -> Pla
 def _check_efforts(plan: Plan) -> None:
     if plan.efforts and len(plan.efforts) != len(plan.waypoints):
         raise TrajectoryError(
-            f'There are {len(plan.efforts)} rows of efforts for {len(plan.waypoints)} points.')
+            f'The trajectory has {len(plan.efforts)} rows of efforts for '
+            f'{len(plan.waypoints)} points.')
     for index, effort in enumerate(plan.efforts):
         if len(effort) not in (0, len(plan.joint_names)):
             raise TrajectoryError(
@@ -244,14 +249,14 @@ def _tolerances(along: EffortAlong, v_index: Array, share: float) -> Array:
     peaks = np.abs(along.samples(times).sent[:, v_index]).max(axis=0)
     limits = along.robot.effort_limits[v_index]
     limited = np.isfinite(limits) & (limits > 0.0)
-    return np.where(limited, share * limits, np.maximum(share * peaks, _LEAST_TOLERANCE))
+    return np.where(limited, share * limits, np.maximum(share * peaks, _SMALLEST_TOLERANCE))
 
 
 # ---- from point to point --------------------------------------------------------------------
 
 
 def _arrivals(along: EffortAlong, waypoints: Sequence[Waypoint]) -> list[Samples]:
-    """Return one sample for each point, of what it starts; the last one starts rest."""
+    """Return one sample for each point, at the start of its segment; the last one is at rest."""
     times = np.array([waypoint.time for waypoint in waypoints])
     moving = along.samples(times[:-1])
     rest = along.at_rest(times[-1])
@@ -271,10 +276,10 @@ def _segments(
         count += len(segments[-1].inserted)
         if count > settings.max_points:
             raise TrajectoryError(
-                f'More than {settings.max_points} points are needed to keep effort within '
-                f'{settings.tolerance:.3g} of its limit: they are used up at '
-                f'{there.times[0]:.3f} s of {arrivals[-1].times[0]:.3f} s. Allow more, or a '
-                'wider tolerance: four times as wide takes half as many points.')
+                f'More than {settings.max_points} points are needed to keep the deviation within '
+                f'{settings.tolerance:.3g} of the effort limits: they suffice until '
+                f'{there.times[0]:.3f} s of {arrivals[-1].times[0]:.3f} s. Allow more points, or '
+                'a larger tolerance: four times the tolerance needs half the points.')
         progress((index + 1) / len(arrivals))
     progress(1.0)
     return segments
@@ -284,7 +289,7 @@ def _check_count(given: int, settings: FillSettings) -> None:
     if given > settings.max_points:
         raise TrajectoryError(
             f'The trajectory itself has {given} points, with one at 0 s, and '
-            f'{settings.max_points} are allowed: allow more, or give a shorter one.')
+            f'{settings.max_points} are allowed: allow more, or give a shorter trajectory.')
 
 
 # ---- after the splines ----------------------------------------------------------------------
@@ -297,7 +302,7 @@ def _points(
         v_index: Array,
         arrivals: Sequence[Samples],
         segments: Sequence[Segment]) -> tuple[FilledPoint, ...]:
-    """Return the plan's points and those that come in, with all efforts."""
+    """Return the original and the inserted points, with all efforts."""
     waypoints, efforts = [], []
     for index, waypoint in enumerate(plan.waypoints):
         waypoints.append(waypoint)
@@ -315,7 +320,7 @@ def _points(
 
 
 def _given_efforts(plan: Plan, times: Array) -> Array:
-    """Return the plan's own efforts as the controller plays them: lines, 0 where one lacks."""
+    """Return the plan's own efforts as the controller interpolates them; 0 where missing."""
     count = len(plan.joint_names)
     if not plan.efforts:
         return np.zeros((len(times), count))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Curves that are known at many moments, drawn with straight lines between few of them."""
+"""Approximation of sampled curves by straight lines between few of the samples."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ import numpy as np
 
 from ros2_rnea.feedforward.reference.trajectory import Array
 
-_FIRST_LOOK = 64
+_FIRST_WINDOW = 64
 
 
 def knots(times: Array, values: Array, tolerance: Array) -> list[int]:
     """
-    Return which samples to keep so that straight lines between them stay near all others.
+    Return the samples to keep so that straight lines between them are near all others.
 
-    From each one kept, the line goes as far as it can: to the last sample for which it passes
-    within the tolerance of all samples on the way.
+    From each kept sample, a line leads to the last sample for which it deviates from none of the
+    samples between by more than the tolerance.
 
-    :param times: shape (N,), rising.
+    :param times: shape (N,), increasing.
     :param values: of several curves, shape (N, curves).
     :param tolerance: by curve, shape (curves,), positive.
-    :return: indices, rising, the first and the last sample's among them.
+    :return: increasing indices, including the first and the last sample.
     """
     kept = [0]
     last = len(times) - 1
     while kept[-1] < last:
-        here, look = kept[-1], _FIRST_LOOK
-        reach = _reach(times[here:here + look], values[here:here + look], tolerance)
-        while reach == look - 1:  # perhaps the line goes on beyond what was looked at
-            look *= 4
-            reach = _reach(times[here:here + look], values[here:here + look], tolerance)
+        here, window = kept[-1], _FIRST_WINDOW
+        reach = _reach(times[here:here + window], values[here:here + window], tolerance)
+        while reach == window - 1:  # the line may continue beyond the window
+            window *= 4
+            reach = _reach(times[here:here + window], values[here:here + window], tolerance)
         kept.append(here + reach)
     return kept
 
@@ -50,7 +50,7 @@ def _reach(times: Array, values: Array, tolerance: Array) -> int:
     """Return the last sample that a line from the first one may lead to."""
     run = (times[1:] - times[0])[:, np.newaxis]
     rise = values[1:] - values[0]
-    # A line passes near a sample when its slope is in a range; near several, in all their ranges.
+    # A line is near a sample where its slope is in a range, and near several in all their ranges.
     least = np.maximum.accumulate((rise - tolerance) / run)
     most = np.minimum.accumulate((rise + tolerance) / run)
     slope = rise / run
@@ -61,10 +61,10 @@ def _reach(times: Array, values: Array, tolerance: Array) -> int:
 
 def lines_at(times: Array, knot_times: Array, knot_values: Array) -> Array:
     """
-    Return what straight lines between knots have at times from the first to the last knot.
+    Return the values of straight lines between knots, from the first to the last knot.
 
     :param times: shape (N,).
-    :param knot_times: shape (K,), rising.
+    :param knot_times: shape (K,), increasing.
     :param knot_values: shape (K, curves).
     :return: shape (N, curves).
     """

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a motion asks of each joint against what the joint can give, and what would be possible."""
+"""The efforts of a motion compared with the limits, and the margins that remain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ros2_rnea.robot import Robot
 
 ORIGIN: Triple = (0.0, 0.0, 0.0)
 
-_ROUNDING = 1e-9  # [Nm or N] that count as none
+_ROUNDING = 1e-9  # [Nm or N] below which an effort is taken as zero
 _ALL_SLIDING = 1e9  # a speed at which dry friction no longer grows with speed
 
 
@@ -38,9 +38,9 @@ class JointLoad(NamedTuple):
     """
     The effort of one joint [Nm or N].
 
-    :ivar limit: infinite where there is none.
-    :ivar peak: with its sign, the largest in magnitude, and when that is [s].
-    :ivar rms: root of the mean square over time: what heats the motor.
+    :ivar limit: infinite: no limit.
+    :ivar peak: the effort that is largest in magnitude, with its sign, at ``peak_time`` [s].
+    :ivar rms: root mean square over time, which determines the heating of the motor.
     """
 
     joint: str
@@ -51,7 +51,7 @@ class JointLoad(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """An effort that decides something: of which joint, when [s], how large, against what."""
+    """The effort that decides a result, with its joint, time [s] and limit."""
 
     joint: str
     time: float
@@ -62,12 +62,12 @@ class Moment(NamedTuple):
 @dataclass(frozen=True)
 class LargestPayload:
     """
-    How heavy a point mass may be.
+    The largest point mass that the motion allows as payload.
 
-    :ivar link: that carries it, at ``position`` in the link's frame [m].
-    :ivar mass: the largest for which it and every smaller one keep all limits [kg]; 0 where one
-        is broken without it, infinite where it breaks none.
-    :ivar decided_by: the limit that would break next, and the effort there without it.
+    :ivar link: the link that it is attached to, at ``position`` in the link's frame [m].
+    :ivar mass: the largest mass for which it and every smaller one keep all limits [kg]; 0 where
+        a limit is exceeded without payload, infinite where no mass exceeds one.
+    :ivar decided_by: the limit that would be exceeded next, and the effort without payload there.
     """
 
     link: str
@@ -79,14 +79,14 @@ class LargestPayload:
 @dataclass(frozen=True)
 class TorqueReport:
     """
-    What a motion asks of the joints.
+    The efforts of a motion and its margins.
 
-    :ivar first_break: the first moment at which an effort is over its limit.
-    :ivar time_scaling: the smallest factor on the trajectory's times for which it and every
-        larger one keep all limits: above 1 it has to go slower, below 1 it could go faster.
-        Infinite where no slowness helps, 0 where no haste breaks a limit.
-    :ivar scaling_decided_by: the limit that would break next, and the effort there of gravity and
-        dry friction alone, which no slowness lessens.
+    :ivar first_break: the first time at which an effort exceeds its limit.
+    :ivar time_scaling: the smallest factor of the trajectory's times for which it and every
+        larger one keep all limits: above 1 the motion has to be slower, below 1 it could be
+        faster.  Infinite where the limits are exceeded at any speed, 0 where at none.
+    :ivar scaling_decided_by: the limit that would be exceeded next, and the effort of gravity and
+        dry friction there, which do not depend on speed.
     """
 
     joints: tuple[JointLoad, ...]
@@ -101,15 +101,15 @@ class TorqueCheck:
     The efforts of a motion and their limits.
 
     :param robot: the one that the trajectory was filled for.
-    :param filled: whose filled joints count.
-    :param limits: that count, shape (nv,) [Nm or N]; by default the description's.
+    :param filled: its filled joints are checked.
+    :param limits: shape (nv,) [Nm or N]; by default those of the description.
     """
 
     def __init__(self, robot: Robot, filled: Filled, limits: Array | None = None) -> None:
         limits = robot.effort_limits if limits is None else np.asarray(limits, dtype=float)
         if limits.shape != (robot.nv,) or not (limits >= 0.0).all():
             raise ArgumentError(
-                f'limits are {limits}; {robot.name!r} needs {robot.nv} numbers from 0 on')
+                f'limits are {limits}; {robot.name!r} needs {robot.nv} numbers, 0 or more')
         self._robot = robot
         self._joints = filled.filled
         self._v_index = filled.v_index
@@ -119,9 +119,9 @@ class TorqueCheck:
 
     def report(self, payload_link: str = '', payload_position: Triple = ORIGIN) -> TorqueReport:
         """
-        Return all that there is to say.
+        Return the report.
 
-        :param payload_link: on which to look for the largest payload; empty: on none.
+        :param payload_link: the link to find the largest payload for; empty: none.
         :param payload_position: of its centre of mass in the link's frame [m].
         :raises ArgumentError: where the robot has no such link.
         """
@@ -148,12 +148,12 @@ class TorqueCheck:
 
     def _time_scaling(self) -> tuple[float, Moment | None]:
         """
-        Return the factor on time, and what decides it.
+        Return the factor of the times, and the effort that decides it.
 
-        With time s as long, effort is standing + viscous / s + dynamic / s²: inertia, Coriolis and
-        centrifugal effort go with the square of speed, viscous friction with speed, gravity and
-        dry friction not at all.  The factor is one over the first positive root in 1/s at which
-        any joint meets a limit at any moment.
+        With times multiplied by s, the effort is static + viscous / s + dynamic / s²: inertia,
+        Coriolis and centrifugal effort are proportional to the square of the speed, viscous
+        friction to the speed; gravity and dry friction do not depend on it.  The factor is the
+        inverse of the smallest positive root in 1/s at which any joint reaches a limit.
         """
         robot, samples = self._robot, self._samples
         rest = np.zeros_like(samples.qd)
@@ -164,39 +164,39 @@ class TorqueCheck:
         damping = np.array(friction_slope(robot.tree, [_ALL_SLIDING] * robot.nv))
         viscous = (damping * samples.qd)[:, self._v_index]
         dynamic = self._effort - holding - friction
-        standing = holding + friction - viscous
-        haste = np.minimum(
-            first_root(dynamic, viscous, self._limits - standing),
-            first_root(-dynamic, -viscous, self._limits + standing))
-        row, column = np.unravel_index(haste.argmin(), haste.shape)
-        least = float(haste[row, column])
-        if least == inf:
+        static = holding + friction - viscous
+        speeds = np.minimum(
+            first_root(dynamic, viscous, self._limits - static),
+            first_root(-dynamic, -viscous, self._limits + static))
+        row, column = np.unravel_index(speeds.argmin(), speeds.shape)
+        speed = float(speeds[row, column])
+        if speed == inf:
             return 0.0, None
-        if least == 0.0:
+        if speed == 0.0:
             row, column = np.unravel_index(
-                (np.abs(standing) - self._limits).argmax(), standing.shape)
-        moment = self._moment(int(row), int(column), standing)
-        return (1.0 / least if least else inf), moment
+                (np.abs(static) - self._limits).argmax(), static.shape)
+        moment = self._moment(int(row), int(column), static)
+        return (1.0 / speed if speed else inf), moment
 
     def largest_payload(self, link: str, position: Triple = ORIGIN) -> LargestPayload:
         """
-        Return how heavy a point mass on a link may be; effort is linear in it.
+        Return the largest point mass on a link; the effort is linear in this mass.
 
         :param position: in the link's frame [m].
         :raises ArgumentError: where the robot has no such link.
         """
         loaded = self._robot.with_payload(
-            f'as much as {link} can carry', link, Inertial(1.0, Pose(position)))
+            f'1 kg on {link}', link, Inertial(1.0, Pose(position)))
         broken = self._first_break()
         if broken is not None:
             return LargestPayload(link, position, 0.0, broken)
         samples = self._samples
         effort = loaded.inverse_dynamics(samples.q, samples.qd, samples.qdd)[:, self._v_index]
-        of_a_kilogram = effort - self._effort
-        room = self._limits - np.sign(of_a_kilogram) * self._effort
+        per_kilogram = effort - self._effort
+        margin = self._limits - np.sign(per_kilogram) * self._effort
         with np.errstate(divide='ignore', invalid='ignore'):
             masses = np.where(
-                np.abs(of_a_kilogram) < _ROUNDING, inf, room / np.abs(of_a_kilogram))
+                np.abs(per_kilogram) < _ROUNDING, inf, margin / np.abs(per_kilogram))
         row, column = np.unravel_index(masses.argmin(), masses.shape)
         mass = max(0.0, float(masses[row, column]))
         moment = self._moment(int(row), int(column), self._effort) if mass < inf else None
@@ -219,14 +219,14 @@ def _rms(times: Array, effort: Array) -> Array:
 
 def first_root(a: Array, b: Array, c: Array) -> Array:
     """
-    Return the smallest x from 0 on at which a x² + b x comes up to c and goes on; else infinity.
+    Return the smallest x ≥ 0 at which a x² + b x reaches c and then exceeds it; else infinity.
 
     Where c is negative, x is 0.
     """
     a, b, c = (np.where(np.abs(part) < _ROUNDING, 0.0, part) for part in (a, b, c))
     with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-        root = np.sqrt(b * b + 4.0 * a * c)  # not a number where it never comes up to c
-        # Of the two ways to write the same root, the one that subtracts nothing.
+        root = np.sqrt(b * b + 4.0 * a * c)  # NaN where it never reaches c
+        # Of the two forms of the same root, the one without cancellation.
         x = np.where(b >= 0.0, 2.0 * c / (b + root), (root - b) / (2.0 * a))
         x = np.where((b < 0.0) & (a <= 0.0), inf, x)
     x = np.where((c == 0.0) & (b == 0.0), np.where(a > 0.0, 0.0, inf), x)

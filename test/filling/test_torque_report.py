@@ -105,7 +105,7 @@ def test_other_limits_may_count():
 
 @pytest.mark.parametrize('limits', [[1.0], [1.0, -1.0], [1.0, float('nan')]])
 def test_limits_that_are_none_are_refused(limits):
-    with pytest.raises(ArgumentError, match="'arm' needs 2 numbers from 0 on"):
+    with pytest.raises(ArgumentError, match="'arm' needs 2 numbers, 0 or more"):
         check_of(Robot.from_urdf(ARM), swing(), limits=limits)
 
 
