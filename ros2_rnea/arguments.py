@@ -45,7 +45,8 @@ class BatchArguments:
     """
     One call's arguments: checked, as arrays, and as numbers where an algorithm wants those.
 
-    As a context it keeps NumPy quiet about numbers that are not finite: the result tells.
+    As a context it suppresses NumPy's warnings about numbers that are not finite, because the
+    result shows them.
 
     :param tree: of the robot that is called.
     :param gravity: acceleration of free fall; None for the standard one.

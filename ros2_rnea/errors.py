@@ -44,7 +44,7 @@ class CompilerError(RneaError):
 
 
 class MessageError(RneaError):
-    """A message cannot be used; what it would have replaced stays in force."""
+    """A message cannot be used; what it would have replaced remains in use."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -203,7 +203,7 @@ def quantities_behind(name: str) -> tuple[Quantity, ...]:
 
 def check_mass_matrix(tree: Tree, M: Array) -> None:  # noqa: N803
     """
-    Check that accelerations have an answer; where M is not finite, nothing is said.
+    Check that the mass matrix M can be inverted; an M that is not finite is not checked.
 
     :param M: shape (nv, nv) or (N, nv, nv).
     :raises ArgumentError: naming a joint that moves nothing that has inertia.

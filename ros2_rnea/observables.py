@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a state of a robot tells: where its links are, how they move, energy and momentum."""
+"""Quantities of a robot's state: poses and motions of its links, energy and momentum."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Observables(Coordinates):
         """
         Return R with v_world = R v_link, the link's axes as columns, shape (3, 3) or (N, 3, 3).
 
-        The world's axes are those of the root link, unless the base floats.  Of all links at once
-        :meth:`link_poses` tells it, with their places.
+        The world's axes are those of the root link, unless the base floats.
+        :meth:`link_poses` returns the rotations and positions of all links at once.
 
         :param q: positions, shape (nq,) or (N, nq).
         """

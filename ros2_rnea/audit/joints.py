@@ -28,7 +28,7 @@ ASKEW = 1e-5, 1e-2
 """Suspicious angles to the nearest coordinate axis [rad]: above rounding, below designs."""
 
 MOST_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
-"""Revolute limits between these [rad] are likely degrees; the latter stands for no limit."""
+"""Revolute limits between these [rad] are likely degrees; the latter is taken as no limit."""
 
 FARTHEST = 10.0
 """Distance [m] beyond which millimetres are more likely."""
