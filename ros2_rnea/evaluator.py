@@ -44,11 +44,11 @@ class Evaluator:
     """
     Computes quantities of one robot.
 
-    :param unloaded: of the robot without payloads, which kernels are made from.
     :param parameters: what kernels read at each call; gravity among them, unless another is given
         with the call.
     :param variant: which of the parameters kernels read.
-    :param kernels: of ``unloaded``, which robots with other payloads share; None for the textbook.
+    :param kernels: of the tree without payloads, shared by robots with other payloads; None: the
+        textbook.
     :ivar tree: of the robot with its payloads; where the parameters are changed, it has to be
         replaced by one that says the same.
     """
@@ -56,12 +56,10 @@ class Evaluator:
     def __init__(
             self,
             tree: Tree,
-            unloaded: Tree,
             parameters: RobotParameters,
             variant: Variant,
             kernels: Kernels | None) -> None:
         self.tree = tree
-        self._unloaded = unloaded
         self._parameters = parameters
         self._variant = variant
         self._kernels = kernels

@@ -73,7 +73,7 @@ class Robot(Observables):
         self._kernels = kernels or kernels_of(tree, self._engine)
         self._parameters = RobotParameters(tree, self._gravity, payload_inertias)
         self._evaluator = Evaluator(
-            self._tree, tree, self._parameters, self._variant(payload_inertias), self._kernels)
+            self._tree, self._parameters, self._variant(payload_inertias), self._kernels)
         self._kernel_calls: dict[str, Callable[..., Any]] = {}  # see KernelMethod
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:

@@ -112,7 +112,7 @@ def check_all_quantities(drawn, engine):
     bare, payloads, near, wrenches = drawn
     inertias = payload_inertia(bare, payloads)
     tree = attach(bare, inertias)
-    made = tree, bare, RobotParameters(bare, GRAVITY, inertias), Variant.of(bare, inertias)
+    made = tree, RobotParameters(bare, GRAVITY, inertias), Variant.of(bare, inertias)
     ours = Evaluator(*made, Answering(kernels_of(bare, engine)))
     textbook = Evaluator(*made, None)
     scale = size_of_terms(tree, near, wrenches)

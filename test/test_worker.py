@@ -30,12 +30,12 @@ from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.node.models import worker as worker_module
-from ros2_rnea.node.models.channel import Channel, Message
 from ros2_rnea.node.models.models import Numbers, Payload, Source
-from ros2_rnea.node.models.plain_data import from_plain, to_plain
-from ros2_rnea.node.models.worker import Built, Request, Worker
-from ros2_rnea.node.models.worker_process import WorkerError, WorkerProcess
+from ros2_rnea.node.worker import model_worker as worker_module
+from ros2_rnea.node.worker.channel import Channel, Message
+from ros2_rnea.node.worker.model_worker import Built, ModelWorker, Request
+from ros2_rnea.node.worker.plain_data import from_plain, to_plain
+from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 BOX = Payload('box', 'tool', Inertial(1.5, Pose((0.1, 0.0, 0.2)), (0.01, 0, 0, 0.01, 0, 0.01)))
@@ -48,13 +48,13 @@ def question(description=ARM, engine=Engine.TEXTBOOK, **more):
 
 
 @pytest.fixture
-def deaths():
+def exits():
     return []
 
 
 @pytest.fixture
-def process(deaths):
-    process = WorkerProcess(deaths.append)
+def process(exits):
+    process = WorkerProcess(exits.append)
     yield process
     process.close()
 
@@ -175,36 +175,37 @@ os.write(2, b'without an end' * 10000)
     assert sum(map(len, process._printed)) <= 5 * 500
 
 
-# ---- life and death -----------------------------------------------------------------------------
+# ---- start and end -----------------------------------------------------------------------------
 
 
-def test_a_process_that_has_died_is_replaced_and_that_is_said(process, deaths):
+def test_a_process_that_has_died_is_replaced_and_that_is_said(process, exits):
     assert_answers(process)
     process._process.kill()
     process._process.wait()
     assert_answers(process)
-    assert deaths == ['SIGKILL']
+    assert exits == ['SIGKILL']
 
 
-def test_an_idle_process_that_has_died_is_replaced_before_it_is_asked(process, deaths):
+def test_an_idle_process_that_has_died_is_replaced_before_it_is_asked(process, exits):
     assert_answers(process)
     process.keep_alive()
-    assert not deaths
+    assert not exits
     process._process.kill()
     process._process.wait()
     process.keep_alive()
-    assert deaths == ['SIGKILL']
+    assert exits == ['SIGKILL']
     assert process._process.poll() is None
 
 
-def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, deaths):
+def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, exits):
     def kill():
         process._process.kill()
         return False
 
-    with pytest.raises(WorkerError, match='2 worker processes, and each has died: SIGKILL'):
+    reason = '2 worker processes have exited while they worked on it: SIGKILL'
+    with pytest.raises(WorkerError, match=reason):
         process.ask(question(), kill)
-    assert deaths == ['SIGKILL', 'SIGKILL']
+    assert exits == ['SIGKILL', 'SIGKILL']
     assert_answers(process)
 
 
@@ -264,8 +265,8 @@ def test_a_closed_one_answers_no_more(process):
 
 
 @pytest.fixture
-def worker(deaths):
-    worker = Worker(deaths.append)
+def worker(exits):
+    worker = ModelWorker(exits.append)
     yield worker
     worker.close()
 
@@ -310,7 +311,7 @@ def test_what_is_cancelled_is_not_answered(worker):
     assert isinstance(answer_of(worker).result, RneaError)
 
 
-def test_a_request_that_is_overtaken_may_take_only_so_long(worker, deaths, monkeypatch):
+def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, monkeypatch):
     monkeypatch.setattr(worker_module, 'OVERTAKEN_PATIENCE', 0.05)
     worker.request(request())
     answer_of(worker)
@@ -319,15 +320,15 @@ def test_a_request_that_is_overtaken_may_take_only_so_long(worker, deaths, monke
     until(lambda: worker._at_work is not None)
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)
-    assert not deaths
+    assert not exits
 
 
-def test_an_idle_worker_starts_a_process_that_has_died(worker, deaths, monkeypatch):
+def test_an_idle_worker_starts_a_process_that_has_died(worker, exits, monkeypatch):
     monkeypatch.setattr(worker_module, 'CHECK_PERIOD', 0.02)
     worker.request(request())
     answer_of(worker)
     worker._process._process.kill()
-    until(lambda: deaths)
+    until(lambda: exits)
     until(lambda: worker._process._process is not None)
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)

@@ -143,18 +143,6 @@ METHODS = {name: quantity for name, quantity in BY_NAME.items() if quantity.is_m
 """Those that a robot has a method of the same name for."""
 
 
-def of_name(name: str) -> Quantity:
-    """
-    Return a quantity by its name.
-
-    :raises KeyError: where there is none of that name.
-    """
-    for prefix, of_link in ((LINK_JACOBIAN, link_jacobian), (WORLD_JACOBIAN, world_jacobian)):
-        if name.startswith(prefix):
-            return of_link(name.removeprefix(prefix))
-    return BY_NAME[name]
-
-
 def _difference(left: Sequence[Number], right: Sequence[Number]) -> list[Number]:
     return [a - b for a, b in zip(left, right)]
 

@@ -26,7 +26,6 @@ import functools
 import hashlib
 from importlib.machinery import ExtensionFileLoader
 import logging
-import operator
 from pathlib import Path
 import pkgutil
 import threading
@@ -34,9 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
-from ros2_rnea.dynamics.quantities import of_name
 from ros2_rnea.dynamics.quantity import Quantity
-from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
 from ros2_rnea.kernels.call import (
@@ -84,31 +81,6 @@ class KernelSpec(NamedTuple):
     def name(self) -> tuple[str, str, Variant]:
         """Return what identifies it among the kernels of the same robot."""
         return self.function, self.quantity.name, self.variant
-
-    def to_plain(self) -> list[Any]:
-        """Return lists, strings and numbers, as JSON has them."""
-        variant = self.variant
-        return [self.function, self.quantity.name, [*variant.joint_parameters],
-                [*variant.payloads], variant.wrenches]
-
-    @classmethod
-    def from_plain(cls, data: Sequence[Any]) -> KernelSpec:
-        """
-        Return what :meth:`to_plain` was called of.
-
-        :raises ArgumentError: where the data describes no kernel.
-        """
-        try:
-            function, quantity, joint_parameters, payloads, wrenches = data
-            variant = Variant(
-                tuple(name for name in JOINT_PARAMETERS if name in joint_parameters),
-                tuple(sorted(map(operator.index, payloads))), bool(wrenches))
-            spec = cls(str(function), of_name(str(quantity)), variant)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ArgumentError(f'{data!r} describes no kernel: {error!r}') from error
-        if spec.function not in WRITERS or spec.to_plain() != [*data]:
-            raise ArgumentError(f'{data!r} describes no kernel')
-        return spec
 
 
 class CompiledKernels:

@@ -113,9 +113,10 @@ class Diagnostics:
         self._last_seen[about] = monotonic()
         self.notice(about, text)
 
-    def worker_died(self, cause: str) -> None:
-        """Give notice that a worker process has died; any thread may call this."""
-        self._reports.put(('worker process', f'it has died and is started again: {cause}'))
+    def worker_exited(self, cause: str) -> None:
+        """Report that a worker process has exited; any thread may call this."""
+        self._reports.put((
+            'worker process', f'it has exited unexpectedly and is started again: {cause}'))
 
     def refused(self, topic: str, reason: Exception) -> None:
         """Count a refused message and say why."""

@@ -87,7 +87,7 @@ class InverseDynamicsNode(Node):
         self._configuration.begin()  # or not at all
         self._diagnostics.notice('engine', why_slow())
         self._answers = Services(
-            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_died)
+            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)

@@ -15,7 +15,6 @@
 
 import compileall
 from dataclasses import replace
-import json
 import os
 import shutil
 import subprocess
@@ -25,13 +24,13 @@ from threading import Barrier, Thread
 import numpy as np
 import pytest
 from repository import ROOT
-from ros2_rnea import ArgumentError, Robot
+from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
-from ros2_rnea.kernels.compiled import CompiledKernels, content_of, KernelSpec, signature
+from ros2_rnea.kernels.compiled import CompiledKernels, content_of, signature
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
     Inertial,
@@ -324,26 +323,6 @@ def test_every_kernel_has_a_key_of_its_own(full_cache):
                     CompiledKernels(tree).kernel(function, quantity, variant)
                     kernels += 1
     assert len(set(full_cache.keys)) == len(full_cache.keys) == kernels
-
-
-@pytest.mark.parametrize('quantity', [
-    *BY_NAME.values(), quantities.link_jacobian('tool'), quantities.world_jacobian('tool')],
-    ids=lambda quantity: quantity.name)
-def test_spec_of_a_kernel_is_the_same_after_json(quantity):
-    variant = Variant(JOINT_PARAMETERS[1:], (0, 3), True).relevant_to(quantity)
-    for spec in (KernelSpec('one', quantity, variant), KernelSpec('rows', quantity, Variant())):
-        other = KernelSpec.from_plain(json.loads(json.dumps(spec.to_plain())))
-        assert other.name == spec.name
-        assert type(other.variant) is Variant
-
-
-@pytest.mark.parametrize('data', [
-    [], ['one'], ['two', 'gravity', [], [], False], ['one', 'gravty', [], [], False],
-    ['one', 'gravity', ['dampin'], [], False], ['one', 'gravity', [], ['1'], False],
-    ['one', 'gravity', [], [1.5], False], ['one', 3, [], [], False]], ids=str)
-def test_what_describes_no_kernel_is_refused(data):
-    with pytest.raises(ArgumentError, match='describes no kernel'):
-        KernelSpec.from_plain(data)
 
 
 def test_cpu_and_versions_are_in_the_key(full_cache, monkeypatch):

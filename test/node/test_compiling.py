@@ -20,8 +20,8 @@ import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import CompilerError
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models.worker import Worker
-from ros2_rnea.node.models.worker_process import WorkerProcess
+from ros2_rnea.node.worker.model_worker import ModelWorker
+from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.robot import Robot
 from small_robots import joint, link, robot
 
@@ -51,8 +51,8 @@ def weight(text):
 def held(monkeypatch):
     """Hold answers of the worker back until the test says otherwise."""
     gate = {'open': False}
-    take = Worker.take
-    monkeypatch.setattr(Worker, 'take', lambda self: take(self) if gate['open'] else None)
+    take = ModelWorker.take
+    monkeypatch.setattr(ModelWorker, 'take', lambda self: take(self) if gate['open'] else None)
     return gate
 
 

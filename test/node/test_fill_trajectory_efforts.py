@@ -32,8 +32,8 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models.worker_process import WorkerProcess
 from ros2_rnea.node.topics.conversions import waypoints
+from ros2_rnea.node.worker.worker_process import WorkerProcess
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

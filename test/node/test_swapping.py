@@ -33,9 +33,10 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels import call, compiled, machine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
-from ros2_rnea.node.models import configuration, models, worker
+from ros2_rnea.node.models import configuration, models
 from ros2_rnea.node.models.models import Payload
-from ros2_rnea.node.models.worker_process import WorkerError, WorkerProcess
+from ros2_rnea.node.worker import model_worker
+from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from small_robots import ARM, ARM_WITH_GRIPPER
 from std_srvs.srv import SetBool
 
@@ -135,7 +136,8 @@ def test_parameters_that_change_numbers_build_nothing(bench, threads, monkeypatc
     arm.describe(ARM)
     policy, settings = arm.node.policy, arm.node.policy.settings
     threads.clear()
-    monkeypatch.setattr(worker.Worker, 'request', lambda *_: pytest.fail('something is built'))
+    monkeypatch.setattr(
+        model_worker.ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
     for name, value in NUMBERS:
         before = arm.node.get_parameter(name).value
         assert before != value
@@ -227,7 +229,7 @@ def test_a_parameter_comes_into_force_and_what_another_refuses_does_not(bench, r
 
 def test_nothing_keeps_the_node_from_being_disabled(bench, monkeypatch, release):
     def fail(*_):
-        raise WorkerError('it is dead')
+        raise WorkerError('it does not start')
 
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
@@ -241,7 +243,7 @@ def test_nothing_keeps_the_node_from_being_disabled(bench, monkeypatch, release)
     assert reply.success, reply.message
     arm.until(lambda: not arm.node.policy.settings.enabled)
     arm.until(arm.is_settled)
-    assert 'it is dead' in arm.told('robot_description')
+    assert 'it does not start' in arm.told('robot_description')
     assert arm.node.policy.robot.name == 'arm'
     assert arm.call(SetBool, 'enable', data=True).success is False  # of joints that it has not
     assert arm.set_parameter('joints', JOINTS).successful
@@ -250,7 +252,7 @@ def test_nothing_keeps_the_node_from_being_disabled(bench, monkeypatch, release)
 
 
 def test_a_worker_that_dies_is_said_and_replaced_and_the_cycle_goes_on(bench, monkeypatch):
-    monkeypatch.setattr(worker, 'CHECK_PERIOD', 0.05)
+    monkeypatch.setattr(model_worker, 'CHECK_PERIOD', 0.05)
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     process = arm.node._configuration._worker._process

@@ -20,7 +20,7 @@ A worker process keeps nothing that an answer depends on, so that this changes n
 from __future__ import annotations
 
 import pytest
-from ros2_rnea.node.models.worker_process import WorkerProcess
+from ros2_rnea.node.worker.worker_process import WorkerProcess
 
 
 class SharedWorkers:

@@ -1,8 +1,21 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
 """
-What parameters, description and payloads amount to, put in force.
+The model, the settings and the payloads that are in use, and how they are replaced.
 
-Whatever has to be built is asked of the :class:`.Worker`; what comes back is swapped in here, by
-assignments.  Until then, and where it is refused, all stays in force that is.
+The :class:`.ModelWorker` builds new models; its answer is swapped in here by assignments.  Until
+then, and where the answer is an error, the last model and the last settings stay in use.
 """
 
 from __future__ import annotations
@@ -34,11 +47,11 @@ from ros2_rnea.node.models.models import (
     Payload,
     Source,
 )
-from ros2_rnea.node.models.worker import Answer, Built, Request, Worker
 from ros2_rnea.node.parameters import NodeParameters
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
+from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Request
 
 TURN = 0.005
 """How often it is looked whether the worker has answered [s]."""
@@ -95,7 +108,8 @@ class Configuration:
         :raises RneaError: where one does not fit.
         """
         own, settings = self._parameters.own, self._settings()
-        self._worker = Worker(self._diagnostics.worker_died)  # not where a parameter is refused
+        # Only now: a node whose parameters are refused starts no process.
+        self._worker = ModelWorker(self._diagnostics.worker_exited)
         self._timers.restart(own['rate'], settings)
         if own['robot_description']:
             self.take_description(own['robot_description'])

@@ -55,7 +55,7 @@ class Services:
 
     :param policy: gives the policy in force, or None while there is no robot.
     :param now: gives the time on the steady clock [s].
-    :param on_death: told, by another thread, that the process which fills trajectories has died.
+    :param on_exit: called, by another thread, when the process that fills trajectories has exited.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Services:
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], float] = monotonic,
-            on_death: Callable[[str], None] = lambda _: None) -> None:
+            on_exit: Callable[[str], None] = lambda _: None) -> None:
         self._policy = policy
         self._now = now
         self._filling: FillService | None = None
@@ -76,7 +76,7 @@ class Services:
         node.create_service(
             ComputeInverseDynamics, '~/compute_inverse_dynamics',
             lambda request, response: self._answer(self._inverse_dynamics, request, response))
-        self._filling = FillService(node, policy, now, on_death)
+        self._filling = FillService(node, policy, now, on_exit)
 
     def close(self) -> None:
         """End what answers beside the node."""

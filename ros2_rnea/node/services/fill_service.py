@@ -34,11 +34,11 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.node.models.channel import Message
 from ros2_rnea.node.models.introduction import NO_ROBOT
-from ros2_rnea.node.models.plain_data import to_plain
-from ros2_rnea.node.models.worker_process import WorkerProcess
 from ros2_rnea.node.services.fill_answer import Circumstances, circumstances
+from ros2_rnea.node.worker.channel import Message
+from ros2_rnea.node.worker.plain_data import to_plain
+from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
@@ -51,7 +51,7 @@ class FillService:
     :param node: whose service it is.
     :param policy: gives the policy in force, or None while there is no robot.
     :param now: gives the time on the steady clock [s].
-    :param on_death: told, by the service's thread, that its process has died.
+    :param on_exit: called, by the service's thread, when its process has exited.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class FillService:
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], float],
-            on_death: Callable[[str], None]) -> None:
+            on_exit: Callable[[str], None]) -> None:
         self._policy = policy
         self._now = now
-        self._process = WorkerProcess(on_death)
+        self._process = WorkerProcess(on_exit)
         self._node = Node(
             f'_{node.get_name()}_filling', namespace=node.get_namespace(), context=node.context,
             use_global_arguments=False, enable_rosout=False, start_parameter_services=False)

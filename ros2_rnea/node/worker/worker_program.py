@@ -25,7 +25,7 @@ import sys
 def main() -> None:
     """Serve the node at the other end of the socket that has the file descriptor."""
     descriptor, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
-    from ros2_rnea.node.models.worker_tasks import serve
+    from ros2_rnea.node.worker.worker_tasks import serve
 
     serve(descriptor)
 

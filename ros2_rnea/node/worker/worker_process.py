@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A worker process as the node sees it: asked one thing after another, replaced when it dies."""
+"""A worker process as the node sees it: it answers one request after another, and is restarted."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from typing import IO
 import ros2_rnea
 from ros2_rnea import errors
 from ros2_rnea.errors import RneaError
-from ros2_rnea.node.models import worker_program
-from ros2_rnea.node.models.channel import Channel, channel_pair, Message
+from ros2_rnea.node.worker import worker_program
+from ros2_rnea.node.worker.channel import Channel, channel_pair, Message
 
 POLL_PERIOD = 0.05
 """How often a thread that waits for an answer looks whether it still should [s]."""
@@ -54,14 +54,14 @@ class WorkerProcess:
     """
     A process that computes beside the node; see :mod:`.worker_tasks` for what it can be asked.
 
-    It is started by the first request, and anew when it has died.  It runs at low priority, and
+    It is started by the first request, and again when it has exited.  It runs at low priority, and
     ends when the node does.  One thread may ask while another closes.
 
-    :param on_death: told, by the thread that asks, that the process has died, and of what.
+    :param on_exit: called, by the thread that asks, with the reason why the process has exited.
     """
 
-    def __init__(self, on_death: Callable[[str], None]) -> None:
-        self._on_death = on_death
+    def __init__(self, on_exit: Callable[[str], None]) -> None:
+        self._on_exit = on_exit
         self._lock = Lock()
         self._is_closed = False
         self._process: subprocess.Popen | None = None
@@ -75,7 +75,7 @@ class WorkerProcess:
 
         :param is_given_up: asked now and then whether to stop waiting; the process then ends.
         :raises RneaError: of the kind and with the text that the process answered.
-        :raises WorkerError: where the process cannot be started, or has died of the request twice.
+        :raises WorkerError: where the process cannot be started, or exits twice at this request.
         :raises GivenUpError: where nobody waits any more, or this object has been closed.
         """
         for _ in range(TRIES):
@@ -89,18 +89,18 @@ class WorkerProcess:
                     closed = self._is_closed
                 if closed:
                     raise GivenUpError('the node is ending') from error
-                cause = self._bury()
-                self._on_death(cause)
+                cause = self._clean_up()
+                self._on_exit(cause)
                 continue
             if 'error' in answer.content:
                 raise getattr(errors, answer.content['error'])(answer.content['text'])
             return answer
-        raise WorkerError(f'it was given to {TRIES} worker processes, and each has died: {cause}')
+        raise WorkerError(f'{TRIES} worker processes have exited while they worked on it: {cause}')
 
     def keep_alive(self) -> None:
-        """Start another process if the one that there was has died; say so."""
+        """Start another process if the last one has exited, and report that."""
         if self._process is not None and self._process.poll() is not None:
-            self._on_death(self._bury())
+            self._on_exit(self._clean_up())
             self._started()
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class WorkerProcess:
                 self._process.kill()
                 self._process.wait()
 
-    # ---- birth and death ------------------------------------------------------------------------
+    # ---- start and end --------------------------------------------------------------------------
 
     def _started(self) -> Channel:
         with self._lock:
@@ -132,18 +132,18 @@ class WorkerProcess:
 
     def _check_given_up(self, is_given_up: Callable[[], bool]) -> None:
         if self._is_closed or is_given_up():
-            self._bury()
+            self._clean_up()
             raise GivenUpError('nobody waits for the answer any more')
 
-    def _bury(self) -> str:
-        """Clear away the process, and return what it has died of."""
+    def _clean_up(self) -> str:
+        """Clean up after the process, and return why it has exited."""
         with self._lock:
             process, self._process = self._process, None
             if self._channel is not None:
                 self._channel.close()
                 self._channel = None
         if process is None:
-            return 'there was none'
+            return 'it was not running'
         try:
             status = process.wait(POLL_PERIOD)  # it may be about to
         except subprocess.TimeoutExpired:

@@ -37,10 +37,10 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.engines import engine_of
-from ros2_rnea.node.models.channel import Message
 from ros2_rnea.node.models.models import adjustable, KERNELS, Model, Numbers, Source
-from ros2_rnea.node.models.plain_data import from_plain, to_plain
-from ros2_rnea.node.models.worker_process import WorkerError, WorkerProcess
+from ros2_rnea.node.worker.channel import Message
+from ros2_rnea.node.worker.plain_data import from_plain, to_plain
+from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 
 OVERTAKEN_PATIENCE = 1.0
 """How long a request may still take after a newer one has come [s]."""
@@ -86,16 +86,16 @@ class Answer(NamedTuple):
     result: Built | RneaError
 
 
-class Worker:
+class ModelWorker:
     """
     The thread and its process, from now on until it is closed.
 
-    :param on_death: told, by the thread, that the process has died; it is started again.
+    :param on_exit: called, by the thread, when the process has exited; it is started again.
     """
 
-    def __init__(self, on_death: Callable[[str], None]) -> None:
+    def __init__(self, on_exit: Callable[[str], None]) -> None:
         sys.setswitchinterval(LONGEST_WAIT)
-        self._process = WorkerProcess(on_death)
+        self._process = WorkerProcess(on_exit)
         self._changed = Condition()
         self._waiting: Request | None = None
         self._overtaken: float | None = None  # when that happened to the request at work

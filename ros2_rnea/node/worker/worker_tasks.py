@@ -31,9 +31,9 @@ from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.audit import Finding
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.node.models.channel import channel_of, Message
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
-from ros2_rnea.node.models.plain_data import from_plain, to_plain
+from ros2_rnea.node.worker.channel import channel_of, Message
+from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.robot import Robot
 
 NICENESS = 10
