@@ -91,6 +91,29 @@ def test_an_effort_that_is_cut_is_flagged(arm):
     assert np.abs(heard[-1].total[1]) > np.abs(heard[-1].sent[1])
 
 
+def test_an_effort_that_may_not_rise_at_once_is_flagged_at_its_joints(arm):
+    assert arm.set_parameter('effort_rate_limit', 1e-3).successful
+    heard, _ = listened_to(arm)
+    arm.answer(['shoulder', 'elbow'], [2.5, 0.0])
+    arm.until(lambda: heard)
+    assert list(heard[-1].rate_limited) == [True, True]
+    assert list(heard[-1].saturated) == list(heard[-1].restrained) == [False, False]
+
+
+def test_an_effort_that_drives_a_joint_against_its_end_is_flagged_at_that_joint(arm):
+    heard, _ = listened_to(arm)
+    end = ['shoulder', 'elbow'], [0.0, 3.0]
+
+    def is_restrained() -> bool:
+        arm.push('tool', moment=(0.0, -30.0, 0.0))
+        arm.answer(*end)
+        return any(any(message.restrained) for message in heard)
+
+    arm.until(is_restrained)
+    flagged = next(message for message in heard if any(message.restrained))
+    assert list(flagged.restrained) == [name == 'elbow' for name in flagged.name]
+
+
 def test_efforts_that_are_not_measured_are_none(arm):
     heard, _ = listened_to(arm)
     arm.answer(*STATE)

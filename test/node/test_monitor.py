@@ -1,0 +1,94 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is looked at once a second: which conditions are noticed, and that they end."""
+
+from math import inf
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ros2_rnea.node import monitor
+
+NOW = 50.0
+
+
+class Notices(dict):
+    """The notices of the diagnostics, of which those that ended are gone."""
+
+    def notice(self, about, text):
+        self.pop(about, None)
+        if text:
+            self[about] = text
+
+
+def policy(stale=(), missing=(), from_imu=False, imu_received=-inf, silent=(), deviations=None):
+    """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
+    return SimpleNamespace(
+        wrenches=SimpleNamespace(stale=lambda now: stale if now == NOW else None),
+        motion=SimpleNamespace(controller=SimpleNamespace(missing=missing)),
+        settings=SimpleNamespace(gravity_from_imu=from_imu),
+        measured_gravity=SimpleNamespace(received=imu_received),
+        gravity=np.array([0.0, 0.12345, -9.8]),
+        states=SimpleNamespace(silent_others=lambda now, longest: silent if (
+            now, longest) == (NOW, monitor.LONGEST_SILENCE) else None),
+        mimic_deviations=lambda: deviations or {})
+
+
+def noticed(**conditions):
+    """Return what is noticed, and check that it ends where the conditions do."""
+    notices = Notices()
+    monitor.check_policy(policy(**conditions), NOW, notices)
+    found = dict(notices)
+    monitor.check_policy(policy(), NOW, notices)
+    assert notices == {}
+    return found
+
+
+def test_where_all_is_well_there_is_nothing_to_say():
+    assert noticed() == {}
+
+
+@pytest.mark.parametrize('conditions, about, names', [
+    ({'stale': ('tool', 'wrist')}, 'old wrenches', ['tool', 'wrist', 'wrench_timeout']),
+    ({'missing': ('velocities',)}, 'controller_state', ['velocities']),
+    ({'silent': ('grip',)}, 'other joints', ['grip']),
+    ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
+     ['thumb', '+0.2500', 'finger', '-0.5000'])])
+def test_a_condition_is_noticed_with_the_names_that_it_is_about(conditions, about, names):
+    found = noticed(**conditions)
+    assert list(found) == [about]
+    for name in names:
+        assert name in found[about]
+
+
+@pytest.mark.parametrize('received, is_silent', [
+    (-inf, True), (NOW - monitor.LONGEST_SILENCE - 0.125, True), (NOW + 0.125, True),
+    (NOW - monitor.LONGEST_SILENCE, False), (NOW, False)])
+def test_an_accelerometer_that_gravity_is_taken_from_must_not_be_silent(received, is_silent):
+    found = noticed(from_imu=True, imu_received=received)
+    assert list(found) == (['gravity_from_imu'] if is_silent else [])
+    assert not is_silent or '[0.0, 0.123, -9.8]' in found['gravity_from_imu']
+    assert noticed(from_imu=False, imu_received=received) == {}
+
+
+@pytest.mark.parametrize('count, depth, is_noticed', [
+    (0, 1, False), (1, 1, False), (2, 1, True), (3, 1, True), (2, 2, False), (3, 10, False)])
+def test_publishers_that_share_a_topic_need_a_queue(count, depth, is_noticed):
+    node = SimpleNamespace(count_publishers={'/joint_states': count}.get)
+    states = SimpleNamespace(
+        topic_name='/joint_states', qos_profile=SimpleNamespace(depth=depth))
+    notices = Notices({'state_depth': 'from before'})
+    monitor.check_publishers(node, states, notices)
+    assert list(notices) == (['state_depth'] if is_noticed else [])
+    assert not is_noticed or f'state_depth to {2 * count}' in notices['state_depth']
