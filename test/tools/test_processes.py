@@ -128,3 +128,19 @@ def test_the_next_run_writes_its_own_log(tmp_path):
             children.start('driver', [sys.executable, '-c', SLEEPER.replace('ready', word)])
             until(lambda written=word: written in log.read_text())
     assert 'ready' not in log.read_text()
+
+
+def test_a_signal_while_a_child_starts_loses_no_child(tmp_path, monkeypatch):
+    started = []
+
+    def interrupted(*arguments, **options):
+        started.append(popen(*arguments, **options))
+        os.kill(os.getpid(), signal.SIGINT)  # as from a keyboard, before Popen has returned
+        return started[0]
+
+    popen = processes.subprocess.Popen
+    monkeypatch.setattr(processes.subprocess, 'Popen', interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        with Children(tmp_path) as children:
+            children.start('sleeper', [sys.executable, '-c', SLEEPER])
+    assert started[0].poll() is not None

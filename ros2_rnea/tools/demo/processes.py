@@ -15,11 +15,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 import os
 from pathlib import Path
 import signal
 import subprocess
+from threading import current_thread, main_thread
 from types import TracebackType
 
 PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
@@ -62,7 +64,7 @@ class Children:
         self._commands[name] = command
         # The environment goes whole: the ROS wheels set LD_LIBRARY_PATH and a mark that they
         # did, and a child that gets one without the other cannot import rclpy.
-        with self._log(name).open(mode) as log:
+        with self._log(name).open(mode) as log, _signals_deferred():
             self._children[name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 start_new_session=True)
@@ -103,6 +105,28 @@ class Children:
 
     def _log(self, name: str) -> Path:
         return self._log_folder / f'{name}.log'
+
+
+@contextmanager
+def _signals_deferred() -> Iterator[None]:
+    """
+    Let signals that end the demo wait until a child is registered.
+
+    Their handlers raise: in the middle of Popen, nobody would know the child any more.
+    """
+    if current_thread() is not main_thread():  # which has no handlers
+        yield
+        return
+    arrived: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _: arrived.append(number))
+                for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number in arrived:
+        signal.raise_signal(number)
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:
