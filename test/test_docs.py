@@ -110,3 +110,12 @@ def test_interface_shows_parameters_and_definitions_as_they_are(path: str):
 @pytest.mark.parametrize('status', Status, ids=lambda status: status.name)
 def test_reading_the_numbers_explains_every_state(status: Status):
     assert f'   * - ``{status.name.lower()}``\n' in text('reading-the-numbers')
+
+
+def test_architecture_names_files_that_exist():
+    text = (ROOT / 'ARCHITECTURE.md').read_text(encoding='utf-8')
+    named = set(re.findall(r'[\w./]+\.(?:py|c|msg|yaml)\b', text))
+    paths = [path.as_posix() for path in ROOT.rglob('*')
+             if not {'.venv', 'build', 'install'} & {*path.parts}]
+    assert len(named) > 80
+    assert [name for name in named if not any(path.endswith(f'/{name}') for path in paths)] == []
