@@ -33,7 +33,8 @@ PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
 LASTING = (
-    'robot_description', 'model', 'joint_trajectory', 'effort_controller', 'trajectory_controller')
+    'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
+    'trajectory_controller')
 """What changes now and then: a notice stays until it ends, and another text is said again."""
 
 LEVELS = {

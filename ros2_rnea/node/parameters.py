@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from math import inf
 from typing import Any, NamedTuple
@@ -43,6 +43,9 @@ PER_JOINT = {
         f"{parameter.meaning} of joint {{!r}}, over the description's [{parameter.unit}].",
         parameter.needed) for parameter in JOINT_DYNAMICS},
 }
+
+_OF_ONE_COORDINATE = {
+    parameter.name + '.' for parameter in JOINT_DYNAMICS if parameter.of_one_coordinate}
 
 _DEFAULT = Settings()
 
@@ -255,11 +258,16 @@ def declare(node: Node) -> None:
             raise ArgumentError(str(error)) from error
 
 
-def declare_for_joints(node: Node, joints: Iterable[str]) -> Iterator[None]:
-    """Declare the parameters that each joint may have, one at a time."""
-    for joint in joints:
+def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:
+    """
+    Declare the parameters that each joint may have, one at a time.
+
+    :param joints: how many degrees of freedom each has, by name.
+    """
+    for joint, dof in joints.items():
         for family, (description, constraint) in PER_JOINT.items():
-            if not node.has_parameter(family + joint):
+            if (dof == 1 or family not in _OF_ONE_COORDINATE) and (
+                    not node.has_parameter(family + joint)):
                 node.declare_parameter(family + joint, None, ParameterDescriptor(
                     description=description.format(joint),
                     additional_constraints=constraint,

@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import diagnostics, monitor
 from sensor_msgs.msg import JointState
-from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
+from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot, ROVER
 
 pytestmark = pytest.mark.ros
 
@@ -249,3 +249,78 @@ def test_friction_of_no_joint_is_said(bench, capfd):
     arm.describe(ARM)
     assert 'friction.elbw is of no independent moving joint' in capfd.readouterr().err
     assert friction(arm) == pytest.approx([0.5, 0.0])
+
+
+@pytest.mark.parametrize('name', ['spring_stiffness', 'spring_reference'])
+def test_a_joint_of_several_coordinates_has_no_parameter_of_a_spring(bench, name):
+    rover = bench(state_timeout=9.0)
+    rover.describe(ROVER)
+    assert rover.node.has_parameter(f'{name}.pan')
+    assert rover.node.has_parameter('damping.drive')
+    assert not rover.node.has_parameter(f'{name}.drive')
+
+
+def test_a_spring_that_the_joint_in_force_cannot_have_is_refused(bench):
+    arm = bench(state_timeout=9.0)
+    arm.describe(ROVER.replace('"drive"', '"lift"').replace('"pan"', '"drive"'))
+    assert arm.set_parameter('spring_stiffness.drive', 2.0).successful
+    arm.describe(ROVER)  # whose joint of that name is planar
+    assert 'planar' in arm.told('robot_description')
+    assert arm.node.policy.robot.joint_names == ('lift', 'drive')
+    assert arm.set_parameter('spring_stiffness.drive', 3.0).successful  # it is still that of one
+    assert arm.node.set_parameters([Parameter('enabled', value=False)])[0].successful
+    assert not arm.node.policy.settings.enabled
+
+
+def test_an_error_while_parameters_come_into_force_does_not_keep_the_node_enabled(
+        bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+
+    def fail(*_):
+        raise ArgumentError('no such number')
+
+    monkeypatch.setattr(type(arm.node._configuration._model), 'change', fail)
+    assert arm.set_parameter('enabled', False).successful
+    assert not arm.node.policy.settings.enabled
+    assert 'no such number' in arm.told('parameters')
+    monkeypatch.undo()
+    assert arm.set_parameter('lookahead', 0.1).successful
+    assert arm.told('parameters') == ''
+
+
+# ---- robot and parameters together --------------------------------------------------------------
+
+OTHER = ARM.replace('shoulder', 'swivel')
+
+
+def test_a_description_and_its_joints_can_be_set_together(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert arm.node.set_parameters_atomically([
+        Parameter('robot_description', value=OTHER),
+        Parameter('joints', value=['swivel', 'elbow'])]).successful
+    arm.until(arm.is_settled)
+    assert arm.node.policy.robot.joint_names == ('swivel', 'elbow')
+    arm.answer(['swivel', 'elbow'], [0.1, 0.2])
+
+
+def test_a_description_that_was_refused_for_the_joints_comes_into_force_with_others(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    arm.describe(OTHER)
+    assert 'shoulder' in arm.told('robot_description')
+    assert arm.set_parameter('joints', ['swivel', 'elbow']).successful
+    arm.until(arm.is_settled)
+    assert arm.node.policy.robot.joint_names == ('swivel', 'elbow')
+    assert arm.told('robot_description') == ''
+    assert not arm.set_parameter('joints', JOINTS).successful
+
+
+def test_a_source_that_is_refused_again_is_said_again(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    for links, said in ((['nowhere'], True), ([], False), (['nowhere'], True)):
+        assert arm.set_parameter('massless_links', links).successful
+        arm.until(arm.is_settled)
+        assert ('nowhere' in arm.told('model')) is said

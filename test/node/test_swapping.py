@@ -124,6 +124,7 @@ def test_one_description_makes_one_robot_and_one_policy(bench, monkeypatch):
 NUMBERS = [
     ('gravity', [0.0, 9.81, 0.0]), ('lookahead', 0.1), ('hold_tolerance', 0.3),
     ('damping.elbow', 0.4), ('friction.shoulder', 0.4), ('blend_time', 0.1),
+    ('spring_stiffness.elbow', 4.0), ('spring_reference.shoulder', 0.4),
     ('effort_limit_factor', 0.5), ('effort_rate_limit', 100.0), ('state_timeout', 0.3),
     ('on_stale_state', 'decay'), ('wrench_timeout', 0.3), ('wrench_tool_mass', 0.3),
     ('mode', 'gravity_compensation'), ('terms', 'no_gravity'), ('beyond_limits', 'scale'),
@@ -222,6 +223,87 @@ def test_a_parameter_comes_into_force_and_what_another_refuses_does_not(bench, r
     arm.node.remove_on_set_parameters_callback(refuse)
     assert arm.node._configuration.set_parameter('gravity', [0.0, 9.0, 0.0]).successful
     assert arm.node.policy.gravity.tolist() == [0.0, 9.0, 0.0]  # at once, for ~/set_gravity
+
+
+# ---- payloads while a description is coming -----------------------------------------------------
+
+
+@pytest.fixture
+def loaded(bench):
+    """Return an arm that carries a box, and what its robot carries after each swap."""
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    arm.node._configuration.take_payload(box(link='lower'))
+    arm.until(arm.is_settled)
+    assert carried(arm) == ['box']
+    return arm
+
+
+def carried(arm):
+    return [*arm.node.policy.robot.payloads]
+
+
+@pytest.fixture
+def after_swaps(monkeypatch):
+    """Return what the robot carries after each swap."""
+    seen = []
+    replace_policy = configuration.Configuration._replace_policy
+
+    def watched(self, *arguments):
+        replace_policy(self, *arguments)
+        seen.append([*self.policy.robot.payloads])
+
+    monkeypatch.setattr(configuration.Configuration, '_replace_policy', watched)
+    return seen
+
+
+def test_a_payload_stays_where_the_description_changes_and_changes_back(loaded, after_swaps):
+    for description in (ARM_WITH_GRIPPER, ARM):
+        loaded.node._configuration.take_description(description)
+    loaded.until(loaded.is_settled)
+    loaded.describe(ARM_WITH_GRIPPER)
+    loaded.describe(ARM)
+    assert carried(loaded) == ['box']
+    assert after_swaps == [['box'], ['box']]  # the first pair builds nothing
+
+
+def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, after_swaps):
+    arm = bench(joints=JOINTS, state_timeout=9.0, payload_links=['lower'])
+    arm.describe(ARM)
+    assert arm.set_parameter('payload_links', []).successful
+    arm.node._configuration.take_description(ARM_WITH_GRIPPER)
+    assert arm.node._configuration.take_payload(box(link='lower'))
+    arm.until(arm.is_settled)
+    assert after_swaps == [[], ['box']]
+    assert [payload.name for payload in arm.node._diagnostics.payloads] == ['box']
+
+
+def test_a_payload_comes_into_force_although_the_coming_description_is_refused(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    arm.node._configuration.take_description('<robot name="broken"/>')
+    assert not arm.node._configuration.take_payload(box(link='lower'))
+    arm.until(arm.is_settled)
+    assert carried(arm) == ['box']
+    assert 'no links' in arm.told('robot_description')
+
+
+def test_a_payload_whose_link_the_new_robot_has_not_is_dropped_and_named(loaded, capfd):
+    other = ARM.replace('"lower"', '"forearm"')
+    loaded.describe(other)
+    assert carried(loaded) == []
+    assert "the payload 'box' on link 'lower' is dropped" in capfd.readouterr().err
+
+
+def test_the_longer_of_two_transitions_counts(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    changes = arm.node._configuration
+    changes.take_payload(box(link='lower', name='first'), 30.0)
+    changes.take_payload(box(link='lower', name='second'), 2.0)
+    assert changes._transition == 30.0
+    arm.until(arm.is_settled)
+    assert carried(arm) == ['first', 'second']
 
 
 # ---- without a worker ---------------------------------------------------------------------------

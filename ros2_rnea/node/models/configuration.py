@@ -130,6 +130,7 @@ class Configuration:
 
     def take_description(self, description: str) -> None:
         """Ask for the model of a description; if it is refused, the one before stays."""
+        self._refused = None
         self._request(self._source(description))
 
     def close(self) -> None:
@@ -155,7 +156,7 @@ class Configuration:
                 raise ArgumentError(
                     f'no joint moves the link {payload.link!r}: what it carries changes no effort')
         others = (other for other in self._payloads if other.name != payload.name)
-        return self._carry((*others, payload), transition)
+        return self._change_payloads((*others, payload), transition)
 
     def drop_payload(self, name: str, transition: float | None = None) -> bool:
         """
@@ -169,7 +170,7 @@ class Configuration:
             raise ArgumentError(
                 f'there is no payload {name!r}; there is {", ".join(names) or "none"}')
         others = (other for other in self._payloads if other.name != name)
-        return self._carry(tuple(others), transition)
+        return self._change_payloads(tuple(others), transition)
 
     def _described(self) -> Source:
         source = self._latest
@@ -177,16 +178,24 @@ class Configuration:
             raise ArgumentError(NO_ROBOT)
         return source
 
-    def _carry(self, payloads: tuple[Payload, ...], transition: float | None) -> bool:
-        self._payloads = payloads
-        self._apply_numbers(transition)
-        if self._model is not None and all(map(self._model.can_carry, payloads)):
-            return True
-        self._request(self._source(self._described().description), transition)
-        return False
+    def _change_payloads(self, payloads: tuple[Payload, ...], transition: float | None) -> bool:
+        former, self._payloads = self._payloads, payloads
+        try:
+            self._apply_numbers(transition)
+        except RneaError:
+            self._payloads = former
+            raise
+        is_in_force = self._model is not None and all(map(self._model.can_carry, payloads))
+        if not is_in_force or self._coming is not None:  # which must be able to carry them, too
+            self._request(self._source(self._described().description), transition)
+        return is_in_force
 
     def _apply_numbers(self, transition: float | None) -> None:
-        """Write payloads and joint parameters into the robot, as far as it is made for them."""
+        """
+        Write payloads and joint parameters into the robot, as far as it is made for them.
+
+        :raises RneaError: where one is not possible.
+        """
         if self._model is None or self.policy is None:
             return
         if self._model.change(self._numbers):
@@ -243,12 +252,30 @@ class Configuration:
         :raises RneaError: where they do not fit it.
         """
         self._objection(asked.own)  # which checks names
-        is_other_robot_coming = self._coming is not None and (
-            self._model is None
-            or self._coming.description != self._model.source.description)
-        if self._model is not None and not is_other_robot_coming:
+        if self._model is not None and not self._is_for_another_robot(asked):
             check_settings(self._model.robot, asked.settings)
             check_strictly(asked.own['strict_model'], self._model.findings)
+            self._model.check(Numbers(asked.joint_parameters))
+
+    def _is_for_another_robot(self, asked: NodeParameters) -> bool:
+        """
+        Tell whether parameters may be meant for another robot than the one in force.
+
+        That is so where they bring its description, while it is being built, and while it waits
+        for parameters that fit it.  In the last case the node can be enabled only with parameters
+        for the robot in force.
+        """
+        if asked.own['robot_description'] not in (
+                '', self._parameters.own['robot_description']):
+            return True
+        if self._is_of_another_robot(self._coming):
+            return True
+        is_enabled_now = asked.settings.enabled and not self._parameters.settings.enabled
+        return self._is_of_another_robot(self._refused) and not is_enabled_now
+
+    def _is_of_another_robot(self, source: Source | None) -> bool:
+        return source is not None and (
+            self._model is None or source.description != self._model.source.description)
 
     def _apply_parameters(self) -> None:
         """Put the stored parameters in force; what has to be built for them comes later."""
@@ -257,21 +284,38 @@ class Configuration:
         if self._next_turn is not None:
             self._node.destroy_timer(self._next_turn)
             self._next_turn = None
+        if not self._node.get_parameter('enabled').value:
+            self._disable()  # first, so that no error below keeps it from being so
+        try:
+            self._apply_all_parameters()
+        except RneaError as error:
+            self._diagnostics.notice('parameters', f'not all are in force: {error}')
+        else:
+            self._diagnostics.notice('parameters', '')
+
+    def _disable(self) -> None:
+        if self.policy is not None and self.policy.settings.enabled:
+            self.policy.change_settings(
+                replace(self.policy.settings, enabled=False), self._parameter_transition)
+
+    def _apply_all_parameters(self) -> None:
         former, self._parameters = (
             self._parameters, parameters.read(parameters.values_of(self._node)))
         self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
         self._apply_settings()
-        self._apply_numbers(self._parameter_transition)
         own, source = self._parameters.own, self._latest
         if own['robot_description'] and (
                 own['robot_description'] != former.own['robot_description']):
             self.take_description(own['robot_description'])
-        elif source is not None:
-            wanted = self._source(source.description)
-            if wanted != self._refused:
+        elif self._refused is not None:
+            wanted = self._source(self._refused.description)
+            may_fit_now = (
+                self._is_of_another_robot(self._refused) and self._parameters != former)
+            if wanted != self._refused or may_fit_now:
                 self._request(wanted, self._transition)
-        elif self._refused is not None and self._parameters != former:
-            self._request(self._source(self._refused.description))  # it may do now
+        elif source is not None:
+            self._request(self._source(source.description), self._transition)
+        self._apply_numbers(self._parameter_transition)
 
     def _apply_settings(self) -> None:
         """Put the settings in force for the robot that is."""
@@ -285,8 +329,8 @@ class Configuration:
             self._node.get_logger().warning(
                 'the parameters are for another robot than the one in force, which keeps those '
                 f'that it has: {error}')
-            self._change_settings(
-                self.policy, replace(self.policy.settings, enabled=settings.enabled))
+            if not settings.enabled:
+                self._disable()
 
     def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
         """
@@ -308,13 +352,13 @@ class Configuration:
 
     def _source(self, description: str) -> Source:
         """Return what a model of a description is made from by the present parameters."""
-        own, latest = self._parameters.own, self._latest
+        own, model = self._parameters.own, self._model
         links = {*own['payload_links']}
-        if latest is not None and latest.description == description:
-            links.update(latest.payload_links)  # what is compiled once stays so
-        model = self._model
         if model is not None and model.source.description != description:
             model = None
+        for source in (self._coming, None if model is None else model.source):
+            if source is not None and source.description == description:
+                links.update(source.payload_links)  # what is compiled once stays so
         links.update(payload.link for payload in self._payloads
                      if model is None or not model.can_carry(payload))
         return Source(
@@ -335,8 +379,12 @@ class Configuration:
         :param transition: over which the effort goes over to its [s]; None: as for other changes.
         """
         if source == self._coming:
+            if transition is not None:
+                self._transition = max(transition, self._transition or 0.0)
             return
-        self._answer = None
+        if self._refused is not None and self._refused.description == source.description:
+            self._refused = None
+        self._discard_answer()
         if self._model is not None and source == self._model.source:
             self._worker.cancel()
             self._stop_waiting()
@@ -361,7 +409,7 @@ class Configuration:
             self._answer = self._worker.take()
             if self._answer is not None and isinstance(self._answer.result, Built):
                 self._declarations = parameters.declare_for_joints(
-                    self._node, self._answer.result.model.robot.joint_names)
+                    self._node, self._answer.result.model.degrees_of_freedom)
         if self._answer is None:
             self._tell_of_long_wait()
             return
@@ -384,8 +432,15 @@ class Configuration:
         finally:
             self._is_declaring = False
 
+    def _discard_answer(self) -> None:
+        """Let the worker's thread free an answer that has been overtaken."""
+        if self._answer is not None:
+            answer, self._answer = self._answer, None
+            self._worker.discard(answer)
+
     def _stop_waiting(self) -> None:
-        self._coming = self._answer = self._transition = None
+        self._discard_answer()
+        self._coming = self._transition = None
         self._diagnostics.notice('model', '')
 
     def _stop_turns(self) -> None:
@@ -397,11 +452,20 @@ class Configuration:
         """Say why a model does not come into force."""
         self._stop_waiting()
         self._refused = source
-        if self._model is None or source.description != self._model.source.description:
+        model = self._model
+        if model is None:
             self._diagnostics.refused('robot_description', error)
-            return
-        self._payloads = tuple(filter(self._model.can_carry, self._payloads))
-        self._diagnostics.notice('model', f'the new model does not come into force: {error}')
+        elif source.description != model.source.description:
+            self._diagnostics.refused('robot_description', error)
+            self._drop_payloads(
+                lambda payload: payload.link in model.tree.links,
+                f'{model.robot.name!r} has no such link')
+            wanted = self._source(model.source.description)
+            if wanted != model.source:  # a payload has come meanwhile
+                self._request(wanted)
+        else:
+            self._drop_payloads(model.can_carry, 'the model for it is refused')
+            self._diagnostics.notice('model', f'the new model does not come into force: {error}')
 
     def _swap(self, source: Source, built: Built) -> None:
         """
@@ -412,16 +476,25 @@ class Configuration:
         model, policy = built
         former, settings, transition = self._model, self._settings(), self._transition
         former_policy = self.policy
-        if policy.settings != settings:  # other parameters have come meanwhile
-            try:
+        missing = {payload.link for payload in self._payloads
+                   if payload.link in model.tree.links and not model.can_carry(payload)}
+        if missing:
+            self._request(source._replace(
+                payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
+            return
+        try:
+            if policy.settings != settings:  # other parameters have come meanwhile
                 policy = FeedforwardPolicy(model.robot, settings)
-            except ArgumentError as error:
-                self._refuse(source, error)
-                return
+            model.change(self._numbers)  # if others have come meanwhile
+        except RneaError as error:
+            self._refuse(source, error)
+            return
+        self._answer = None
         self._stop_waiting()
         self._model = model
-        self._drop_payloads_without_link(model)
-        model.change(self._numbers)  # if others have come meanwhile
+        self._drop_payloads(
+            lambda payload: payload.link in model.tree.links,
+            f'{model.robot.name!r} has no such link')
         self._replace_policy(policy, transition)
         self._diagnostics.robot = model.robot.name
         self._diagnostics.findings = model.findings
@@ -447,11 +520,10 @@ class Configuration:
         self._publishers.prepare(policy.controlled, has_commands=bool(policy.settings.joints))
         self.policy = policy
 
-    def _drop_payloads_without_link(self, model: Model) -> None:
+    def _drop_payloads(self, can_stay: Callable[[Payload], bool], reason: str) -> None:
+        """Drop the payloads that cannot stay, and say which and why."""
         for payload in self._payloads:
-            if payload.link not in model.tree.links:
+            if not can_stay(payload):
                 self._node.get_logger().warning(
-                    f'the payload {payload.name!r} is dropped: {model.robot.name!r} has no link '
-                    f'{payload.link!r}')
-        self._payloads = tuple(
-            payload for payload in self._payloads if payload.link in model.tree.links)
+                    f'the payload {payload.name!r} on link {payload.link!r} is dropped: {reason}')
+        self._payloads = tuple(filter(can_stay, self._payloads))

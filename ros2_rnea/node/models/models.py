@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot
 from ros2_rnea.audit import audit, Finding, Severity
-from ros2_rnea.errors import DescriptionError
+from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.kernels.engines import Engine
-from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
 
@@ -78,16 +78,38 @@ class Model(NamedTuple):
     robot: AdjustableRobot
     findings: tuple[Finding, ...]
 
+    @property
+    def degrees_of_freedom(self) -> dict[str, int]:
+        """Return how many degrees of freedom each independent joint has, by name."""
+        return {joint: self.tree.bodies[index].type.nv
+                for joint, index in self.tree.joints.items()}
+
     def can_carry(self, payload: Payload) -> bool:
         """Tell whether a payload can be attached without another model."""
         return payload.link in self.tree.links and self.robot.takes_payload(payload.link)
+
+    def check(self, numbers: Numbers) -> None:
+        """
+        Check that the joints of the robot can have the parameters that are given for them.
+
+        :raises ArgumentError: naming the first parameter that its joint cannot have.
+        """
+        for kind in JOINT_DYNAMICS:
+            for joint in numbers.joint_parameters.get(kind.name, {}):
+                if joint in self.tree.joints:
+                    joint_type = self.tree.bodies[self.tree.joints[joint]].type
+                    if kind.of_one_coordinate and joint_type.nv > 1:
+                        raise ArgumentError(
+                            f'{kind.name}.{joint}: joint {joint!r} is {joint_type.label} and '
+                            f'cannot have a {kind.name}; only a joint of one coordinate can')
 
     def change(self, numbers: Numbers) -> bool:
         """
         Write numbers into the robot, those that can be, and tell whether one is another now.
 
-        :raises RneaError: where one is not possible.
+        :raises RneaError: where one is not possible; then no joint parameter has changed.
         """
+        self.check(numbers)
         is_changed = False
         bodies, joints = self.robot.tree.bodies, self.tree.joints
         for name in ADJUSTABLE:
