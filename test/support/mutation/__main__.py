@@ -23,8 +23,9 @@ mutant.
 First all tests of the folder run once with coverage, which tells which tests execute which line.
 Then each mutant of the sample gets a process, forked from one that has imported everything except
 the package, and a copy of the repository in which the mutant stands.  The tests that execute the
-changed line run until one fails; for a line that is executed at import only, all tests of the
-files in which a test executes anything of its file.  Some runs are controls without a mistake:
+changed line run until one fails; for a line that is executed at import only, or of a file that
+only other processes import, all tests of the files in which a test executes anything of its file,
+or else all.  Some runs are controls without a mistake:
 they should pass, and the number that fails tells how often a kill may have had another reason.
 
 Results are kept in out/mutation, so that an interrupted run goes on where it was.  A mutant that
@@ -133,7 +134,7 @@ def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
     first, last = mutant.lines
     names = {name for line in range(first, last + 1) for name in lines.get(str(line), ())}
     is_in_function = mutant.scope.rsplit('.', 1)[-1][:1].islower() or '__' in mutant.scope
-    if not names and not is_in_function:  # every test near those that come by the file
+    if not names and not (is_in_function and lines):  # also where no process that is seen comes by
         near = {name for those in lines.values() for name in those} or covered['seconds'].keys()
         files = {name.split('::')[0] for name in near}
         names = {name for name in covered['seconds'] if name.split('::')[0] in files}

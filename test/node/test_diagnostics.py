@@ -1,0 +1,232 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is logged and what /diagnostics says, by a clock that the test sets."""
+
+from types import SimpleNamespace
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
+from ros2_rnea.node import diagnostics
+from ros2_rnea.node.diagnostics import Diagnostics, LASTING, LATENCY_WINDOW, LEVELS, PERIOD
+
+OK, WARN, ERROR, STALE = (
+    DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
+EFFORT = np.zeros(2)
+JOINTS = ('shoulder', 'elbow')
+
+
+class World:
+    """Diagnostics of a node that is none, what they log and publish, and the time."""
+
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        self.log, self.published = [], []
+        monkeypatch.setattr(diagnostics, 'monotonic', lambda: self.now)
+        logger = SimpleNamespace(**{
+            level: lambda text, level=level: self.log.append((level, text))
+            for level in ('info', 'warning', 'error')})
+        node = SimpleNamespace(
+            create_publisher=lambda *_: SimpleNamespace(publish=self.published.append),
+            create_timer=self._keep_timer, get_logger=lambda: logger,
+            get_clock=lambda: SimpleNamespace(now=lambda: SimpleNamespace(to_msg=Time)),
+            get_fully_qualified_name=lambda: '/robot/inverse_dynamics')
+        self.under_test = Diagnostics(node)
+
+    def _keep_timer(self, period, callback, clock):
+        self.period, self._tick = period, callback
+
+    def tick(self, after=PERIOD):
+        """Let time pass, and the timer run."""
+        self.now += after
+        self._tick()
+
+    @property
+    def levels(self):
+        return [level for level, _ in self.log]
+
+    @property
+    def status(self):
+        """Return the newest status."""
+        return self.published[-1].status[0]
+
+    @property
+    def values(self):
+        return {value.key: value.value for value in self.status.values}
+
+
+@pytest.fixture
+def world(monkeypatch):
+    return World(monkeypatch)
+
+
+# ---- decisions ----------------------------------------------------------------------------------
+
+
+def test_before_the_first_decision_it_waits_for_a_robot(world):
+    world.tick()
+    assert world.period == PERIOD
+    assert (world.status.name, world.status.hardware_id, world.status.level) == (
+        'robot/inverse_dynamics: inverse dynamics', 'none', WARN)
+    assert world.values == {'robot': 'none', 'state': 'waiting', 'commands': '0'}
+    assert world.log == []
+
+
+@pytest.mark.parametrize('status', Status)
+def test_each_state_is_logged_as_what_it_is(world, status):
+    world.under_test.decided(Decision(status, ('shoulder',)))
+    expected = {OK: 'info', WARN: 'warning', ERROR: 'error', STALE: 'error'}[LEVELS[status]]
+    assert world.levels == [expected]
+    assert status.value in world.log[0][1] and 'shoulder' in world.log[0][1]
+    assert world.status.level == LEVELS[status]
+    assert world.values['state'] == status.name.lower()
+
+
+def test_a_state_that_stays_is_logged_once_and_published_on(world):
+    for _ in range(5):
+        world.under_test.decided(Decision(Status.GRAVITY, effort=EFFORT))
+        world.tick()
+    assert len(world.log) == 1
+    assert len(world.published) == 6
+    assert world.values['commands'] == '5'
+
+
+def test_the_same_state_of_another_joint_is_another(world):
+    for joint in JOINTS:
+        world.under_test.decided(Decision(Status.UNKNOWN_POSITION, (joint,)))
+        world.tick()
+    assert [joint in text for joint, (_, text) in zip(JOINTS, world.log)] == [True, True]
+
+
+def test_states_that_change_in_every_cycle_are_logged_once_a_period_and_the_last_is(world):
+    for turn in range(10):
+        world.under_test.decided(Decision((Status.GRAVITY, Status.FOLLOWING)[turn % 2]))
+        world.now += 0.01 * PERIOD
+    assert len(world.log) == 1
+    world.tick()
+    assert len(world.log) == 2
+    assert Status.FOLLOWING.value in world.log[-1][1]
+
+
+def test_efforts_that_are_limited_are_noticed_by_joint_until_a_period_after_the_last(world):
+    flags = LimitFlags(
+        JOINTS, np.array([True, False]), np.array([False, True]), np.array([False, False]))
+    world.under_test.decided(Decision(Status.GRAVITY, effort=EFFORT, limited=flags))
+    by_flag = dict(zip(LimitFlags._fields[1:], flags[1:]))
+    told = {key: value for key, value in world.values.items() if 'effort' in key or 'lim' in key}
+    assert len(told) == 2
+    for which in by_flag.values():
+        for joint, flag in zip(JOINTS, which):
+            assert not flag or any(joint in text for text in told.values())
+    world.tick(0.5 * PERIOD)
+    assert told.items() <= world.values.items()
+    world.tick(0.5 * PERIOD)
+    assert not told.keys() & world.values.keys()
+
+
+# ---- notices ------------------------------------------------------------------------------------
+
+
+def test_a_notice_is_logged_when_it_comes_and_when_it_goes(world):
+    world.under_test.decided(Decision(Status.GRAVITY))
+    world.log.clear()
+    for text in ('too hot', 'too hot', '', ''):
+        world.under_test.notice('motor', text)
+    assert world.levels == ['warning', 'info']
+    assert all('motor' in text and 'too hot' in text for _, text in world.log)
+
+
+def test_a_notice_makes_of_what_is_well_a_warning_and_is_shown(world):
+    world.under_test.decided(Decision(Status.GRAVITY))
+    world.under_test.notice('motor', 'too hot')
+    assert world.status.level == WARN
+    assert world.values['motor'] == 'too hot'
+    assert 'too hot' not in world.status.message
+    world.under_test.notice('motor', '')
+    assert world.status.level == OK
+    assert 'motor' not in world.values
+
+
+def test_a_notice_of_an_error_is_one_whatever_the_state_and_stands_in_the_message(world):
+    world.under_test.notice('motor', 'burnt', is_error=True)
+    assert world.levels == ['error']
+    assert world.status.level == ERROR
+    assert world.status.message.endswith('; burnt')
+    world.under_test.notice('motor', '', is_error=True)
+    assert world.levels == ['error', 'info']
+    assert world.status.level == WARN
+
+
+def test_findings_about_the_model_are_a_warning_and_numbered(world):
+    world.under_test.decided(Decision(Status.GRAVITY))
+    world.under_test.findings = ('first finding', 'second finding')
+    world.tick()
+    assert world.status.level == WARN
+    assert (world.values['model finding 1'], world.values['model finding 2']) == (
+        'first finding', 'second finding')
+
+
+@pytest.mark.parametrize('topic', ['imu', *LASTING])
+def test_refusals_are_counted_and_said_again_only_where_they_are_rare(world, topic):
+    for reason in ('one', 'another', 'another'):
+        world.under_test.refused(topic, ValueError(reason))
+    assert len(world.log) == (2 if topic in LASTING else 1)
+    world.under_test.accepted(topic)
+    world.tick(0.5 * PERIOD)
+    assert world.values[f'messages on {topic}'] == 'accepted 1, refused 3'
+    assert (topic in world.values) is (topic not in LASTING)
+    world.tick()
+    assert topic not in world.values
+
+
+def test_the_exit_of_a_worker_is_reported_on_the_next_turn(world):
+    world.under_test.worker_exited('signal 9')
+    assert world.log == []
+    world.tick()
+    assert 'signal 9' in world.log[0][1]
+
+
+# ---- times --------------------------------------------------------------------------------------
+
+
+def figures(world, name):
+    """Return median, 99th percentile and greatest of some times [ms]."""
+    world.under_test.publish()
+    text = next(value for key, value in world.values.items() if key.startswith(name))
+    return [float(part.split()[-1]) for part in text.split(',')]
+
+
+def test_times_are_spread_as_they_were(world):
+    for count in (1, 2, 3, 100, 101, LATENCY_WINDOW):
+        fresh = diagnostics._Window()
+        for time in np.random.default_rng(count).permutation(count):
+            fresh.add(1e-3 * time)
+        world.under_test._cycles = fresh
+        median, most, worst = figures(world, 'cycle')
+        assert (median, most, worst) == ((count - 1) // 2, 99 * (count - 1) // 100, count - 1)
+
+
+def test_only_the_latest_times_count(world):
+    for time in [9.0] + [1e-3] * LATENCY_WINDOW:
+        world.under_test.timed(2.0 * time, time)
+    assert figures(world, 'cycle') == [1.0, 1.0, 1.0]
+    assert figures(world, 'latency') == [2.0, 2.0, 2.0]
+
+
+def test_of_an_unknown_age_there_is_no_latency(world):
+    world.under_test.timed(None, 1e-3)
+    assert figures(world, 'cycle') == [1.0, 1.0, 1.0]
+    assert not any(key.startswith('latency') for key in world.values)
