@@ -66,7 +66,7 @@ class AdjustableRobot(Robot):
         self._payload_links = tuple(links)
         self._payload_bodies = frozenset(tree.links[link].body for link in links)
         super().__init__(tree, payloads, gravity, engine, kernels)
-        self._payload_inertias = payload_inertia(tree, self._payloads.values())
+        self._payload_inertias = payload_inertia(tree, self._payloads)
 
     @classmethod
     def of(cls, robot: Robot, payload_links: Iterable[str] = ()) -> AdjustableRobot:
@@ -78,13 +78,13 @@ class AdjustableRobot(Robot):
             them costs time in every call.
         :raises ArgumentError: where one of them is not a link of the robot.
         """
-        return cls(robot._unloaded, robot.payloads, robot._gravity, robot.engine, robot._kernels,
-                   payload_links)
+        return cls(robot._tree_without_payloads, robot.payloads, robot._gravity, robot.engine,
+                   robot._kernels, payload_links)
 
     def __reduce__(self) -> tuple[type[AdjustableRobot], tuple[object, ...]]:
         """Pickle and copy as what it is made from now."""
-        return type(self), (self._unloaded, dict(self._payloads), self._gravity, self._engine,
-                            None, self._payload_links)
+        return type(self), (self._tree_without_payloads, dict(self._payloads), self._gravity,
+                            self._engine, None, self._payload_links)
 
     @property
     def payload_links(self) -> tuple[str, ...]:
@@ -97,8 +97,8 @@ class AdjustableRobot(Robot):
 
         :raises ArgumentError: where there is no such link.
         """
-        check_link(self._unloaded, link)
-        body = self._unloaded.links[link].body
+        check_link(self._tree_without_payloads, link)
+        body = self._tree_without_payloads.links[link].body
         return body == BASE or body in self._payload_bodies
 
     # ---- changes --------------------------------------------------------------------------------
@@ -118,7 +118,8 @@ class AdjustableRobot(Robot):
 
         :param inertial: mass, centre and inertia in the link's frame.
         :raises RneaError: where the link is not prepared for payloads, or a number is not finite
-            or negative; then nothing changes.
+            or negative, or too large for the inertia in the body's frame to be finite; then
+            nothing changes.
         """
         check_payload(name, inertial)
         if not self.takes_payload(link):
@@ -150,8 +151,11 @@ class AdjustableRobot(Robot):
             raise ArgumentError(
                 f'the joint parameter {name!r} cannot be changed{did_you_mean(name, ADJUSTABLE)}; '
                 f'there are {", ".join(ADJUSTABLE)}')
-        bodies = list(self._unloaded.bodies)
-        joints = {**self._unloaded.joints, **self._unloaded.mimics}
+        if not isinstance(values, Mapping):
+            raise ArgumentError(
+                f'the {name} is {values!r}; it needs a mapping from joints to numbers')
+        bodies = list(self._tree_without_payloads.bodies)
+        joints = {**self._tree_without_payloads.joints, **self._tree_without_payloads.mimics}
         for joint, value in values.items():
             if joint not in joints:
                 raise ArgumentError(
@@ -166,23 +170,24 @@ class AdjustableRobot(Robot):
                                     'only a joint of one coordinate can')
             change: dict[str, Any] = {name: float(value)}
             bodies[index] = replace(bodies[index], **change)
-        self._unloaded = replace(self._unloaded, bodies=tuple(bodies))
+        self._tree_without_payloads = replace(self._tree_without_payloads, bodies=tuple(bodies))
         for joint in values:
             index = joints[joint]
             self._parameters.set_joint(name, index, getattr(bodies[index], name))
         self._set_tree()
 
     def _set_payloads(self, payloads: Mapping[str, tuple[str, Inertial]]) -> None:
-        self._payloads = MappingProxyType(dict(payloads))
         before = self._payload_inertias
-        self._payload_inertias = now = payload_inertia(self._unloaded, payloads.values())
+        now = payload_inertia(self._tree_without_payloads, payloads)
+        self._payloads = MappingProxyType(dict(payloads))
+        self._payload_inertias = now
         for body in {*before, *now}:
             self._parameters.set_payload(body, now.get(body, MASSLESS))
         self._set_tree()
 
     def _set_tree(self) -> None:
         """Keep the trees in step with the parameters that kernels read."""
-        self._tree = attach(self._unloaded, self._payload_inertias)
+        self._tree = attach(self._tree_without_payloads, self._payload_inertias)
         self._evaluator.tree = self._tree
         self._update_copy()
 

@@ -239,8 +239,12 @@ def floats(name: str, value: ArrayLike) -> Array:
 
     :param value: real numbers of any type; whole numbers and booleans are real numbers too.
     :raises ArgumentError: where it is something else.  NumPy would convert complex numbers, dates,
-        texts and objects too, but lose imaginary parts and units.
+        texts, objects and masked arrays too, but lose imaginary parts, units and masks.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ArgumentError(
+            f'{name} has {np.ma.count_masked(value)} masked values; it needs a number in each '
+            'place, such as those of filled()')
     try:
         array = np.asarray(value)
         if array.dtype.kind in REAL_KINDS:

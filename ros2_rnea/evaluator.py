@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 from typing import Any
 
@@ -24,11 +24,11 @@ from numpy.typing import ArrayLike
 from ros2_rnea.arguments import Array, BatchArguments, Wrenches
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import RobotParameters
-from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity
+from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.kernels.call import Target
+from ros2_rnea.kernels.call import check_array, Target
 from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec
 from ros2_rnea.kernels.engines import Kernels
 from ros2_rnea.kernels.tracing import Variant
@@ -37,7 +37,7 @@ from ros2_rnea.model.tree import Tree
 Function = Callable[..., Any]
 
 ROUNDING = 1e-15
-"""Inertia below this share of the largest in the robot is zero but for rounding."""
+"""Inertia below this share of the largest in the robot is numerically zero."""
 
 
 class Evaluator:
@@ -108,13 +108,30 @@ class Evaluator:
         """
         Return a function without arguments that reads and writes these arrays.
 
-        :param arrays: the inputs, the wrenches if there are any, and the output.
-        :raises ArgumentError: where machine code may not access one of them.
+        :param arrays: the inputs, the wrenches if there are any, and the output; see
+            :meth:`check_arrays`.
         """
         if not isinstance(self._kernels, CompiledKernels):
             return general
         return self._kernels.bound(
             quantity, arrays, functools.partial(self._target, self._kernels, quantity), general)
+
+    def check_arrays(self, quantity: Quantity, arrays: Mapping[str, Array]) -> None:
+        """
+        Check arrays that a method is to be bound to.
+
+        :param arrays: by the names of the arguments.
+        :raises ArgumentError: naming the first that does not suit, and what it needs to be.
+        """
+        tree = self.tree
+        if 'f_ext' in arrays and WRENCHES not in quantity.depends_on:
+            raise ArgumentError(f'{quantity.name!r} is bound to f_ext; it takes no wrenches')
+        for name, array in arrays.items():
+            is_output = name == 'out'
+            shape = (quantity.shape(tree) if is_output else
+                     (len(tree.bodies), 6) if name == 'f_ext' else
+                     (tree.nq,) if name == 'q' else (tree.nv,))
+            check_array(name, array, shape, is_output)
 
     def _target(self, kernels: CompiledKernels, quantity: Quantity, wrenches: bool) -> Target:
         variant = self._variant._replace(wrenches=wrenches)

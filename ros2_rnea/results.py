@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from ros2_rnea.dynamics.terms import TERM_NAMES
@@ -29,7 +29,17 @@ def tuple_of_terms(*others: str) -> Any:
     return namedtuple('tuple_of_terms', (*TERM_NAMES, *others))
 
 
-_TermsAndTotal: Any = tuple_of_terms('total')
+if TYPE_CHECKING:
+    class _TermsAndTotal(NamedTuple):  # what editors and mypy see; test_results.py compares them
+        gravity: Array
+        coriolis: Array
+        inertia: Array
+        friction: Array
+        spring: Array
+        external: Array
+        total: Array
+else:
+    _TermsAndTotal = tuple_of_terms('total')
 
 
 class EffortTerms(_TermsAndTotal):

@@ -28,9 +28,10 @@ from ros2_rnea.dynamics import quantities, regressor, rnea, terms
 from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
 from ros2_rnea.kernel_method import kernel_method
+from ros2_rnea.kernels.call import TAKES_NO_ARGUMENTS
 from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
@@ -65,9 +66,9 @@ class Robot(Observables):
             gravity: ArrayLike | None = None,
             engine: Engine | str | None = None,
             kernels: Kernels | None = None) -> None:
-        self._unloaded = tree
+        self._tree_without_payloads = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
-        payload_inertias = payload_inertia(tree, self._payloads.values())
+        payload_inertias = payload_inertia(tree, self._payloads)
         super().__init__(attach(tree, payload_inertias), gravity)
         self._engine = engine_of(engine)
         self._kernels = kernels or kernels_of(tree, self._engine)
@@ -78,13 +79,16 @@ class Robot(Observables):
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
         """Pickle and copy as what it was made from, so that processes can share the work."""
-        return type(self), (self._unloaded, dict(self._payloads), self._gravity, self._engine)
+        return type(self), (
+            self._tree_without_payloads, dict(self._payloads), self._gravity, self._engine)
 
     def _without_calls(self) -> Robot:
         """Return a copy that shares everything with this robot but the calls of its kernels."""
-        copy = object.__new__(type(self))
-        vars(copy).update(self._shared(), _kernel_calls={})
-        return vars(self).setdefault(COPY, copy)
+        if COPY not in vars(self):
+            copy = object.__new__(type(self))
+            vars(copy).update(self._shared(), _kernel_calls={})
+            vars(self).setdefault(COPY, copy)  # another thread may have been first
+        return vars(self)[COPY]
 
     def _update_copy(self) -> None:
         """Give the copy for calls the attributes of this robot; for subclasses that change."""
@@ -93,7 +97,8 @@ class Robot(Observables):
 
     def _shared(self) -> dict[str, Any]:
         own = {*quantities.METHODS, '_kernel_calls', COPY}
-        return {name: value for name, value in vars(self).items() if name not in own}
+        attributes = vars(self).copy()  # in one step: other threads may add kernel calls
+        return {name: value for name, value in attributes.items() if name not in own}
 
     @classmethod
     def from_urdf(
@@ -182,30 +187,38 @@ class Robot(Observables):
         """
         Return a method bound to arrays: a function that reads and writes them at each call.
 
-        It is the fastest way to compute the same thing again and again.
+        It is the fastest way to compute the same thing again and again.  A copy or pickle of it
+        is bound to copies of the arrays.
 
-        :param name: of the method, such as ``'inverse_dynamics'``.
-        :param vectors: its first arguments, float64 arrays for one state.
-        :param out: written at each call, and returned.
-        :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`.
-        :raises ArgumentError: where an array does not suit.
+        :param name: of the method, such as ``'inverse_dynamics'``; one of those with kernels.
+        :param vectors: its first arguments, C-contiguous float64 arrays for one state.
+        :param out: written at each call, and returned; likewise.
+        :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`; likewise.
+        :raises ArgumentError: where there is no such method, or an array is not of that kind and
+            the right shape.
         """
-        quantity, *_ = quantities_behind(name)
-        given = dict(zip(quantity.inputs, vectors))
+        if name not in quantities.METHODS:
+            raise ArgumentError(
+                f'{name!r} cannot be bound to arrays{did_you_mean(name, quantities.METHODS)}; '
+                f'there are {", ".join(quantities.METHODS)}')
+        quantity = quantities.METHODS[name]
         if len(vectors) != len(quantity.inputs):
             raise ArgumentError(
                 f'{name!r} is bound to {len(vectors)} arrays; it needs '
                 f'{", ".join(quantity.inputs)}')
+        arrays = dict(zip(quantity.inputs, vectors))
+        if f_ext is not None:
+            arrays['f_ext'] = f_ext
+        arrays['out'] = out
+        self._evaluator.check_arrays(quantity, arrays)
         function = getattr(type(self), name)
-        wrenches = {} if f_ext is None else {'f_ext': f_ext}
-        # Not of this robot, which may own what is returned: only the garbage collector could
+        is_own = function is getattr(Robot, name)  # not that of a subclass
+        # A subclass's method may read attributes that change.  The others refer to a copy,
+        # because this robot may own what is returned, and then only the garbage collector could
         # free the two.
-        general = functools.partial(
-            function, self._without_calls(), **given, **wrenches, out=out)
+        general = BoundMethod(self._without_calls() if is_own else self, name, arrays)
         general()  # an error is better now than in the cycle
-        if function is not getattr(Robot, name):  # but a subclass's own
-            return general
-        return self._evaluator.bound(quantity, (*vectors, *wrenches.values(), out), general)
+        return self._evaluator.bound(quantity, [*arrays.values()], general) if is_own else general
 
     # ---- from motion to effort ------------------------------------------------------------------
 
@@ -296,7 +309,7 @@ class Robot(Observables):
                 None,
                 **{name: vectors[name] for name in quantity.inputs})
             for quantity in (term.quantity for term in terms.TERMS)]
-        return EffortTerms(*efforts, total=np.sum(efforts, axis=0))
+        return EffortTerms._make([*efforts, np.sum(efforts, axis=0)])
 
     @kernel_method
     def inverse_dynamics_derivatives(
@@ -374,7 +387,7 @@ class Robot(Observables):
         """
         accelerations = self._evaluator.compute(
             quantities.FORWARD_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, tau=tau)
-        if not np.all(np.abs(accelerations) < quantities.BEYOND_REASON):
+        if not np.all(np.abs(accelerations) < quantities.IMPLAUSIBLE_ACCELERATION):
             M = self._evaluator.compute(quantities.MASS_MATRIX, q=q)  # noqa: N806
             check_mass_matrix(self._evaluator.tree, M)
         return accelerations
@@ -455,9 +468,10 @@ class Robot(Observables):
 
         :param name: of the payload.
         :param inertial: mass, centre and inertia in the link's frame.
-        :raises RneaError: where the link does not exist or a number is not finite or negative.
+        :raises RneaError: where the link does not exist, or a number is not finite or negative, or
+            too large for the inertia in the body's frame to be finite.
         """
-        check_link(self._unloaded, link)
+        check_link(self._tree_without_payloads, link)
         check_payload(name, inertial)
         return self._with(payloads={**self._payloads, name: (link, inertial)})
 
@@ -473,7 +487,7 @@ class Robot(Observables):
         """
         Return this robot where the acceleration of free fall is another, shape (3,) [m/s^2].
 
-        It costs less than to give gravity with each call.
+        It is cheaper than passing gravity to each call.
 
         :raises ArgumentError: where it is not three finite numbers.
         """
@@ -487,13 +501,42 @@ class Robot(Observables):
 
     def _variant(self, payload_bodies: Iterable[int]) -> Variant:
         """Return which parameters the kernels of this robot read."""
-        return Variant.of(self._unloaded, payload_bodies)
+        return Variant.of(self._tree_without_payloads, payload_bodies)
 
     def _with(self, **other: Any) -> Robot:
         """Return this robot with another argument; the same kernels serve."""
         return Robot(**{
-            'tree': self._unloaded, 'payloads': self._payloads, 'gravity': self._gravity,
-            'engine': self._engine, 'kernels': self._kernels, **other})
+            'tree': self._tree_without_payloads, 'payloads': self._payloads,
+            'gravity': self._gravity, 'engine': self._engine, 'kernels': self._kernels, **other})
+
+
+class BoundMethod:
+    """
+    A method of a robot that is bound to arrays, computed by its function in Python.
+
+    :param robot: whose class has the function.
+    :param arrays: by the names of the arguments.
+    """
+
+    def __init__(self, robot: Robot, name: str, arrays: Mapping[str, Array]) -> None:
+        self._robot = robot
+        self._name = name
+        self._call = functools.partial(getattr(type(robot), name), robot, **arrays)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Array:
+        """Compute; there are no arguments."""
+        if arguments or named:
+            raise TypeError(TAKES_NO_ARGUMENTS)
+        return self._call()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[object, ...]]:
+        """Pickle and copy as a robot and arrays to bind its method to."""
+        return _bind, (self._robot, self._name, self._call.keywords)
+
+
+def _bind(robot: Robot, name: str, arrays: dict[str, Array]) -> Callable[[], Array]:
+    vectors = [arrays[vector] for vector in quantities.METHODS[name].inputs]
+    return robot.bind(name, *vectors, out=arrays['out'], f_ext=arrays.get('f_ext'))
 
 
 def _quantities(names: Iterable[str]) -> list[Quantity]:

@@ -222,6 +222,12 @@ def test_a_payload_on_the_base_changes_no_effort(robot):
 @pytest.mark.parametrize('change, said', [
     (lambda robot: robot.set_gravity((0.0, 0.0)), r'\(0.0, 0.0\).*3 finite numbers'),
     (lambda robot: robot.set_gravity((0.0, 0.0, nan)), 'nan.*3 finite numbers'),
+    (lambda robot: robot.set_gravity(np.ma.array([0.0, 0.0, 1.0], mask=[1, 0, 0])),
+     'gravity has 1 masked values'),
+    (lambda robot: robot.set_payload('x', 'lower', Inertial(1e308, Pose((1e308, 0.0, 0.0)))),
+     "payload 'x' of mass 1e.308.*'lower'"),
+    (lambda robot: robot.set_payload('x', 'lower', None), "payload 'x' is None"),
+    (lambda robot: robot.set_payload(['x'], 'lower', STONE), r"\['x'\].*string"),
     (lambda robot: robot.set_payload('x', 'upper', STONE),
      "'upper' of 'arm_with_gripper'.*'finger', 'lower'.*payload_links"),
     (lambda robot: robot.set_payload('x', 'uper', STONE), "did you mean 'upper'"),
@@ -231,6 +237,10 @@ def test_a_payload_on_the_base_changes_no_effort(robot):
      "joint 'grip' cannot have the damping -1.0.*from 0 on"),
     (lambda robot: robot.set_joint_parameters('friction', {'elbow': inf}), "'elbow'.*inf"),
     (lambda robot: robot.set_joint_parameters('friction', {'elbw': 1.0}), "did you mean 'elbow'"),
+    *((lambda robot, value=value: robot.set_joint_parameters(
+        'spring_reference', {'elbow': 1.0, 'grip': value}), "'grip' cannot have the spring_refer")
+      for value in ('a', None, 1j, 10**400, [1.0], np.ones(1))),
+    (lambda robot: robot.set_joint_parameters('damping', [1.0]), 'mapping from joints'),
     (lambda robot: robot.set_joint_parameters('dampin', {}), "did you mean 'damping'"),
     (lambda robot: AdjustableRobot.of(robot, ['uper']), "did you mean 'upper'"),
 ])

@@ -110,7 +110,7 @@ def size_of_terms(tree, near, wrenches):
 
 def check_all_quantities(drawn, engine):
     bare, payloads, near, wrenches = drawn
-    inertias = payload_inertia(bare, payloads)
+    inertias = payload_inertia(bare, {f'payload {i}': each for i, each in enumerate(payloads)})
     tree = attach(bare, inertias)
     made = tree, RobotParameters(bare, GRAVITY, inertias), Variant.of(bare, inertias)
     ours = Evaluator(*made, Answering(kernels_of(bare, engine)))

@@ -19,6 +19,7 @@ import gc
 import inspect
 import pickle
 import pydoc
+import sys
 from threading import Barrier, Thread
 import weakref
 
@@ -116,6 +117,35 @@ def test_one_method_looked_up_by_many_threads_at_once_is_the_same():
 
 
 @needs_llvmlite
+def test_all_methods_are_looked_up_by_many_threads_at_once():
+    arm, _ = pair(Engine.COMPILED)
+    interval, errors = sys.getswitchinterval(), []
+
+    def look_up(fresh, barrier, names):
+        barrier.wait()
+        try:
+            for name in names:
+                getattr(fresh, name)
+        except RuntimeError as error:
+            errors.append(error)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(500):
+            fresh, barrier = arm.with_gravity([0.0, 0.0, -1.0]), Barrier(4, timeout=30.0)
+            names = [*METHODS]
+            threads = [Thread(target=look_up, args=(fresh, barrier, names[2 * k:] + names[:2 * k]))
+                       for k in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(30.0)
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
+
+
+@needs_llvmlite
 def test_wrenches_in_an_array_are_machine_code_too(monkeypatch):
     ours, textbook = pair(Engine.COMPILED)
     wrenches, out = np.arange(24.0).reshape(4, 6), np.empty(3)
@@ -147,6 +177,7 @@ CALLS = {
     'backwards': lambda f: f(q[::-1], qd, qdd),
     'not aligned': lambda f: f(np.frombuffer(b'.' + q.tobytes(), offset=1), qd, qdd),
     'of a subclass': lambda f: f(np.ma.array(q), qd, qdd),
+    'masked': lambda f: f(np.ma.array(q, mask=[True, False, False]), qd, qdd),
     'read-only': lambda f: f(read_only(q.copy()), qd, qdd, out=np.empty(3)),
     'by name': lambda f: f(q=q, qd=qd, qdd=qdd),
     'by name, in another order': lambda f: f(q, qdd=qdd, qd=qd, out=np.empty(3)),
@@ -310,7 +341,8 @@ def test_robots_are_gone_when_nobody_refers_to_them(engine, no_garbage_collector
             arm.with_gravity([0.0, 0.0, 1.0]).gravity([1.0, 2.0])
         bound = arm.bind('gravity', np.zeros(2), out=np.zeros(2))
         bound()
-        arm.bound = bound  # an object may keep what is bound to it
+        if cls is Robot:
+            arm.bound = bound  # an object may keep what is bound to it
         return weakref.ref(arm), weakref.ref(arm._kernels), weakref.ref(arm._evaluator)
 
     for cls in (Robot, Doubled):
@@ -344,3 +376,79 @@ def test_bound_method_outlives_its_robot():
     for angle in (0.1, 1e15):
         state[0][0] = angle
         np.testing.assert_allclose(bound(), textbook.inverse_dynamics(*state), rtol=1e-12)
+
+
+# ---- bound to arrays --------------------------------------------------------------------------
+
+class Scaled(Robot):
+    """Overrides a method by one that reads an attribute."""
+
+    scale = 1.0
+
+    def gravity(self, *arguments, **named):
+        """Return the effort times a factor."""
+        return self.scale * super().gravity(*arguments, **named)
+
+
+@for_each_engine
+def test_bound_method_of_a_subclass_reads_the_attributes_of_now(engine):
+    scaled = Scaled.from_urdf(ARM, engine=engine)
+    q = np.array([0.1, 0.2])
+    bound = scaled.bind('gravity', q, out=np.empty(2))
+    for scaled.scale in (2.0, 3.0):
+        np.testing.assert_array_equal(bound(), scaled.gravity(q))
+
+
+@for_each_engine
+@pytest.mark.parametrize('wrong', [
+    STATE[1].tolist(), STATE[1][:2], STATE[1].astype('f4'), np.repeat(STATE[1], 2)[::2], None,
+    np.ma.array(STATE[1])])
+@pytest.mark.parametrize('name', ['q', 'qd', 'f_ext', 'out'])
+def test_array_that_cannot_be_bound_is_named(engine, name, wrong):
+    ours, _ = pair(engine)
+    arrays = {'q': STATE[0], 'qd': STATE[1], 'qdd': STATE[2], 'f_ext': WRENCHES,
+              'out': np.full(3, np.nan)}
+    written = arrays['out']
+    if name == 'f_ext' and wrong is None:
+        pytest.skip('no wrenches may be bound')
+    arrays[name] = wrong
+    with pytest.raises(ArgumentError, match=f'^{name} is a '):
+        ours.bind('inverse_dynamics', arrays['q'], arrays['qd'], arrays['qdd'],
+                  f_ext=arrays['f_ext'], out=arrays['out'])
+    assert np.isnan(written).all()
+
+
+@for_each_engine
+def test_only_methods_with_a_kernel_are_bound_and_only_with_what_they_take(engine):
+    ours, _ = pair(engine)
+    out = np.empty(3)
+    for name in ('effort_terms', 'jacobian', 'joint_wrenches', 'nothing'):
+        with pytest.raises(ArgumentError, match=f"{name}' cannot be bound.*, regressor$"):
+            ours.bind(name, *STATE, out=out)
+    with pytest.raises(ArgumentError, match="did you mean 'gravity'"):
+        ours.bind('grvity', STATE[0], out=out)
+    with pytest.raises(ArgumentError, match='takes no wrenches'):
+        ours.bind('gravity', STATE[0], out=out, f_ext=WRENCHES)
+
+
+@for_each_engine
+@pytest.mark.parametrize('cls', [Robot, Doubled])
+def test_bound_method_takes_no_arguments(engine, cls):
+    bound = cls.from_urdf(ARM, engine=engine).bind('gravity', np.zeros(2), out=np.empty(2))
+    for arguments, named in ((([0, 0],), {}), ((), {'gravity': [0.0, 0.0, 1.0]})):
+        with pytest.raises(TypeError, match='bound to arrays takes no arguments'):
+            bound(*arguments, **named)
+
+
+@for_each_engine
+@pytest.mark.parametrize('copied', [
+    copy.deepcopy, lambda bound: pickle.loads(pickle.dumps(bound))])
+def test_copy_of_a_bound_method_is_bound_to_copies(engine, copied):
+    ours, textbook = pair(engine)
+    q, out = STATE[0].copy(), np.empty(3)
+    bound = ours.bind('gravity', q, out=out)
+    other = copied(bound)
+    assert type(other) is type(bound)
+    q[:] = np.nan
+    np.testing.assert_allclose(other(), textbook.gravity(STATE[0]), rtol=1e-12)
+    assert np.isnan(bound()).any() and not np.isnan(other()).any()

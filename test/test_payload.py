@@ -162,6 +162,10 @@ def test_a_link_that_does_not_exist_carries_nothing(arm):
 @pytest.mark.parametrize('changes, message', [
     ({'mass': -1.0}, 'mass -1'),
     ({'mass': nan}, 'mass nan'),
+    *(({'mass': value}, 'real numbers') for value in ('a', None, 1j, 10**400)),
+    ({'origin': Pose((0.0, 'a', 0.0))}, 'real numbers'),
+    ({'inertia': None}, 'real numbers'),
+    ({'mass': 1e308, 'origin': Pose((1e308, 0.0, 0.0))}, "mass 1e.308 at .*link 'tool'"),
     ({'origin': Pose((0.0, inf, 0.0))}, 'origin xyz'),
     ({'inertia': (nan, 0.0, 0.0, 0.0, 0.0, 0.0)}, 'inertia nan'),
     ({'mass': 0.0, 'inertia': (0.1, 0.0, 0.0, -0.1, 0.0, 0.1)}, 'mass 0 and the iyy -0.1;'),
@@ -169,7 +173,7 @@ def test_a_link_that_does_not_exist_carries_nothing(arm):
     ({'mass': 0.0, 'inertia': (0.1, 0.0, 0.0, 0.1, 0.0, -0.1)}, 'mass 0 and the izz -0.1;'),
 ])
 def test_a_payload_that_cannot_be_is_refused(changes, message, arm):
-    with pytest.raises(RneaError, match=f'payload stone.*{message}'):
+    with pytest.raises(RneaError, match=f'payload .?stone.*{message}'):
         arm.with_payload('stone', 'tool', replace(STONE, **changes))
 
 

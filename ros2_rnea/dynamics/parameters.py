@@ -14,12 +14,12 @@
 """
 The numbers of a robot that may change while it runs, in one array of a fixed layout.
 
-Gravity, the parameters of the joints and the inertia of payloads stand at places that follow from
-the number of bodies alone.  All kernels of a robot read the same array at each call, each of them
+Gravity, the parameters of the joints and the inertia of payloads have positions that depend only
+on the number of bodies.  All kernels of a robot read the same array at each call, each of them
 only what its quantity depends on; so a number that changes needs no new robot and no new kernel.
 
 The layout, for n bodies: gravity, 3 numbers; each of ``JOINT_PARAMETERS``, n numbers; payloads,
-10 n numbers, for each body the inertial parameters of all that it carries, see
+10 n numbers, for each body the inertial parameters of all payloads on it, see
 :mod:`ros2_rnea.dynamics.regressor`.
 """
 
@@ -36,12 +36,12 @@ from ros2_rnea.spatial import Inertia
 ARMATURE = 'armature'
 
 JOINT_PARAMETERS = (*(parameter.name for parameter in JOINT_DYNAMICS), ARMATURE)
-"""What each body says of the joint that carries it, by the names of its fields."""
+"""The numbers of a joint, by the names of the fields of its child body."""
 
 
 class ParameterLayout:
     """
-    The places of the parameters of a robot.
+    The positions of a robot's parameters in the array.
 
     :param bodies: how many the robot has.
     :ivar size: of the array.
@@ -58,11 +58,11 @@ class ParameterLayout:
         self.size = self._payloads + 10 * bodies
 
     def joints(self, name: str) -> slice:
-        """Return the places of one of ``JOINT_PARAMETERS``, by the body that a joint carries."""
+        """Return the places of one of ``JOINT_PARAMETERS``, indexed by the joint's child body."""
         return self._joints[name]
 
     def payload(self, body: int) -> slice:
-        """Return the places of the inertial parameters of what a body carries."""
+        """Return the places of the inertial parameters of the payloads on a body."""
         return slice(self._payloads + 10 * body, self._payloads + 10 * body + 10)
 
 
@@ -72,7 +72,7 @@ class RobotParameters:
 
     :param tree: says the joint parameters.
     :param gravity: acceleration of free fall in the base's axes [m/s^2].
-    :param payloads: what the bodies carry, in each body's frame.
+    :param payloads: the inertia of the payloads on each body, in its frame.
     :ivar values: the array.  It is overwritten in place, never replaced, so that a kernel may keep
         a reference to it.
     """
@@ -97,11 +97,11 @@ class RobotParameters:
         self.values[:3] = gravity
 
     def set_joint(self, name: str, body: int, value: float) -> None:
-        """Write one of ``JOINT_PARAMETERS`` of the joint that carries a body."""
+        """Write one of ``JOINT_PARAMETERS`` of the joint whose child is a body."""
         self.values[self.layout.joints(name)][body] = value
 
     def set_payload(self, body: int, inertia: Inertia = MASSLESS) -> None:
-        """Write the inertia of all that a body carries, in its frame; by default nothing."""
+        """Write the inertia of all payloads on a body, in its frame; by default none."""
         self.values[self.layout.payload(body)] = parameters_of(inertia)
 
     def with_gravity(self, gravity: Sequence[float]) -> np.ndarray:

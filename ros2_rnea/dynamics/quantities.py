@@ -49,8 +49,8 @@ from ros2_rnea.dynamics.terms import at_rest, joint_efforts, sum_of, TERMS
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Motion, Number
 
-BEYOND_REASON = 1e12
-"""Accelerations beyond this are looked into: the mass matrix may be singular but for rounding."""
+IMPLAUSIBLE_ACCELERATION = 1e12
+"""Accelerations beyond this are checked: the mass matrix may be numerically singular."""
 
 
 def inverse_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
@@ -125,7 +125,7 @@ CORIOLIS_MATRIX = Quantity(
     lambda tree, given: coriolis.coriolis_matrix(tree, given.q, given.qd), (INERTIA,))
 FORWARD_DYNAMICS = Quantity(
     'forward_dynamics', ('q', 'qd', 'tau'), vector, forward_dynamics, ALL,
-    plausible=BEYOND_REASON)
+    largest_plausible=IMPLAUSIBLE_ACCELERATION)
 INVERSE_DYNAMICS_DERIVATIVES = Quantity(
     'inverse_dynamics_derivatives', ('q', 'qd', 'qdd'), lambda tree: (3, tree.nv, tree.nv),
     effort_derivatives, ALL)
@@ -133,7 +133,7 @@ REGRESSOR = Quantity(
     'regressor', ('q', 'qd', 'qdd'), lambda tree: (tree.nv, 10 * len(tree.bodies)),
     lambda tree, given: regressor.regressor(
         tree, given.q, given.qd, given.qdd, given.gravity),
-    (GRAVITY_FIELD,), follows_from_efforts=False)
+    (GRAVITY_FIELD,), same_for_equal_efforts=False)
 
 BY_NAME = {quantity.name: quantity for quantity in (
     INVERSE_DYNAMICS, *(term.quantity for term in TERMS), BIAS, MASS_MATRIX, CORIOLIS_MATRIX,

@@ -70,8 +70,8 @@ class Quantity:
     :ivar inputs: the vectors it depends on, by their names in :class:`DynamicsInputs`.
     :ivar shape: of the result for one state.
     :ivar depends_on: what enters it beside the motion, of ``ALL``.
-    :ivar follows_from_efforts: every tree that needs the same efforts gives the same.
-    :ivar plausible: results beyond this are worth a second look; NaN then is too.
+    :ivar same_for_equal_efforts: every tree that needs the same efforts gives the same.
+    :ivar largest_plausible: results beyond this are checked again; NaN then is too.
     :ivar is_method: whether a robot has a method of the same name for it.
     """
 
@@ -80,6 +80,6 @@ class Quantity:
     shape: Callable[[Tree], tuple[int, ...]]
     compute: Callable[[Tree, DynamicsInputs], Numbers]
     depends_on: tuple[str, ...] = ()
-    follows_from_efforts: bool = True
-    plausible: float = inf
+    same_for_equal_efforts: bool = True
+    largest_plausible: float = inf
     is_method: bool = True

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from ros2_rnea.results import tuple_of_terms
@@ -87,9 +87,26 @@ class Decision(NamedTuple):
     limited: LimitFlags | None = None
 
 
-_SentTerms: Any = tuple_of_terms(
-    'feedback', 'total', 'sent', 'measured', 'residual', 'saturated', 'rate_limited',
-    'restrained')
+if TYPE_CHECKING:
+    class _SentTerms(NamedTuple):  # what editors and mypy see; test_results.py compares them
+        gravity: np.ndarray
+        coriolis: np.ndarray
+        inertia: np.ndarray
+        friction: np.ndarray
+        spring: np.ndarray
+        external: np.ndarray
+        feedback: np.ndarray
+        total: np.ndarray
+        sent: np.ndarray
+        measured: np.ndarray
+        residual: np.ndarray
+        saturated: np.ndarray
+        rate_limited: np.ndarray
+        restrained: np.ndarray
+else:
+    _SentTerms = tuple_of_terms(
+        'feedback', 'total', 'sent', 'measured', 'residual', 'saturated', 'rate_limited',
+        'restrained')
 
 
 class SentTerms(_SentTerms):

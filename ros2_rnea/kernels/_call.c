@@ -47,6 +47,8 @@
 
 enum { MOST_ARRAYS = 8, MOST_DIMENSIONS = 4 };
 
+#define CONVENTION 1  /* see ros2_rnea/kernels/call.py, which has the same number */
+
 typedef int64_t (*Kernel)(double **arrays);  /* see ros2_rnea/kernels/llvm.py */
 
 typedef struct {
@@ -111,7 +113,7 @@ converted(PyObject *object, const Shape *shape)
     if (fits(object, shape, 0)) {
         return Py_NewRef(object);
     }
-    int is_array = PyArray_Check(object);
+    int is_array = PyArray_CheckExact(object);  /* a subclass may mean more: some have masks */
     if (!(is_array ? PyArray_NDIM((PyArrayObject *)object) == shape->ndim
                    : PyList_CheckExact(object) || PyTuple_CheckExact(object))) {
         return NULL;
@@ -583,6 +585,9 @@ static int
 module_exec(PyObject *module)
 {
     import_array1(-1);
+    if (PyModule_AddIntConstant(module, "CONVENTION", CONVENTION) < 0) {
+        return -1;
+    }
     PyObject *type = PyType_FromModuleAndSpec(module, &kernel_call_spec, NULL);
     if (type == NULL) {
         return -1;

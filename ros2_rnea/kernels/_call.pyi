@@ -14,5 +14,7 @@
 
 from ros2_rnea.kernels.call import PythonKernelCall
 
+CONVENTION: int
+
 # The same class in C.
 class KernelCall(PythonKernelCall): ...

@@ -37,6 +37,9 @@ Array = np.ndarray
 Shape = tuple[int, ...]
 Function = Callable[..., Any]
 
+TAKES_NO_ARGUMENTS = 'a method that is bound to arrays takes no arguments'
+"""What is said of arguments to one; the extension says the same."""
+
 LARGE = 10_000
 """Numbers in a batch, in and out, from which its computation lets other threads run meanwhile."""
 
@@ -70,7 +73,8 @@ class PythonKernelCall:
     The first call asks for the kernel; it may be made by several threads at once.  The output is
     allocated where none is given.  Inputs that are lists, tuples or arrays of other real types
     are converted.  All other calls are handed to the general function as they came, among them
-    batches, mappings, unknown keywords, complex numbers, and states that the kernel refuses.
+    batches, mappings, arrays of subclasses, unknown keywords, complex numbers, and states that
+    the kernel refuses.
 
     It owns all that it refers to, takes part in garbage collection, and is pickled and copied as
     its general function.
@@ -106,7 +110,7 @@ class PythonKernelCall:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Compute; see the class."""
         if self._bound is not None and (arguments or named):
-            raise TypeError('a method that is bound to arrays takes no arguments')
+            raise TypeError(TAKES_NO_ARGUMENTS)
         given = self._ordered(arguments, named) if self._bound is None else self._bound
         result = None if given is None else self._computed(given)
         return self._general(*arguments, **named) if result is None else result
@@ -130,7 +134,7 @@ class PythonKernelCall:
         return given if are_known and by_name.keys() >= {*names[:self._required]} else None
 
     def _computed(self, given: Sequence[Any]) -> Array | None:
-        """Return the output; None where only the general function can tell it."""
+        """Return the output; None where only the general function can compute it."""
         *inputs, output = given
         if len(inputs) > self._required and inputs[-1] is None:
             del inputs[-1]
@@ -161,12 +165,25 @@ class PythonKernelCall:
         return kernel, parameters
 
 
+CONVENTION = 1
+"""
+How a kernel is called: the arguments of KernelCall and of the machine code.
+
+The extension has the same number.  Raise both with every change, so that an extension that was
+built for other modules, and is found beside these, is not used.
+"""
+
 EXTENSION_ERROR = ''
 """Why calls are not machine code; empty where they are."""
 
 KernelCall: Any
 try:
-    from ros2_rnea.kernels._call import KernelCall
+    from ros2_rnea.kernels import _call
+    if (found := getattr(_call, 'CONVENTION', None)) != CONVENTION:
+        raise ImportError(
+            f'{_call.__name__} was built for another version: it has the calling convention '
+            f'{found}, and this version needs {CONVENTION}')
+    KernelCall = _call.KernelCall
 except ImportError as error:
     KernelCall = PythonKernelCall
     EXTENSION_ERROR = str(error)
@@ -189,13 +206,22 @@ def check_arrays(arrays: Sequence[object], shapes: Sequence[Shape]) -> None:
     if len(arrays) != len(shapes):
         raise ArgumentError(f'{len(arrays)} arrays were given to a kernel of {len(shapes)}')
     for place, (array, shape) in enumerate(zip(arrays, shapes)):
-        is_output = place == len(arrays) - 1
-        if not fits(array, shape, is_output):
-            kind = f'{getattr(array, "dtype", "")} {type(array).__name__}'
-            raise ArgumentError(
-                f'array {place} of a kernel is a {kind} of shape {getattr(array, "shape", "")}; '
-                f'it needs to be a{" writeable" if is_output else ""} C-contiguous, aligned '
-                f'numpy.ndarray of float64 and shape {shape}')
+        check_array(f'array {place} of a kernel', array, shape, place == len(arrays) - 1)
+
+
+def check_array(name: str, array: object, shape: Shape, is_output: bool = False) -> None:
+    """
+    Check that machine code may access an array.
+
+    :param name: what to call it in the error.
+    :raises ArgumentError: where it may not, with what the array needs to be.
+    """
+    if not fits(array, shape, is_output):
+        kind = f'{getattr(array, "dtype", "")} {type(array).__name__}'.lstrip()
+        raise ArgumentError(
+            f'{name} is a {kind} of shape {getattr(array, "shape", None)}; '
+            f'it needs to be a{" writeable" if is_output else ""} C-contiguous, aligned '
+            f'numpy.ndarray of float64 and shape {shape}')
 
 
 def one_call(kernel: Kernel, shapes: Sequence[Shape], parameters: Array) -> Function:
@@ -257,7 +283,7 @@ def _converted(argument: object, shape: Shape) -> Array | None:
     """Return an input as an array that a kernel may read; None where that loses something."""
     if fits(argument, shape):
         return argument  # type: ignore[return-value]
-    if isinstance(argument, Array):
+    if type(argument) is Array:  # a subclass may mean something else: some have masks
         if argument.ndim != len(shape):
             return None
     elif type(argument) not in (list, tuple):

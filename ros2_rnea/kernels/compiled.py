@@ -20,7 +20,7 @@ tree and what is asked of it, so that finding one needs no trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 import functools
 import hashlib
@@ -226,13 +226,22 @@ def content_of(package: Path) -> str:
     """
     digest = hashlib.sha256()
     for folder, wanted in SOURCES.items():
-        for module in pkgutil.iter_modules([str(package / folder)]):
-            spec = module.module_finder.find_spec(module.name, None)
-            if (wanted and module.name not in wanted) or not spec or not spec.loader:
-                continue
-            if not isinstance(spec.loader, ExtensionFileLoader):  # calls kernels, writes none
-                digest.update(spec.loader.get_data(spec.origin))  # type: ignore[attr-defined]
+        for name, content in _modules(package / folder):
+            if not wanted or name in wanted:
+                digest.update(content)
     return digest.hexdigest()
+
+
+def _modules(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each module in a folder and in its packages."""
+    for module in pkgutil.iter_modules([str(folder)]):
+        spec = module.module_finder.find_spec(module.name, None)
+        if not spec or not spec.loader:
+            continue
+        if not isinstance(spec.loader, ExtensionFileLoader):  # calls kernels, writes none
+            yield module.name, spec.loader.get_data(spec.origin)  # type: ignore[attr-defined]
+        if module.ispkg:
+            yield from _modules(folder / module.name)
 
 
 def signature(tree: Tree) -> str:

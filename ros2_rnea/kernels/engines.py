@@ -101,7 +101,7 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
     return CompiledKernels(tree)
 
 
-def why_slow() -> str:
+def reason_for_slow_calls() -> str:
     """
     Return why robots are computed slower here than they could be; empty where they are not.
 

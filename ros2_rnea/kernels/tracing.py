@@ -119,7 +119,7 @@ def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
     inputs = tuple(
         (name, input_size(tree, name)) for name in arrays(quantity, variant))
     symbols = {name: graph.inputs(name, size) for name, size in inputs}
-    if quantity.follows_from_efforts:
+    if quantity.same_for_equal_efforts:
         tree = reduced(tree)
     gravity, tree = _with_parameters(tree, variant, symbols[PARAMETERS])
     numbers = quantity.compute(tree, DynamicsInputs(
@@ -130,8 +130,8 @@ def trace(tree: Tree, quantity: Quantity, variant: Variant) -> Trace:
     for _ in shape[1:]:
         numbers = [number for row in numbers for number in row]
     guards = [*_quaternion_guards(tree, symbols['q'])] if 'q' in symbols else []
-    if quantity.plausible < inf:
-        guards += [Guard(number, quantity.plausible, nan=True) for number in numbers]
+    if quantity.largest_plausible < inf:
+        guards += [Guard(number, quantity.largest_plausible, nan=True) for number in numbers]
     return Trace(graph, inputs, tuple(numbers), shape, tuple(guards))
 
 

@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import hypot, isfinite
 
-from ros2_rnea.errors import DescriptionError, did_you_mean
+from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
     Inertial,
     JOINT_DYNAMICS,
@@ -86,9 +86,19 @@ def check_payload(name: str, inertial: Inertial) -> None:
 
     The audit, which would warn of a link's negative inertia, does not see payloads.  With a mass
     it may be what an identification found; without one nothing else is left of the payload.
+
+    :raises RneaError: naming the payload and its number that cannot be.
     """
+    if not isinstance(name, str):
+        raise ArgumentError(f'the name of a payload is {name!r}; it needs to be a string')
+    if not isinstance(inertial, Inertial):
+        raise ArgumentError(f'payload {name!r} is {inertial!r}; it needs an Inertial')
     link = LinkDescription(f'payload {name}', inertial)
-    check_link(link)
+    try:
+        check_link(link)
+    except (TypeError, OverflowError) as error:
+        raise ArgumentError(
+            f'payload {name!r} is {inertial}; it needs real numbers: {error}') from error
     ixx, _, _, iyy, _, izz = inertial.inertia
     if inertial.mass == 0.0:
         for what, moment in (('ixx', ixx), ('iyy', iyy), ('izz', izz)):

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from math import inf, isfinite
+from numbers import Real
 from typing import NamedTuple
 
 Triple = tuple[float, float, float]
@@ -110,6 +111,9 @@ class JointType(Enum):
         self.quaternion = None if quaternion is None else slice(*quaternion)
         self.in_urdf = in_urdf
         self.closes_loops = closes_loops
+
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}.{self.name}'
 
     @property
     def moves(self) -> bool:
@@ -212,9 +216,13 @@ class DynamicsParameter(NamedTuple):
     is_signed: bool = False
     of_one_coordinate: bool = False
 
-    def accepts(self, value: float) -> bool:
-        """Tell whether a joint can have a value."""
-        return isfinite(value) and (self.is_signed or value >= 0.0)
+    def accepts(self, value: object) -> bool:
+        """Tell whether a joint can have a value; what is not a real number it cannot have."""
+        try:
+            return (isinstance(value, Real) and isfinite(value)
+                    and (self.is_signed or float(value) >= 0.0))
+        except OverflowError:  # a whole number that no float is as large as
+            return False
 
     @property
     def needed(self) -> str:

@@ -24,12 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from math import inf, isfinite
 from types import MappingProxyType
 
 import numpy as np
 
-from ros2_rnea.errors import DescriptionError, did_you_mean
+from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean
 from ros2_rnea.model.checks import check_description
 from ros2_rnea.model.description import (
     Inertial,
@@ -191,18 +192,25 @@ def attach(tree: Tree, payload_inertias: Mapping[int, Inertia]) -> Tree:
 
 
 def payload_inertia(
-        tree: Tree, payloads: Iterable[tuple[str, Inertial]]) -> dict[int, Inertia]:
+        tree: Tree, payloads: Mapping[str, tuple[str, Inertial]]) -> dict[int, Inertia]:
     """
     Return what payloads add to the bodies that carry them, by body and in its frame.
 
-    :param payloads: the link and the mass properties in its frame.
+    :param payloads: the link and the mass properties in its frame, by name.
+    :raises ArgumentError: naming the payload from which on the inertia is not finite.
     """
     inertias: dict[int, Inertia] = {}
-    for link, inertial in payloads:
+    for name, (link, inertial) in payloads.items():
         frame = tree.links[link]
         if frame.body != BASE:
             added = frame.X_body_to_link.to_parent(link_inertia(inertial))
-            inertias[frame.body] = inertias.get(frame.body, MASSLESS) + added
+            total = inertias.get(frame.body, MASSLESS) + added
+            if not all(map(isfinite, (total.m, *total.h, *chain(*total.I_origin.rows)))):
+                raise ArgumentError(
+                    f'payload {name!r} of mass {inertial.mass} at {inertial.origin.xyz} makes the '
+                    f'inertia on link {link!r} too large to be a number; give mass [kg], '
+                    'position [m] and inertia [kg m^2] in these units')
+            inertias[frame.body] = total
     return inertias
 
 

@@ -30,7 +30,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Decision, Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
-from ros2_rnea.kernels.engines import why_slow
+from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.diagnostics import Diagnostics
@@ -85,7 +85,7 @@ class InverseDynamicsNode(Node):
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
             self._controllers.objection)
         self._configuration.begin()  # or not at all
-        self._diagnostics.notice('engine', why_slow())
+        self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
             self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited)
         ChangeServices(self, self._configuration, self._clocks)

@@ -140,8 +140,6 @@ CONVERTED = {
     'a list': np.ndarray.tolist,
     'a tuple': lambda array: (*array,),
     'a list of whole numbers': lambda array: [*map(int, array)],
-    'a subclass': lambda array: array.view(Subclass),
-    'a masked array': np.ma.array,
     'of float16': lambda array: array.astype(np.float16),
     'of float32': lambda array: array.astype(np.float32),
     'of longdouble': lambda array: array.astype(np.longdouble),
@@ -153,6 +151,8 @@ CONVERTED = {
     'misaligned': lambda array: np.frombuffer(b'.' + array.tobytes(), dtype=float, offset=1),
 }
 OTHER_ARRAYS = {
+    'a subclass': lambda array: array.view(Subclass),
+    'a masked array': np.ma.array,
     'a number': lambda array: 1.0,
     'the type': type,
     'a text': lambda array: 'abc',

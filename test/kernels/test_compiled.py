@@ -345,6 +345,12 @@ def test_version_changes_with_each_module_that_kernels_are_made_by(tmp_path):
         before = content_of(package)
         (package / f'{name}.py').write_text('# something else', encoding='utf-8')
         assert content_of(package) != before
+    (package / 'kernels' / 'one').mkdir()
+    (package / 'kernels' / 'one' / 'more').mkdir()
+    for name in ('one/__init__', 'one/writer', 'one/more/__init__', 'one/more/rules'):
+        before = content_of(package)
+        (package / 'kernels' / f'{name}.py').write_text('# something new', encoding='utf-8')
+        assert content_of(package) != before
     before = content_of(package)
     (package / 'robot.py').write_text('# something else', encoding='utf-8')
     (package / 'kernels' / 'notes.txt').write_text('something else', encoding='utf-8')

@@ -13,14 +13,16 @@
 # limitations under the License.
 """Which engine a robot has: the user's wish, or the fastest there is; what is missing is said."""
 
+import importlib.util
 import logging
 import os
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 from repository import ROOT
-from ros2_rnea import Robot
+from ros2_rnea import kernels, Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, engines, machine
 from ros2_rnea.kernels.cache import ObjectCache
@@ -107,6 +109,21 @@ def test_that_calls_are_made_from_python_is_said_once(no_wish, monkeypatch, capl
         Robot.from_urdf(ARM, engine='compiled')
     message, = said(caplog)
     assert 'C compiler' in message and "No module named 'ros2_rnea.kernels._call'" in message
+
+
+@pytest.mark.parametrize('found', [None, call.CONVENTION - 1])
+def test_extension_of_another_version_is_not_used(monkeypatch, found):
+    older = ModuleType('ros2_rnea.kernels._call')
+    older.KernelCall = object
+    if found is not None:
+        older.CONVENTION = found
+    monkeypatch.setitem(sys.modules, older.__name__, older)
+    monkeypatch.setattr(kernels, '_call', older, raising=False)
+    spec = importlib.util.spec_from_file_location('call_again', call.__file__)
+    again = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(again)
+    assert again.KernelCall is again.PythonKernelCall
+    assert f'convention {found}' in again.EXTENSION_ERROR
 
 
 # --- without llvmlite

@@ -146,7 +146,7 @@ def test_accelerations_are_looked_at():
     tree = Robot.from_urdf(ARM_WITH_GRIPPER).tree
     traced = trace(tree, quantities.FORWARD_DYNAMICS, Variant())
     assert [(guard.value, guard.bound, guard.nan) for guard in traced.guards] == [
-        (output, quantities.BEYOND_REASON, True) for output in traced.outputs]
+        (output, quantities.IMPLAUSIBLE_ACCELERATION, True) for output in traced.outputs]
 
 
 def test_outputs_are_symbols_or_floats():

@@ -17,6 +17,7 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
 from ros2_rnea import Robot
+from ros2_rnea.dynamics.terms import TERM_NAMES
 from small_robots import ARM, ARM_WITH_GRIPPER
 
 pytestmark = pytest.mark.ros
@@ -99,7 +100,7 @@ def test_inverse_dynamics_comes_with_its_terms(arm):
     assert list(terms.name) == JOINTS
     np.testing.assert_allclose(terms.gravity, robot.gravity(q)[::-1], rtol=1e-12)
     np.testing.assert_allclose(terms.friction, [0.0, 0.25], rtol=1e-12)
-    parts = (terms.gravity, terms.coriolis, terms.inertia, terms.friction, terms.external)
+    parts = [getattr(terms, name) for name in TERM_NAMES]
     np.testing.assert_allclose(np.sum(parts, axis=0), terms.total, rtol=1e-12)
     assert not any(terms.saturated)
     of_a_cycle = (

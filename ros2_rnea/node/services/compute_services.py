@@ -97,6 +97,7 @@ class Services:
         return response
 
     def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
+        """Answer with the effort against gravity; the springs of joints are not part of it."""
         question = state_query(
             policy, self._now(), RequestedState(request.names, request.positions))
         tau = policy.robot.gravity(question.q, _gravity(request))
