@@ -18,7 +18,7 @@ import os
 from pathlib import Path
 import signal
 import socket
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic, sleep
 
 import numpy as np
@@ -32,6 +32,8 @@ from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.models.models import Numbers, Payload, Source
 from ros2_rnea.node.worker import model_worker as worker_module
+from ros2_rnea.node.worker import worker_process as process_module
+from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Channel, Message
 from ros2_rnea.node.worker.model_worker import Built, ModelWorker, Request
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
@@ -44,7 +46,7 @@ PATIENCE = 30.0
 
 def question(description=ARM, engine=Engine.TEXTBOOK, **more):
     source = Source(description, **{'massless_links': (), 'strict': False, **more})
-    return Message({'task': 'model', 'source': to_plain(source), 'engine': to_plain(engine)})
+    return worker_module.model_request(source, engine)
 
 
 @pytest.fixture
@@ -183,7 +185,7 @@ def test_a_process_that_has_died_is_replaced_and_that_is_said(process, exits):
     process._process.kill()
     process._process.wait()
     assert_answers(process)
-    assert exits == ['SIGKILL']
+    assert exits == ['killed by SIGKILL']
 
 
 def test_an_idle_process_that_has_died_is_replaced_before_it_is_asked(process, exits):
@@ -193,7 +195,7 @@ def test_an_idle_process_that_has_died_is_replaced_before_it_is_asked(process, e
     process._process.kill()
     process._process.wait()
     process.keep_alive()
-    assert exits == ['SIGKILL']
+    assert exits == ['killed by SIGKILL']
     assert process._process.poll() is None
 
 
@@ -202,10 +204,10 @@ def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, e
         process._process.kill()
         return False
 
-    reason = '2 worker processes have exited while they worked on it: SIGKILL'
+    reason = '2 worker processes have exited while they worked on it: killed'
     with pytest.raises(WorkerError, match=reason):
         process.ask(question(), kill)
-    assert exits == ['SIGKILL', 'SIGKILL']
+    assert exits == ['killed by SIGKILL', 'killed by SIGKILL']
     assert_answers(process)
 
 
@@ -213,7 +215,7 @@ def test_the_last_line_that_it_printed_is_part_of_the_reason(process, monkeypatc
     (tmp_path / 'sitecustomize.py').write_text(
         'import os, sys\nprint("a library is broken", file=sys.stderr, flush=True)\nos._exit(3)\n')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
-    with pytest.raises(WorkerError, match='status 3; a library is broken'):
+    with pytest.raises(WorkerError, match='status 3; the last line that it printed: a library is'):
         process.ask(question())
 
 
@@ -261,6 +263,83 @@ def test_a_closed_one_answers_no_more(process):
         process.ask(question())
 
 
+def sized(header):
+    """Return a header as it is sent, after its length."""
+    return len(header).to_bytes(8, 'big') + header
+
+
+@pytest.mark.parametrize('answer', [
+    sized(b'no'), sized(b'{}'), sized(b'[]'), b'\xff' * 8,
+    sized(b'{"content": {}, "blobs": [-9]}'),
+    sized(b'{"content": {"error": "annotations", "text": ""}, "blobs": []}')])
+def test_an_answer_that_cannot_be_read_is_an_error_and_the_process_is_ended(
+        process, monkeypatch, answer):
+    assert_answers(process)
+    running = process._process
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(process, '_channel', Channel(ours))
+    theirs.sendall(answer)
+    with pytest.raises(WorkerError, match='cannot be read'):
+        process.ask(question())
+    theirs.close()
+    assert running.poll() is not None
+    assert_answers(process)
+
+
+def test_a_connection_that_cannot_be_made_is_told_of(process, monkeypatch):
+    def fail(*_):
+        raise OSError(24, 'Too many open files')
+
+    monkeypatch.setattr(process_module, 'channel_pair', fail)
+    with pytest.raises(WorkerError, match='Too many open files'):
+        process.ask(question())
+    monkeypatch.undo()
+    assert_answers(process)
+
+
+def test_a_working_directory_that_is_deleted_does_no_harm(process, tmp_path, monkeypatch):
+    gone = tmp_path / 'gone'
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert_answers(process)
+
+
+def test_what_was_printed_before_an_answer_is_not_why_a_process_exits(process):
+    assert_answers(process)
+    process._printed.append('a warning of long ago')
+    assert_answers(process)
+    assert not process._printed
+
+
+def test_threads_beside_the_cycle_leave_the_real_time_scheduler(process):
+    """Start as a thread of the cycle would, and see what process and threads become."""
+    seen, refused = [], []
+
+    def answer_in_background():
+        assert_answers(process)
+        seen.append(os.sched_getscheduler(0))
+        seen.append(os.sched_getscheduler(process._process.pid))
+
+    def as_the_cycle():
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        except OSError as error:
+            refused.append(error)
+            return
+        thread = BackgroundThread(target=answer_in_background)
+        thread.start()
+        seen.append(os.sched_getscheduler(0))
+        thread.join()
+
+    urgent = Thread(target=as_the_cycle)
+    urgent.start()
+    urgent.join()
+    if refused:
+        pytest.skip(f'no real-time priority here: {refused[0]}')
+    assert seen == [os.SCHED_FIFO, os.SCHED_OTHER, os.SCHED_OTHER]
+
+
 # ---- the thread ---------------------------------------------------------------------------------
 
 
@@ -304,11 +383,36 @@ def test_of_several_requests_only_the_newest_is_answered(worker):
     assert worker.take() is None
 
 
-def test_what_is_cancelled_is_not_answered(worker):
+def test_what_is_cancelled_is_not_answered(worker, monkeypatch):
+    may_go_on = Event()
+    answer_to = worker._answer_to
+    monkeypatch.setattr(
+        worker, '_answer_to', lambda asked: may_go_on.wait(PATIENCE) and answer_to(asked))
     worker.request(request())
+    until(lambda: worker._at_work is not None)
     worker.cancel()
+    may_go_on.set()
+    until(lambda: worker._at_work is None)
+    assert worker.take() is None
+    worker.request(request())
+    until(lambda: worker._answer is not None)
+    worker.cancel()
+    assert worker.take() is None
+
+
+def test_a_process_that_is_stuck_with_what_is_cancelled_is_ended(worker, exits, monkeypatch):
+    monkeypatch.setattr(worker_module, 'OVERTAKEN_PATIENCE', 0.05)
+    worker.request(request())
+    answer_of(worker)
+    stuck = worker._process._process
+    os.kill(stuck.pid, signal.SIGSTOP)
     worker.request(request('<robot/>'))
-    assert isinstance(answer_of(worker).result, RneaError)
+    until(lambda: worker._at_work is not None)
+    worker.cancel()
+    until(lambda: stuck.poll() is not None)
+    until(lambda: worker._at_work is None)
+    assert worker.take() is None
+    assert not exits
 
 
 def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, monkeypatch):

@@ -114,10 +114,15 @@ class Diagnostics:
         self._last_seen[about] = monotonic()
         self.notice(about, text)
 
-    def worker_exited(self, cause: str) -> None:
-        """Report that a worker process has exited; any thread may call this."""
+    def worker_exited(self, work: str, cause: str) -> None:
+        """
+        Report that a worker process has exited; any thread may call this.
+
+        :param work: what the process does.
+        """
         self._reports.put((
-            'worker process', f'it has exited unexpectedly and is started again: {cause}'))
+            'worker process',
+            f'the one that {work} has exited unexpectedly and is started again: {cause}'))
 
     def refused(self, topic: str, reason: Exception) -> None:
         """Count a refused message and say why."""

@@ -87,7 +87,8 @@ class InverseDynamicsNode(Node):
         self._configuration.begin()  # or not at all
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
-            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited)
+            self, lambda: self.policy, self._clocks.steady,
+            lambda cause: self._diagnostics.worker_exited('fills trajectories', cause))
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)

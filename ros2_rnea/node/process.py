@@ -25,6 +25,7 @@ from time import monotonic
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.task import Future
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.node.worker.background_thread import background_threads
 
 EXECUTORS = ('automatic', 'events', 'single_threaded')
 
@@ -116,13 +117,16 @@ def lock_memory() -> str:
 
 def raise_priority(priority: int) -> str:
     """
-    Put all threads of this process under SCHED_FIFO; return why not, or nothing.
+    Put the threads of this process under SCHED_FIFO; return why not, or nothing.
 
-    All, because the threads of the middleware bring the states and carry the commands.
+    The threads of the middleware are among them, because they bring the states and carry the
+    commands.  Those that wait for the worker processes are not: they compile robots, which would
+    take the processor from the cycle.
     """
+    background = background_threads()
     try:
-        for thread in os.listdir('/proc/self/task'):
-            os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
+        for thread in {*map(int, os.listdir('/proc/self/task'))} - background:
+            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         return (f'thread_priority {priority} is not set: {error.strerror}; allow it with '
                 f'"rtprio {priority}" in /etc/security/limits.conf')

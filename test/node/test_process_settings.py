@@ -19,11 +19,13 @@ import ctypes
 import gc
 import os
 import resource
+import threading
 
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import process
+from ros2_rnea.node.worker.background_thread import background_threads, BackgroundThread
 
 pytestmark = pytest.mark.ros
 
@@ -64,7 +66,21 @@ def test_every_thread_gets_the_priority(monkeypatch):
         os, 'sched_setscheduler',
         lambda thread, policy, parameter: given.update({thread: parameter.sched_priority}))
     assert process.raise_priority(50) == ''
-    assert given == {int(thread): 50 for thread in os.listdir('/proc/self/task')}
+    threads = {*map(int, os.listdir('/proc/self/task'))} - background_threads()
+    assert given == dict.fromkeys(threads, 50)
+
+
+def test_a_thread_beside_the_cycle_does_not_get_the_priority(monkeypatch):
+    given, done = [], threading.Event()
+    thread = BackgroundThread(target=done.wait, daemon=True)
+    thread.start()
+    monkeypatch.setattr(
+        os, 'sched_setscheduler', lambda thread, policy, parameter: given.append(thread))
+    assert process.raise_priority(50) == ''
+    assert threading.get_native_id() in given
+    assert thread.native_id not in given
+    done.set()
+    thread.join()
 
 
 @pytest.mark.parametrize('limit, user, result, said', [

@@ -109,7 +109,8 @@ class Configuration:
         """
         own, settings = self._parameters.own, self._settings()
         # Only now: a node whose parameters are refused starts no process.
-        self._worker = ModelWorker(self._diagnostics.worker_exited)
+        self._worker = ModelWorker(
+            lambda cause: self._diagnostics.worker_exited('builds models', cause))
         self._timers.restart(own['rate'], settings)
         if own['robot_description']:
             self.take_description(own['robot_description'])

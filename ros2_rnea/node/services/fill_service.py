@@ -27,7 +27,7 @@ executor of events takes none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -36,12 +36,16 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.models.introduction import NO_ROBOT
 from ros2_rnea.node.services.fill_answer import Circumstances, circumstances
+from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
+
+PAUSE = 0.1
+"""How long the thread waits after an error of the executor [s]."""
 
 
 class FillService:
@@ -72,7 +76,8 @@ class FillService:
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
         self._closing = Event()
-        self._thread = Thread(target=self._spin, name='fill_trajectory_efforts', daemon=True)
+        self._thread = BackgroundThread(
+            target=self._spin, name='fill_trajectory_efforts', daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -87,12 +92,17 @@ class FillService:
         self._node.destroy_node()
 
     def _spin(self) -> None:
-        try:
-            while not self._closing.is_set():
+        while not self._closing.is_set():
+            try:
                 self._executor.spin_once()
-        except (ExternalShutdownException, RuntimeError):  # the latter from a wait set half made
-            if self._node.context.ok():
-                raise
+            except ExternalShutdownException:
+                return
+            except Exception as error:  # noqa: BLE001 (the service must not end with a request)
+                if not self._node.context.ok():  # a wait set is half made then
+                    return
+                self._node.get_logger().error(
+                    f'fill_trajectory_efforts: {type(error).__name__}: {error}')
+                self._closing.wait(PAUSE)
 
     def _on_request(
             self,
@@ -107,10 +117,12 @@ class FillService:
         try:
             answer = self._process.ask(fill_request(
                 question, policy.robot, circumstances(policy, self._now())))
+            return deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
         except RneaError as error:
             response.message = str(error)
-            return response
-        return deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
+        except Exception as error:  # noqa: BLE001 (whoever asks gets an answer)
+            response.message = f'{type(error).__name__}: {error}'
+        return response
 
 
 def fill_request(question: bytes, robot: Robot, given: Circumstances) -> Message:

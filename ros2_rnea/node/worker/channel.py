@@ -26,6 +26,9 @@ _LENGTH = struct.Struct('>Q')
 _MOST_AT_ONCE = 1 << 20
 """How many bytes are read in one call."""
 
+_MOST = 1 << 32
+"""More bytes than any part of a message has: a greater length is a sign of something else."""
+
 
 class Message(NamedTuple):
     """
@@ -71,6 +74,7 @@ class Channel:
 
         :raises EOFError: where the other side has closed.
         :raises OSError: where the connection is broken.
+        :raises ValueError: where what arrives is no message; so may KeyError and TypeError.
         """
         (length,) = _LENGTH.unpack(self._receive(_LENGTH.size))
         header = json.loads(self._receive(length))
@@ -89,6 +93,8 @@ class Channel:
                 self.on_wait()
 
     def _receive(self, length: int) -> bytes:
+        if not 0 <= length <= _MOST:
+            raise ValueError(f'a part of a message has {length} bytes; it needs 0 to {_MOST}')
         parts: list[bytes] = []
         while length:
             try:

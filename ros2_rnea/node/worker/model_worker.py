@@ -29,15 +29,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import sys
-from threading import Condition, Thread
+from threading import Condition
 from time import monotonic
 from typing import NamedTuple
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.kernels.engines import engine_of
+from ros2_rnea.kernels.engines import Engine, engine_of
 from ros2_rnea.node.models.models import adjustable, KERNELS, Model, Numbers, Source
+from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
@@ -103,7 +104,8 @@ class ModelWorker:
         self._answer: Answer | None = None
         self._discarded: list[object] = []
         self._is_closed = False
-        self._thread = Thread(target=self._run, name='model_worker', daemon=True)
+        self._thread = BackgroundThread(
+            target=self._run, name='model_worker', daemon=True)
         self._thread.start()
 
     def request(self, request: Request) -> None:
@@ -139,6 +141,8 @@ class ModelWorker:
         self._thread.join()
 
     def _overtake(self) -> None:
+        if self._answer is not None:
+            self._discarded.append(self._answer)
         self._waiting = self._answer = None
         if self._at_work is not None and self._overtaken is None:
             self._overtaken = monotonic()
@@ -172,7 +176,7 @@ class ModelWorker:
     def _look_after_process(self) -> None:
         try:
             self._process.keep_alive()
-        except RneaError:  # the next request says why
+        except Exception:  # noqa: BLE001 (the thread goes on; the next request says why)
             pass
 
     def _answer_to(self, request: Request) -> Answer:
@@ -187,7 +191,7 @@ class ModelWorker:
         source, numbers, settings = request
         engine = engine_of(None)
         message = self._process.ask(
-            Message({'task': 'model', 'source': to_plain(source), 'engine': to_plain(engine)}),
+            model_request(source, engine),
             self._is_given_up)
         tree, findings = (from_plain(message.content[name]) for name in ('tree', 'findings'))
         robot = adjustable(tree, source, engine)
@@ -201,3 +205,11 @@ class ModelWorker:
     def _is_given_up(self) -> bool:
         since = self._overtaken
         return since is not None and monotonic() - since > OVERTAKEN_PATIENCE
+
+
+def model_request(source: Source, engine: Engine) -> Message:
+    """Return what a worker process is asked; the description goes as it is, for it may be long."""
+    return Message(
+        {'task': 'model', 'source': to_plain(source._replace(description='')),
+         'engine': to_plain(engine)},
+        (source.description.encode(errors='surrogatepass'),))

@@ -22,13 +22,14 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
-from threading import Lock, Thread
+from threading import Lock
 from typing import IO
 
 import ros2_rnea
 from ros2_rnea import errors
 from ros2_rnea.errors import RneaError
 from ros2_rnea.node.worker import worker_program
+from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Channel, channel_pair, Message
 
 POLL_PERIOD = 0.05
@@ -84,6 +85,7 @@ class WorkerProcess:
             try:
                 channel.send(request)
                 answer = channel.receive()
+                refusal = _refusal(answer)
             except (EOFError, OSError) as error:
                 with self._lock:
                     closed = self._is_closed
@@ -92,8 +94,16 @@ class WorkerProcess:
                 cause = self._clean_up()
                 self._on_exit(cause)
                 continue
-            if 'error' in answer.content:
-                raise getattr(errors, answer.content['error'])(answer.content['text'])
+            except RneaError:
+                raise
+            except Exception as error:  # noqa: BLE001 (what cannot be read must not end a thread)
+                self._clean_up()
+                raise WorkerError(
+                    'the answer of the worker process cannot be read: '
+                    f'{type(error).__name__}: {error}') from error
+            self._printed.clear()  # it has nothing to do with why the process may exit later
+            if refusal is not None:
+                raise refusal
             return answer
         raise WorkerError(f'{TRIES} worker processes have exited while they worked on it: {cause}')
 
@@ -118,16 +128,17 @@ class WorkerProcess:
             if self._is_closed:
                 raise GivenUpError('the node is ending')
             if self._process is None or self._channel is None:
-                self._channel, end = channel_pair(POLL_PERIOD)
-                with end:
-                    try:
+                try:
+                    self._channel, end = channel_pair(POLL_PERIOD)
+                    with end:
                         self._process = _start(end.fileno())
-                    except OSError as error:
-                        raise WorkerError(
-                            f'the worker process cannot be started: {error}') from error
+                except (OSError, ValueError, subprocess.SubprocessError) as error:
+                    raise WorkerError(
+                        f'the worker process cannot be started: {error}') from error
                 self._printed = deque(maxlen=LAST_LINES)
-                Thread(target=_keep_lines, args=[self._process.stderr, self._printed],
-                       daemon=True).start()
+                BackgroundThread(
+                    target=_keep_lines, args=[self._process.stderr, self._printed],
+                    daemon=True).start()
             return self._channel
 
     def _check_given_up(self, is_given_up: Callable[[], bool]) -> None:
@@ -149,8 +160,21 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             status = process.wait()
-        how = signal.Signals(-status).name if status < 0 else f'status {status}'
-        return f'{how}; {self._printed[-1]}' if self._printed else how
+        if status < 0:
+            return f'killed by {signal.Signals(-status).name}'
+        if not self._printed:
+            return f'status {status}'
+        return f'status {status}; the last line that it printed: {self._printed[-1]}'
+
+
+def _refusal(answer: Message) -> RneaError | None:
+    """Return the error that a process has answered, or None."""
+    if 'error' not in answer.content:
+        return None
+    kind = getattr(errors, answer.content['error'])
+    if not issubclass(kind, RneaError):
+        raise TypeError(f'{kind.__name__} is no error of this package')
+    return kind(answer.content['text'])
 
 
 def _start(descriptor: int) -> subprocess.Popen:
@@ -170,7 +194,10 @@ def _start(descriptor: int) -> subprocess.Popen:
 
 def _folders(paths: list[str]) -> list[str]:
     """Return those entries of a search path that are absolute and not the working directory."""
-    here = os.path.realpath(os.curdir)
+    try:
+        here = os.path.realpath(os.curdir)
+    except OSError:  # it has been deleted, so that nothing can be imported from it
+        here = ''
     return [path for path in paths
             if os.path.isabs(path) and os.path.exists(path) and os.path.realpath(path) != here]
 

@@ -93,6 +93,7 @@ def _end_with_the_node(descriptor: int) -> None:
 def make_model(request: Message) -> Message:
     """Parse a description, audit it and compile its kernels."""
     source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
+    source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
     tree, findings = _read_description(source._replace(payload_links=()))
     robot = adjustable(tree, source, engine)
     return Message(

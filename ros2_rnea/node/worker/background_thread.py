@@ -1,0 +1,37 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Threads that are never as urgent as the one of the cycle."""
+
+import os
+from threading import enumerate as threads, Thread
+
+
+class BackgroundThread(Thread):
+    """
+    A thread under the usual scheduler, whatever the thread that starts it is under.
+
+    So are the threads and processes that it starts in turn, as these inherit it.
+    """
+
+    def run(self) -> None:
+        """Leave the real-time scheduler, then do what a thread does."""
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:  # 0 stands for the calling thread
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        super().run()
+
+
+def background_threads() -> set[int]:
+    """Return the native identifiers of all threads of this kind."""
+    return {thread.native_id for thread in threads()
+            if isinstance(thread, BackgroundThread) and thread.native_id is not None}
