@@ -118,13 +118,13 @@ def _signals_deferred() -> Iterator[None]:
         yield
         return
     arrived: list[int] = []
-    handlers = {number: signal.signal(number, lambda number, _: arrived.append(number))
-                for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {ending: signal.signal(ending, lambda number, _: arrived.append(number))
+                for ending in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for ending, handler in handlers.items():
+            signal.signal(ending, handler)
     for number in arrived:
         signal.raise_signal(number)
 
