@@ -14,6 +14,7 @@
 """Descriptions and parameters: what is taken over, what is refused, and how that is said."""
 
 import pytest
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import diagnostics, monitor
@@ -324,3 +325,12 @@ def test_a_source_that_is_refused_again_is_said_again(bench):
         assert arm.set_parameter('massless_links', links).successful
         arm.until(arm.is_settled)
         assert ('nowhere' in arm.told('model')) is said
+
+
+def test_parameters_of_joints_that_another_callback_refuses_keep_no_robot_out(bench, capfd):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.node.add_on_set_parameters_callback(
+        lambda _: SetParametersResult(successful=False, reason='locked'))
+    arm.describe(ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+    assert 'cannot be declared' in capfd.readouterr().err

@@ -28,6 +28,7 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
@@ -430,6 +431,10 @@ class Configuration:
         self._is_declaring = True
         try:
             return len([*islice(self._declarations, DECLARATIONS_A_TURN)]) > 0
+        except ParameterException as error:  # another callback of the node refuses it
+            self._node.get_logger().warning(
+                f'the parameters of some joints cannot be declared: {error}')
+            return False
         finally:
             self._is_declaring = False
 
