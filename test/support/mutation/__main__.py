@@ -25,8 +25,8 @@ Then each mutant of the sample gets a process, forked from one that has imported
 the package, and a copy of the repository in which the mutant stands.  The tests that execute the
 changed line run until one fails; for a line that is executed at import only, or of a file that
 only other processes import, all tests of the files in which a test executes anything of its file,
-or else all.  Some runs are controls without a mistake:
-they should pass, and the number that fails tells how often a kill may have had another reason.
+or else all.  Some runs are controls without a mistake: they should pass, and the number that fails
+tells how often a kill may have had another reason.
 
 Results are kept in out/mutation, so that an interrupted run goes on where it was.  A mutant that
 was killed is not run again while its file is unchanged, a survivor not while the tests are
@@ -130,6 +130,7 @@ def coverage_of(tests: list[str], keyword: str, key: str, place: Path) -> dict:
 
 def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
     """Return the tests that execute a mutant, likely killers first, for so many seconds."""
+    namesake = f'test_{Path(mutant.path).stem}.py'
     lines = covered['lines'].get(mutant.path, {})
     first, last = mutant.lines
     names = {name for line in range(first, last + 1) for name in lines.get(str(line), ())}
@@ -137,8 +138,8 @@ def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
     if not names and not (is_in_function and lines):  # also where no process that is seen comes by
         near = {name for those in lines.values() for name in those} or covered['seconds'].keys()
         files = {name.split('::')[0] for name in near}
-        names = {name for name in covered['seconds'] if name.split('::')[0] in files}
-    namesake = f'test_{Path(mutant.path).stem}.py'
+        names = {name for name in covered['seconds']
+                 if name.split('::')[0] in files or f'/{namesake}::' in name}
     ordered = sorted(names, key=lambda name: (
         namesake not in name, covered['seconds'].get(name, 0.0), name))
     until = accumulate(covered['seconds'].get(name, 0.0) for name in ordered)
