@@ -193,10 +193,10 @@ def test_refusals_are_counted_and_said_again_only_where_they_are_rare(world, top
 
 
 def test_the_exit_of_a_worker_is_reported_on_the_next_turn(world):
-    world.under_test.worker_exited('signal 9')
+    world.under_test.worker_exited('builds models', 'signal 9')
     assert world.log == []
     world.tick()
-    assert 'signal 9' in world.log[0][1]
+    assert 'builds models' in world.log[0][1] and 'signal 9' in world.log[0][1]
 
 
 # ---- times --------------------------------------------------------------------------------------
