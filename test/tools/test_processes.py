@@ -140,7 +140,10 @@ def test_a_signal_while_a_child_starts_loses_no_child(tmp_path, monkeypatch):
 
     popen = processes.subprocess.Popen
     monkeypatch.setattr(processes.subprocess, 'Popen', interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        with Children(tmp_path) as children:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), Children(tmp_path) as children:
             children.start('sleeper', [sys.executable, '-c', SLEEPER])
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert started[0].poll() is not None
