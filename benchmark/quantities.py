@@ -21,6 +21,9 @@ INVERSE_DYNAMICS = 'inverse_dynamics'
 BOUND = 'bound'
 BATCH = 'batch'
 
+ALLOWANCE = 1.3
+"""How much longer a robot may take whose parameters are read at each call."""
+
 SMALL = ('panda', 'ur5')
 
 
@@ -35,6 +38,8 @@ class Quantity:
     :ivar on_chains: whether chains made in code are measured, too.
     :ivar way_of: the name of the quantity of which this is another way of calling from Python;
         then only Pinocchio is compared with, in its usual way.
+    :ivar slower_than: the name of another quantity of which this may take ALLOWANCE times the
+        time; its targets follow from what that one took.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Quantity:
     targets: dict[str, float]
     on_chains: bool = False
     way_of: str = ''
+    slower_than: str = ''
 
     def target(self, robot: str) -> float | None:
         """Return the largest ratio to Pinocchio that is asked of us, if any is."""
@@ -68,10 +74,12 @@ QUANTITIES = (
              way_of='mass_matrix'),
     Quantity('taken_before', 'inverse dynamics, taken before', _targets(0.16, 0.16, 0.16),
              way_of=INVERSE_DYNAMICS),
-    Quantity('adjustable', 'inverse dynamics, adjustable', _targets(0.208, 0.208, 0.208),
-             way_of=INVERSE_DYNAMICS),  # 1.3 times what is asked of a robot that never changes
-    Quantity('adjustable_gravity', 'gravity, adjustable', _targets(0.325, 0.325, 0.39),
-             way_of='gravity'),
+    Quantity('payload', 'inverse dynamics, payload', {}, way_of=INVERSE_DYNAMICS),
+    Quantity('adjustable', 'inverse dynamics, adjustable', {}, way_of=INVERSE_DYNAMICS,
+             slower_than='payload'),
+    Quantity('payload_gravity', 'gravity, payload', {}, way_of='gravity'),
+    Quantity('adjustable_gravity', 'gravity, adjustable', {}, way_of='gravity',
+             slower_than='payload_gravity'),
     Quantity('lists', 'inverse dynamics, lists', {}, way_of=INVERSE_DYNAMICS),
     Quantity('float32', 'inverse dynamics, float32', {}, way_of=INVERSE_DYNAMICS),
     Quantity(BATCH, 'batch, per row', _targets(1 / 30, 1 / 20, 1 / 14)),

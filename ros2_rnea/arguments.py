@@ -241,7 +241,9 @@ def floats(name: str, value: ArrayLike) -> Array:
     :raises ArgumentError: where it is something else.  NumPy would convert complex numbers, dates,
         texts, objects and masked arrays too, but lose imaginary parts, units and masks.
     """
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+    # NumPy imports np.ma when it is first used, which takes longer than to read a robot.
+    is_subclass = isinstance(value, np.ndarray) and type(value) is not np.ndarray
+    if is_subclass and np.ma.is_masked(value):
         raise ArgumentError(
             f'{name} has {np.ma.count_masked(value)} masked values; it needs a number in each '
             'place, such as those of filled()')

@@ -19,6 +19,7 @@ import gc
 import inspect
 import pickle
 import pydoc
+import subprocess
 import sys
 from threading import Barrier, Thread
 import weakref
@@ -452,3 +453,19 @@ def test_copy_of_a_bound_method_is_bound_to_copies(engine, copied):
     q[:] = np.nan
     np.testing.assert_allclose(other(), textbook.gravity(STATE[0]), rtol=1e-12)
     assert np.isnan(bound()).any() and not np.isnan(other()).any()
+
+
+FIRST_EFFORT = """
+import sys
+from ros2_rnea import Robot
+before = {*sys.modules}
+Robot.from_urdf(sys.stdin.read()).inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+assert 'numpy.ma' in before or 'numpy.ma' not in sys.modules
+"""
+
+
+def test_first_effort_does_not_import_masked_arrays():
+    """Their import, by NumPy at their first use, takes longer than to read a robot."""
+    result = subprocess.run(
+        [sys.executable, '-c', FIRST_EFFORT], input=ARM, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr

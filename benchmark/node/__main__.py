@@ -30,7 +30,7 @@ from benchmark.node.runs import (
     Effort,
     measure_cycle,
     measure_fleet,
-    measure_gap,
+    measure_gaps,
     measure_highest_rate,
 )
 from benchmark.node.tables import cycle_table, fleet_table, gap_table, rate_table
@@ -97,9 +97,9 @@ def _measure(
                              for count, by_way in rows.items()}}
             return record
         if options.changes:
-            gaps = {robot.name: measure_gap(
+            gaps = {robot.name: measure_gaps(
                 robot, CHANGES_RATE, options.parameter, effort, progress) for robot in robots}
-            progress.console.print(gap_table(CHANGES_RATE, gaps))
+            progress.console.print(gap_table(CHANGES_RATE, effort.seconds, gaps))
             record['gaps'] = gaps
             return record
         highest = {}
@@ -148,7 +148,7 @@ All figures but the answers are the median of the blocks.""",
                         help='instead: how CPU grows up to N robots, with all nodes in one '
                              'process and with a process for each')
     parser.add_argument('--changes', action='store_true',
-                        help='instead: the longest gap between two commands while descriptions, '
+                        help='instead: the longest gap between two answers while descriptions, '
                              'payloads and gravity change without end')
     parser.add_argument('--fleet-rate', type=float, default=100.0, metavar='HZ',
                         help='states of each of N robots per second (default: 100)')

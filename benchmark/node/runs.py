@@ -103,23 +103,26 @@ def measure_fleet(
     return rows
 
 
-def measure_gap(
+def measure_gaps(
         robot: BenchmarkRobot, rate: float, parameters: Sequence[str], effort: Effort,
-        progress: Progress) -> dict[str, float]:
+        progress: Progress) -> dict[str, list[float]]:
     """
-    Return the longest gap between two commands [s], without changes of the robot and with them.
+    Return the longest gap between two answers in each block [s]: of the relay, and of the node.
 
-    Descriptions, payloads and gravity change without end meanwhile; a worker process computes
-    beside the node, so that a machine with one processor shows more.
+    The node is measured without changes, and while descriptions, payloads and gravity change
+    without end; a worker process computes beside it then, so that a machine with one processor
+    shows more.  The relay shows what the machine itself does.
     """
-    task = progress.add_task(f'{robot.name}: changes', total=2 * effort.blocks)
-    gaps = {'without changes': 0.0, 'with changes': 0.0}
+    task = progress.add_task(f'{robot.name}: changes', total=3 * effort.blocks)
     with Bench(robot) as bench:
-        node = bench.nodes(['/node'], parameters)
+        relay, node = bench.relays(['/relay']), bench.nodes(['/node'], parameters)
+        ways = {'relay': lambda: bench.measure(relay, rate, effort.seconds),
+                'node': lambda: bench.measure(node, rate, effort.seconds),
+                'node, with changes': lambda: bench.measure_changes(node, rate, effort.seconds)}
+        gaps: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(effort.blocks):
-            for name, measure in (('without changes', bench.measure),
-                                  ('with changes', bench.measure_changes)):
-                gaps[name] = max(gaps[name], measure(node, rate, effort.seconds).longest_gap)
+            for way, measure in ways.items():
+                gaps[way].append(measure().longest_gap)
                 progress.advance(task)
     progress.remove_task(task)
     return gaps

@@ -15,12 +15,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from benchmark.problem import Problem
 from benchmark.statement import Rows, Statement
 import numpy as np
 from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.model.description import Inertial, Pose
+
+PAYLOAD = Inertial(1e-13, Pose((0.01, 0.02, 0.03)), (1e-15, 2e-16, 3e-16, 1e-15, 4e-16, 1e-15))
 
 
 class Ours:
@@ -88,6 +91,12 @@ class Ours:
             {'inverse_dynamics': robot.inverse_dynamics, 'out': np.empty(robot.nv)}, 'out',
             remark='inverse_dynamics = robot.inverse_dynamics, before its first call')
 
+    def payload(self) -> Statement:
+        return self._of_loaded('robot.inverse_dynamics(q, qd, qdd, out=out)', 'q qd qdd')
+
+    def payload_gravity(self) -> Statement:
+        return self._of_loaded('robot.gravity(q, out=out)', 'q')
+
     def adjustable(self) -> Statement:
         return self._of_adjustable('robot.inverse_dynamics(q, qd, qdd, out=out)', 'q qd qdd')
 
@@ -118,14 +127,28 @@ class Ours:
     def _vector(self, code: str, inputs: str, remark: str = '') -> Statement:
         return self._with_out(code, inputs, np.empty(self._robot.nv), remark)
 
+    def _of_loaded(self, code: str, inputs: str) -> Statement:
+        """
+        Return a statement of a robot that never changes, with a payload on its last link.
+
+        The payload weighs next to nothing, so that the efforts stay Pinocchio's; its kernels
+        compute all that a payload needs.
+        """
+        link = self._robot.body_names[-1]
+        robot = self._robot.with_payload('payload', link, PAYLOAD)
+        return self._of(robot, code, inputs, f'robot = robot.with_payload(..., {link!r}, ...)')
+
     def _of_adjustable(self, code: str, inputs: str) -> Statement:
         """Return a statement of the robot that the node has, with a payload on its last link."""
         link = self._robot.body_names[-1]
         robot = AdjustableRobot.of(self._robot, [link])
+        robot.set_payload('payload', link, PAYLOAD)
+        return self._of(robot, code, inputs, f'robot = AdjustableRobot.of(robot, [{link!r}])')
+
+    def _of(self, robot: Any, code: str, inputs: str, remark: str) -> Statement:
         return Statement(
             code, f'({inputs.replace(" ", ", ")},)', self._rows(inputs),
-            {'robot': robot, 'out': np.empty(robot.nv)}, 'out',
-            remark=f'robot = AdjustableRobot.of(robot, [{link!r}])')
+            {'robot': robot, 'out': np.empty(robot.nv)}, 'out', remark=remark)
 
     def _with_out(self, code: str, inputs: str, out: np.ndarray, remark: str = '') -> Statement:
         """Return a statement over some of the states' vectors."""

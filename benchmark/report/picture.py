@@ -107,7 +107,7 @@ def _draw_robot(
                    [names.index(r.quantity) for r in own], linestyle='', label=peer, **style)
     panel.set_xscale('log')
     panel.set_xlabel('ns per call')
-    panel.set_ylim(len(names) - 0.5, -0.5)
+    panel.set_ylim(max(len(names), 1) - 0.5, -0.5)
     panel.grid(axis='x', which='major', alpha=0.4)
     panel.grid(axis='y', alpha=0.15)
     panel.spines[['top', 'right', 'left']].set_visible(False)

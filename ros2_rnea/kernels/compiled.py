@@ -24,10 +24,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 import functools
 import hashlib
-from importlib.machinery import ExtensionFileLoader
+from importlib.machinery import BYTECODE_SUFFIXES, SOURCE_SUFFIXES
 import logging
 from pathlib import Path
-import pkgutil
 import threading
 from typing import Any, NamedTuple
 
@@ -61,8 +60,8 @@ MANY_OPERATIONS = 20_000
 OPERATIONS_A_SECOND = 6_000
 """How many operations are compiled in a second, approximately, in kernels of that size."""
 
-SOURCES = {'': ('spatial',), 'model': (), 'dynamics': (), 'kernels': ()}
-"""The modules that determine the machine code of kernels, by folder; no names: all of it."""
+SOURCES = ('dynamics', 'kernels', 'model', 'spatial')
+"""The modules and packages that determine the machine code of kernels."""
 
 
 class KernelSpec(NamedTuple):
@@ -225,23 +224,21 @@ def content_of(package: Path) -> str:
     was installed without source.
     """
     digest = hashlib.sha256()
-    for folder, wanted in SOURCES.items():
-        for name, content in _modules(package / folder):
-            if not wanted or name in wanted:
+    for path in sorted(package.iterdir()):
+        if path.stem in SOURCES:
+            for content in _modules(path):
                 digest.update(content)
     return digest.hexdigest()
 
 
-def _modules(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of each module in a folder and in its packages."""
-    for module in pkgutil.iter_modules([str(folder)]):
-        spec = module.module_finder.find_spec(module.name, None)
-        if not spec or not spec.loader:
-            continue
-        if not isinstance(spec.loader, ExtensionFileLoader):  # calls kernels, writes none
-            yield module.name, spec.loader.get_data(spec.origin)  # type: ignore[attr-defined]
-        if module.ispkg:
-            yield from _modules(folder / module.name)
+def _modules(path: Path) -> Iterator[bytes]:
+    """Yield the content of a module, or of all modules in a folder and in the folders below it."""
+    if path.is_dir() and path.name != '__pycache__':
+        for entry in sorted(path.iterdir()):
+            yield from _modules(entry)
+    elif path.suffix in SOURCE_SUFFIXES or (
+            path.suffix in BYTECODE_SUFFIXES and not path.with_suffix('.py').exists()):
+        yield path.read_bytes()
 
 
 def signature(tree: Tree) -> str:
