@@ -37,9 +37,10 @@ EXECUTABLES = ['check_model', 'demo', 'inverse_dynamics_node', 'simulated_driver
 # Names of Python modules whose rosdep key is another one.
 KEYS = {
     'llvmlite': 'python3-numba',  # no key brings it alone
-    'numpy': 'python3-numpy', 'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
+    'numpy': 'python3-numpy', 'rich': 'python3-rich',
+    'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
 # Only the demo and other tools need these; they come with the extra `demo`.
-DEMO_MODULES = {'matplotlib', 'mujoco', 'rich', 'rosbags'}
+DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags'}
 
 
 def copy_of_the_sources(folder: Path) -> Path:
@@ -148,8 +149,7 @@ def imported_modules(paths: list[Path]) -> set[str]:
 def test_package_xml_names_everything_that_is_imported():
     imported = imported_modules([*PACKAGE.rglob('*.py'), *ROOT.glob('launch/*.py')])
     needed = {KEYS.get(name, name) for name in imported - DEMO_MODULES - {'ros2_rnea'}}
-    # lxml comes with urdf_parser_py; control_msgs is used where it is installed.
-    needed -= {'lxml', 'control_msgs', 'ament_index_python'}
+    needed -= {'lxml', 'ament_index_python'}  # lxml comes with urdf_parser_py
     declared = {element.text for element in package_xml(ROOT).iter('exec_depend')}
     assert needed - declared == set()
 

@@ -115,7 +115,8 @@ class SentTerms(_SentTerms):
 
     A named tuple.  It begins with the terms of :data:`ros2_rnea.dynamics.terms.TERMS`.  ``total``
     is the sum of these and of ``feedback``, including terms that the arm adds by itself; ``sent``
-    is the effort after the choice of terms and all limits.
+    is the effort after the choice of terms and all limits.  ``residual`` is the measured effort
+    less ``total`` without the terms that the measured effort lacks.
     """
 
     __slots__ = ()

@@ -88,7 +88,7 @@ class FeedforwardPolicy:
             self.controlled, self._continuous, settings.hold_tolerance, settings.rules,
             settings.controller_state_timeout)
         # Effort: inverse dynamics and all limits.
-        self._law = EffortLaw(self.robot, settings.sent_terms)
+        self._law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
         self._motions = MotionBuffers(self._index_map, n)
         self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
         self._tau, self._held_tau = np.zeros((2, robot.nv))
@@ -112,7 +112,7 @@ class FeedforwardPolicy:
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
-        self._law.sent = settings.sent_terms
+        self._law.send(settings.sent_terms, settings.arm_gravity)
         self._ramp.rate_limit = settings.effort_rate_limit
         self._limiter = EffortLimiter(
             allowed_efforts(self.robot, settings)[self._motions.controlled],
@@ -328,8 +328,16 @@ class FeedforwardPolicy:
             _, saturated, restrained, rate_limited = decision.limited
         return SentTerms(**{
             **of_model._asdict(), 'feedback': feedback, 'total': total, 'sent': decision.effort,
-            'measured': measured, 'residual': measured - total, 'saturated': saturated,
-            'rate_limited': rate_limited, 'restrained': restrained})
+            'measured': measured, 'residual': self._residual(of_model, total, measured),
+            'saturated': saturated, 'rate_limited': rate_limited, 'restrained': restrained})
+
+    def _residual(
+            self, of_model: EffortTerms, total: np.ndarray, measured: np.ndarray) -> np.ndarray:
+        """Return the measured effort less what it should be; NaN where it is no effort."""
+        lacking = self.settings.lacking_terms
+        if lacking is None:
+            return np.full_like(measured, np.nan)
+        return measured - (total - sum(getattr(of_model, name) for name in lacking))
 
     def mimic_deviations(self) -> dict[str, float]:
         """Return the deviations of mimic joints beyond ``mimic_tolerance``, by name [rad or m]."""

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
-from ros2_rnea.dynamics.terms import TERMS
+from ros2_rnea.dynamics.terms import TERM_NAMES, TERMS
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 
@@ -49,6 +49,7 @@ class Terms(Enum):
 
     FULL = 'full'
     NO_GRAVITY = 'no_gravity'
+    NO_GRAVITY_NO_FRICTION = 'no_gravity_no_friction'
     NO_GRAVITY_NO_CORIOLIS = 'no_gravity_no_coriolis'
     GRAVITY_ONLY = 'gravity_only'
 
@@ -57,6 +58,7 @@ class Terms(Enum):
         """Return the names of the terms of :class:`.EffortTerms` that are not sent."""
         return {
             Terms.NO_GRAVITY: ('gravity',),
+            Terms.NO_GRAVITY_NO_FRICTION: ('gravity', 'friction'),
             Terms.NO_GRAVITY_NO_CORIOLIS: ('gravity', 'coriolis'),
             Terms.GRAVITY_ONLY: tuple(term.name for term in TERMS if not term.acts_at_rest),
         }.get(self, ())
@@ -66,28 +68,37 @@ class Arm(Enum):
     """Known arms, by the terms that they add to a commanded effort by themselves."""
 
     GENERIC = 'generic'
-    """No term."""
+    """No term.  The measured effort is that of the motors, with all terms."""
 
     FRANKA = 'franka'
     """
-    Gravity and Coriolis.
+    Gravity and the friction of the motors, but not the Coriolis term.
 
-    For a set-up in which the sender adds Coriolis, as in libfranka's own examples up to 0.21, set
-    ``Terms.NO_GRAVITY``.
+    libfranka, docs/overview.rst: the torque of a joint is the commanded one plus those that
+    compensate friction and gravity; the examples of libfranka add the Coriolis term themselves.
+    The measured torque is that of sensors on the links' side of the gears (RobotState::tau_J), so
+    that it has gravity but not the friction of the motors.
     """
 
     UR = 'ur'
-    """Gravity."""
+    """
+    Gravity, by ``direct_torque`` of URScript.
 
-    KUKA_FRI = 'kuka_fri'
-    """Gravity."""
+    The measured effort is a motor current [A] up to ur_robot_driver 7.0.0, and later a torque.
+    """
 
     @property
-    def lacks(self) -> Terms:
-        """Return the terms to send, which are those that the arm does not add."""
-        if self is Arm.GENERIC:
-            return Terms.FULL
-        return Terms.NO_GRAVITY_NO_CORIOLIS if self is Arm.FRANKA else Terms.NO_GRAVITY
+    def terms_to_send(self) -> Terms:
+        """Return the terms that the arm does not add."""
+        return {
+            Arm.FRANKA: Terms.NO_GRAVITY_NO_FRICTION,
+            Arm.UR: Terms.NO_GRAVITY,
+        }.get(self, Terms.FULL)
+
+    @property
+    def measured_lacks(self) -> tuple[str, ...] | None:
+        """Return the terms that the measured effort lacks; None: it may be no effort at all."""
+        return {Arm.FRANKA: ('friction',), Arm.UR: None}.get(self, ())
 
 
 class BeyondLimits(Enum):
@@ -165,7 +176,14 @@ class Settings:
         degree of freedom and without an assumed position; then no command is published.
     :ivar mode: how the effort is computed.
     :ivar terms: the terms of the effort that are sent.
-    :ivar arm: the controlled arm, for ``Terms.AUTOMATIC``.
+    :ivar arm: the controlled arm, for ``Terms.AUTOMATIC`` and ``MEASURED_AS_ARM``.
+    :ivar arm_gravity: acceleration of free fall in the root link's axes for which the arm
+        compensates gravity by itself, shape (3,) [m/s^2].  The difference between the gravity
+        torques for ``gravity`` and for ``arm_gravity`` is then sent.  Empty: the arm compensates
+        the true gravity, and nothing of it is sent.
+    :ivar measured_lacks: names of the terms that the measured effort lacks, which the residual
+        then lacks too; ``MEASURED_AS_ARM``, ``MEASURED_IS_COMPLETE`` or ``MEASURED_IS_NO_EFFORT``
+        instead.
     :ivar position_gains: of computed torque, one for each joint or one for all [1/s^2].
     :ivar velocity_gains: likewise [1/s].
     :ivar enabled: whether any effort is sent.
@@ -208,6 +226,8 @@ class Settings:
     mode: Mode = Mode.FEEDFORWARD
     terms: Terms = Terms.AUTOMATIC
     arm: Arm = Arm.GENERIC
+    arm_gravity: tuple[float, ...] = ()
+    measured_lacks: tuple[str, ...] = ('automatic',)
     position_gains: tuple[float, ...] = ()
     velocity_gains: tuple[float, ...] = ()
     enabled: bool = True
@@ -260,11 +280,26 @@ class Settings:
         for name in ('position_gains', 'velocity_gains'):
             self._check_gains(name, getattr(self, name))
         self._check_terms()
+        self._check_arm_gravity()
+        self._check_measured()
 
     @property
     def sent_terms(self) -> Terms:
         """Return the terms that are sent, after ``Terms.AUTOMATIC`` is resolved."""
-        return self.arm.lacks if self.terms is Terms.AUTOMATIC else self.terms
+        return self.arm.terms_to_send if self.terms is Terms.AUTOMATIC else self.terms
+
+    @property
+    def lacking_terms(self) -> tuple[str, ...] | None:
+        """
+        Return the names of the terms that the measured effort lacks.
+
+        None: what is measured is not known to be an effort, so that it has no residual.
+        """
+        if self.measured_lacks == MEASURED_AS_ARM:
+            return self.arm.measured_lacks
+        if self.measured_lacks == MEASURED_IS_NO_EFFORT:
+            return None
+        return () if self.measured_lacks == MEASURED_IS_COMPLETE else self.measured_lacks
 
     @property
     def wrenches(self) -> WrenchSettings:
@@ -299,6 +334,37 @@ class Settings:
                 'terms is gravity_only, and mode is computed_torque, whose feedback would not be '
                 'sent; it needs other terms')
 
+    def _check_arm_gravity(self) -> None:
+        given = list(self.arm_gravity)
+        if given and (len(given) != 3 or not all(map(isfinite, given))):
+            raise ArgumentError(
+                f'arm_gravity is {given}; it needs 3 finite numbers, or none where the arm '
+                'compensates the true gravity')
+        if given and 'gravity' not in self.sent_terms.left_out:
+            raise ArgumentError(
+                f'arm_gravity is {given}, but the whole gravity is sent, as to an arm that adds '
+                'none; it needs an arm, or terms, for which gravity is left out')
+
+    def _check_measured(self) -> None:
+        whole = (MEASURED_AS_ARM, MEASURED_IS_COMPLETE, MEASURED_IS_NO_EFFORT)
+        if self.measured_lacks in whole:
+            return
+        for name in self.measured_lacks or ('',):
+            if name not in TERM_NAMES:
+                raise ArgumentError(
+                    f'measured_lacks is {list(self.measured_lacks)}; it needs one of '
+                    f'{", ".join(word for (word,) in whole)}, or names of terms out of '
+                    f'{", ".join(TERM_NAMES)}')
+
+
+MEASURED_AS_ARM = ('automatic',)
+"""The measured effort lacks what that of the :class:`Arm` lacks."""
+
+MEASURED_IS_COMPLETE = ('none',)
+"""The measured effort lacks no term."""
+
+MEASURED_IS_NO_EFFORT = ('all',)
+"""The measured effort is something else, such as a motor current; no residual is computed."""
 
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""

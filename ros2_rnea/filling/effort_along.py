@@ -55,6 +55,8 @@ class EffortAlong:
     :param fixed_positions: by name, the positions of joints that the trajectory omits; other
         joints in it are ignored.
     :param terms: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
+    :param arm_gravity: acceleration of free fall for which the arm adds gravity by itself, shape
+        (3,) [m/s^2]; empty: that of the robot.
     :raises TrajectoryError: where the position of a joint is unknown.
     """
 
@@ -63,7 +65,8 @@ class EffortAlong:
             robot: Robot,
             trajectory: Trajectory,
             fixed_positions: Mapping[str, Sequence[float]],
-            terms: Terms = Terms.FULL) -> None:
+            terms: Terms = Terms.FULL,
+            arm_gravity: Sequence[float] = ()) -> None:
         known = single_joints(robot)
         moving = [name for name in trajectory.joint_names if name in known]
         whole = JointIndexMap(robot, moving, fixed_positions)
@@ -75,6 +78,7 @@ class EffortAlong:
         self.robot = robot
         self.trajectory = trajectory
         self._left_out = terms.left_out
+        self._arm_gravity = arm_gravity
         self._columns = [trajectory.joint_names.index(name) for name in moving]
         self._fixed = whole.positions(np.full(len(moving), np.nan))
         self._q_index, self._v_index = whole.q_index, whole.v_index
@@ -109,6 +113,8 @@ class EffortAlong:
         if not self._left_out:
             return effort
         terms = self.robot.effort_terms(q, qd, qdd)
+        if len(self._arm_gravity):
+            terms = terms._replace(gravity=self.robot.gravity(q, self._arm_gravity))
         return effort - sum(getattr(terms, name) for name in self._left_out)
 
 

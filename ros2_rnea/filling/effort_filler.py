@@ -55,6 +55,8 @@ class FillSettings:
     :ivar max_points: largest number of points of the filled trajectory.
     :ivar allow_nonzero_end_velocity: accept a last point with a velocity, as the controller may.
     :ivar terms: the terms to fill in, without those that the arm adds; not ``Terms.AUTOMATIC``.
+    :ivar arm_gravity: acceleration of free fall for which the arm adds gravity by itself, shape
+        (3,) [m/s^2]; empty: that of the robot.  It has no effect where gravity is filled in.
     :raises ArgumentError: naming the setting whose value is out of range.
     """
 
@@ -62,6 +64,7 @@ class FillSettings:
     max_points: int = 10_000
     allow_nonzero_end_velocity: bool = False
     terms: Terms = Terms.FULL
+    arm_gravity: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance <= 1.0:
@@ -182,7 +185,8 @@ def fill_efforts(
     plan = _from_zero(robot, plan, start, settings.allow_nonzero_end_velocity)
     trajectory = Trajectory(
         plan.joint_names, plan.waypoints, 0.0, settings.allow_nonzero_end_velocity)
-    along = EffortAlong(robot, trajectory, start.positions, settings.terms)
+    along = EffortAlong(
+        robot, trajectory, start.positions, settings.terms, settings.arm_gravity)
     v_index = np.array([joint_body(robot, name).v_index for name in filled], dtype=int)
     tolerances = _tolerances(along, v_index, settings.tolerance)
     densifier = Densifier(along, v_index, tolerances, _SAMPLES_PER_POINT * settings.max_points)

@@ -65,7 +65,18 @@ SPECIFICATIONS = (
     Specification(
         'arm', _DEFAULT.arm,
         'What is controlled, by what it adds to commanded efforts by itself: generic: nothing. '
-        'franka: gravity and Coriolis. ur, kuka_fri: gravity.'),
+        'franka: gravity and friction. ur: gravity.'),
+    Specification(
+        'arm_gravity', _DEFAULT.arm_gravity,
+        "Acceleration of free fall in the root link's axes for which the arm compensates gravity "
+        'by itself [m/s^2], if that is not the true one, as for a tilted Franka: 0.0, 0.0, -9.81. '
+        'The difference in gravity is sent. Empty: the arm compensates the true gravity.',
+        items=float),
+    Specification(
+        'measured_lacks', _DEFAULT.measured_lacks,
+        'The terms that the efforts in joint_states lack, for the residual: automatic (by arm), '
+        'none, names such as gravity and friction, or all: they are no efforts but, for example, '
+        'motor currents, and no residual is computed.'),
     Specification(
         'terms', _DEFAULT.terms,
         'Which terms of the effort are sent; automatic: those that the arm does not add.'),

@@ -33,6 +33,7 @@ Q, QD = np.array([-0.8, 0.3]), np.array([0.4, -0.7])
 GOAL = np.array([1.0, 0.5])
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf}
 GAINS = {'mode': Mode.COMPUTED_TORQUE, 'position_gains': (64.0, 25.0), 'velocity_gains': (12.0,)}
+ZEROS = np.zeros(2)
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 
 
@@ -206,10 +207,10 @@ def test_computed_torque_needs_its_gains(gains, message):
 
 @pytest.mark.parametrize('settings, sent', [
     ({}, Terms.FULL),
-    ({'arm': Arm.FRANKA}, Terms.NO_GRAVITY_NO_CORIOLIS),
+    ({'arm': Arm.FRANKA}, Terms.NO_GRAVITY_NO_FRICTION),
     ({'arm': Arm.UR}, Terms.NO_GRAVITY),
-    ({'arm': Arm.KUKA_FRI}, Terms.NO_GRAVITY),
     ({'arm': Arm.FRANKA, 'terms': Terms.NO_GRAVITY}, Terms.NO_GRAVITY),
+    ({'terms': Terms.NO_GRAVITY_NO_CORIOLIS}, Terms.NO_GRAVITY_NO_CORIOLIS),
     ({'terms': Terms.GRAVITY_ONLY}, Terms.GRAVITY_ONLY)])
 def test_what_the_arm_adds_is_not_sent_unless_that_is_asked_for(settings, sent):
     policy = measured(**settings)
@@ -219,19 +220,20 @@ def test_what_the_arm_adds_is_not_sent_unless_that_is_asked_for(settings, sent):
     expected = {
         Terms.FULL: terms.gravity + terms.coriolis + rest,
         Terms.NO_GRAVITY: terms.coriolis + rest,
+        Terms.NO_GRAVITY_NO_FRICTION: terms.coriolis + terms.inertia,
         Terms.NO_GRAVITY_NO_CORIOLIS: rest,
         Terms.GRAVITY_ONLY: terms.gravity}[sent]
     near(policy.decide(at(0.05)).effort, expected[::-1])
 
 
-@pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR, Arm.KUKA_FRI])
+@pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR])
 @pytest.mark.parametrize('terms', [Terms.FULL, Terms.GRAVITY_ONLY])
 def test_gravity_is_not_sent_to_an_arm_that_adds_it(arm, terms):
     with pytest.raises(ArgumentError, match=f'terms is {terms.value}.*arm is {arm.value}'):
         Settings(arm=arm, terms=terms)
 
 
-@pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR, Arm.KUKA_FRI])
+@pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR])
 def test_no_rest_of_any_kind_adds_gravity_to_an_arm_that_adds_it_itself(arm):
     """At rest, in the decay after joint states, at a bound and at the end it would be double."""
     ways = {'mode': Mode.GRAVITY_COMPENSATION}, {'on_stale_state': OnStaleState.DECAY}, {}
@@ -245,6 +247,76 @@ def test_no_rest_of_any_kind_adds_gravity_to_an_arm_that_adds_it_itself(arm):
     assert policy.decide_last(at(0.001)).effort.tolist() == [0.0, 0.0]
     policy = measured(arm=arm, q=np.array([3.0, 3.0]))
     assert policy.decide(at(0.0)).effort.tolist() == [0.0, 0.0]
+
+
+# ---- an arm that compensates another gravity than the true one --------------------------------
+
+ON_A_WALL = {'gravity': (9.81, 0.0, 0.0), 'arm': Arm.FRANKA, 'arm_gravity': (0.0, 0.0, -9.81)}
+DIFFERENCE = (efforts(Q, ZEROS, ZEROS, gravity=(9.81, 0.0, 0.0))
+              - efforts(Q, ZEROS, ZEROS, gravity=(0.0, 0.0, -9.81)))
+
+
+def test_a_tilted_arm_is_sent_the_gravity_torques_that_it_does_not_add():
+    assert np.abs(DIFFERENCE).min() > 1.0
+    near(measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION).decide(at(0.0)).effort, DIFFERENCE)
+    without = measured(**{**ON_A_WALL, 'arm_gravity': ()}, mode=Mode.GRAVITY_COMPENSATION)
+    near(without.decide(at(0.0)).effort, ZEROS)  # as for an arm that was told how it stands
+
+
+def test_with_the_arm_both_make_what_holds_it():
+    policy = measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION)
+    by_the_arm = efforts(Q, ZEROS, ZEROS, gravity=ON_A_WALL['arm_gravity'])
+    near(policy.decide(at(0.0)).effort + by_the_arm,
+         efforts(Q, ZEROS, ZEROS, gravity=ON_A_WALL['gravity']))
+
+
+def test_every_other_term_of_a_motion_stays_in_a_tilted_arm():
+    policy = measured(**ON_A_WALL)
+    desired = along(policy)
+    terms = ROBOT.effort_terms(*(vector[::-1] for vector in desired))
+    shift = [ROBOT.gravity(desired[0][::-1], gravity=ON_A_WALL[name])
+             for name in ('gravity', 'arm_gravity')]
+    near(policy.decide(at(0.05)).effort,
+         (terms.coriolis + terms.inertia + shift[0] - shift[1])[::-1])
+
+
+@pytest.mark.parametrize('way', [
+    {'on_stale_state': OnStaleState.DECAY}, {'mode': Mode.GRAVITY_COMPENSATION}])
+def test_a_tilted_arm_is_held_when_states_stop_and_when_the_node_ends(way):
+    policy = measured(**ON_A_WALL, **way)
+    policy.decide(at(0.0))
+    near(policy.decide_last(at(0.001)).effort, DIFFERENCE)
+    if 'on_stale_state' in way:
+        policy.decide(at(0.3))
+        near(policy.decide(at(0.9)).effort, DIFFERENCE)
+
+
+def test_gravity_may_turn_while_the_arm_goes_on_with_its_own():
+    policy = measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION)
+    policy.change_settings(Settings(**{**vars(policy.settings), 'gravity': (0.0, 0.0, -9.81)}))
+    near(policy.decide(at(0.0)).effort, ZEROS)
+
+
+def test_a_tilted_arm_is_led_to_the_difference_and_back():
+    policy = measured(
+        **{**ON_A_WALL, 'blend_time': 0.5}, mode=Mode.GRAVITY_COMPENSATION, state_timeout=9.0)
+    near(policy.decide(at(0.0)).effort, ZEROS)
+    shares = [policy.decide(at(0.05 * i)).effort / DIFFERENCE for i in range(1, 11)]
+    assert 0.0 < shares[0][0] < 0.1
+    assert (np.diff(shares, axis=0) > 0.0).all()
+    near(shares[-1], np.ones(2))
+    policy.change_settings(Settings(**{**vars(policy.settings), 'arm_gravity': ()}))
+    near(policy.decide(at(0.5)).effort, DIFFERENCE)
+    near(policy.decide(at(1.0)).effort, ZEROS)
+
+
+@pytest.mark.parametrize('settings, message', [
+    ({'arm': Arm.UR, 'arm_gravity': (0.0, -9.81)}, r'arm_gravity is \[0.0, -9.81\]; it needs 3'),
+    ({'arm': Arm.UR, 'arm_gravity': (0.0, 0.0, nan)}, 'arm_gravity is .*nan.* finite'),
+    ({'arm_gravity': (0.0, 0.0, -9.81)}, 'arm_gravity is .* the whole gravity is sent')])
+def test_a_gravity_of_the_arm_that_cannot_be_is_refused(settings, message):
+    with pytest.raises(ArgumentError, match=message):
+        Settings(**settings)
 
 
 # ---- the terms of a decision ------------------------------------------------------------------
@@ -269,17 +341,60 @@ def test_the_sum_of_the_terms_is_the_total_with_feedback_too():
     along(policy)
     found = policy.terms(policy.decide(at(0.05)))
     near(sum(found[:found._fields.index('total')]), found.total)
-    near(found.inertia + found.friction + found.feedback, found.sent)
+    near(found.coriolis + found.inertia + found.feedback, found.sent)
+    assert np.abs(found.friction).max() > 0.01
     assert np.abs(found.feedback).min() > 0.1
 
 
 def test_the_residual_is_what_was_measured_less_the_total_whatever_is_sent():
-    policy = measured(arm=Arm.UR)
+    policy = measured(terms=Terms.NO_GRAVITY)
     policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=(3.0, nan)), at(0.01))
     found = policy.terms(policy.decide(at(0.01)))
     assert found.measured[0] == 3.0
     near(found.residual[0], 3.0 - efforts(Q, np.zeros(2), np.zeros(2))[0])
     assert np.isnan(found.measured[1]) and np.isnan(found.residual[1])
+
+
+@pytest.mark.parametrize('settings, lacking', [
+    ({}, ()),
+    ({'arm': Arm.FRANKA}, ('friction',)),
+    ({'arm': Arm.FRANKA, 'measured_lacks': ('none',)}, ()),
+    ({'arm': Arm.UR, 'measured_lacks': ('none',)}, ()),
+    ({'arm': Arm.UR, 'measured_lacks': ('gravity', 'friction')}, ('gravity', 'friction')),
+    ({'measured_lacks': ('inertia',)}, ('inertia',))])
+def test_the_residual_lacks_what_the_measured_effort_lacks(settings, lacking):
+    policy = measured(**settings)
+    along(policy)
+    terms = ROBOT.effort_terms(*(vector[::-1] for vector in policy.motion.target(
+        at(0.05).ros, Q)[1:4]))
+    reading = (terms.total - sum(getattr(terms, name) for name in lacking))[::-1]
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, QD, tuple(reading)), at(0.05))
+    found = policy.terms(policy.decide(at(0.05)))
+    np.testing.assert_allclose(found.residual, ZEROS, atol=1e-12)
+    near(found.total, terms.total[::-1])  # which has all terms whatever is measured
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, QD, (reading[0] + 2.5, nan)), at(0.05))
+    found = policy.terms(policy.decide(at(0.05)))
+    assert found.residual[0] == pytest.approx(2.5, abs=1e-12)
+    assert np.isnan(found.residual[1])
+
+
+@pytest.mark.parametrize('settings', [
+    {'arm': Arm.UR},
+    {'measured_lacks': ('all',)},
+    {'arm': Arm.FRANKA, 'measured_lacks': ('all',)}])
+def test_there_is_no_residual_of_what_may_be_a_motor_current(settings):
+    policy = measured(**settings)
+    policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=(3.0, 4.0)), at(0.01))
+    found = policy.terms(policy.decide(at(0.01)))
+    assert found.measured.tolist() == [3.0, 4.0]
+    assert np.isnan(found.residual).all()
+
+
+@pytest.mark.parametrize('given', [
+    (), ('gravitation',), ('gravity', 'all'), ('automatic', 'none'), ('feedback',)])
+def test_what_a_measured_effort_cannot_lack_is_refused(given):
+    with pytest.raises(ArgumentError, match=r'measured_lacks is .*automatic, none, all.*gravity'):
+        Settings(measured_lacks=given)
 
 
 @pytest.mark.parametrize('later', [(), (1.0,)])

@@ -99,5 +99,6 @@ def test_what_a_choice_of_terms_leaves_out_are_terms_that_there_are():
         assert set(choice.left_out) <= terms
     assert Terms.FULL.left_out == Terms.AUTOMATIC.left_out == ()
     assert Terms.NO_GRAVITY.left_out == ('gravity',)
+    assert Terms.NO_GRAVITY_NO_FRICTION.left_out == ('gravity', 'friction')
     assert Terms.NO_GRAVITY_NO_CORIOLIS.left_out == ('gravity', 'coriolis')
     assert 'gravity' not in Terms.GRAVITY_ONLY.left_out

@@ -418,6 +418,7 @@ def test_settings_out_of_range_are_refused(options, message):
 @pytest.mark.parametrize('terms, parts', [
     (Terms.FULL, ('gravity', 'coriolis', 'inertia', 'friction')),
     (Terms.NO_GRAVITY, ('coriolis', 'inertia', 'friction')),
+    (Terms.NO_GRAVITY_NO_FRICTION, ('coriolis', 'inertia')),
     (Terms.NO_GRAVITY_NO_CORIOLIS, ('inertia', 'friction')),
     (Terms.GRAVITY_ONLY, ('gravity',)),
 ])
@@ -432,6 +433,17 @@ def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
     rest = ARM_ROBOT.gravity(filled.points[-1].waypoint.positions)
     np.testing.assert_allclose(filled.points[-1].effort, rest * ('gravity' in parts), atol=1e-9)
     assert (filled.errors <= filled.tolerances).all()
+
+
+def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
+    tilted, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
+    filled = fill_efforts(
+        ARM_ROBOT.with_gravity(tilted), NAMES, Plan(NAMES, swing(3)),
+        settings=FillSettings(5e-4, terms=Terms.NO_GRAVITY, arm_gravity=upright))
+    q = filled.points[-1].waypoint.positions
+    expected = ARM_ROBOT.gravity(q, tilted) - ARM_ROBOT.gravity(q, upright)
+    assert np.abs(expected).min() > 0.1
+    np.testing.assert_allclose(filled.points[-1].effort, expected, rtol=1e-12)
 
 
 def test_only_what_is_sent_decides_where_points_come_in():

@@ -309,6 +309,17 @@ def test_what_the_arm_adds_by_itself_is_left_out():
     assert_same_points(reply.trajectory, filled)
 
 
+def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
+    tilted, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
+    robot = ARM_ROBOT.with_gravity(tilted)
+    settings = Settings(arm=Arm.UR, gravity=tilted, arm_gravity=upright)
+    reply = fill_answer.answer(
+        Fill.Request(trajectory=message(SWING)), robot, given(settings, robot))
+    assert_same_points(reply.trajectory, fill_efforts(
+        robot, JOINTS, plan(SWING),
+        settings=FillSettings(terms=Terms.NO_GRAVITY, arm_gravity=upright)))
+
+
 def test_joints_stand_where_they_are_measured_or_else_assumed():
     settings = Settings(joints=('shoulder',), assumed_positions={'elbow': (0.7,), 'grip': (0.0,)})
     policy = FeedforwardPolicy(Robot.from_urdf(ARM_WITH_GRIPPER), settings)

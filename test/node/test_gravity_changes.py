@@ -66,6 +66,32 @@ def test_the_time_of_one_request_is_not_that_of_the_next(arm):
     assert arm.node._configuration._transition is None
 
 
+def test_an_arm_on_a_wall_is_sent_what_its_own_compensation_lacks(arm):
+    assert arm.set_parameter('arm', 'franka').successful
+    assert arm.answer(JOINTS, Q) == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert turn(arm, ACROSS).success
+    assert arm.answer(JOINTS, Q) == pytest.approx([0.0, 0.0], abs=1e-12)  # the arm knows
+    made_by = arm.node.policy.robot
+    assert arm.set_parameter('arm_gravity', [0.0, 0.0, -9.81]).successful
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS) - ROBOT.gravity(Q), rtol=1e-9)
+    assert arm.node.policy.robot is made_by  # nothing was built for it
+
+
+def test_the_gravity_of_the_arm_comes_in_by_and_by(arm):
+    assert arm.set_parameter('arm', 'ur').successful
+    arm.answer(JOINTS, Q)
+    assert arm.set_parameter('blend_time', 60.0).successful
+    assert arm.set_parameter('arm_gravity', [0.0, 0.0, 9.81]).successful
+    np.testing.assert_allclose(arm.answer(JOINTS, Q), [0.0, 0.0], atol=0.1)
+
+
+def test_an_arm_that_adds_no_gravity_has_none_of_its_own(arm):
+    refused = arm.set_parameter('arm_gravity', [0.0, 0.0, -9.81])
+    assert not refused.successful
+    assert 'the whole gravity is sent' in refused.reason
+
+
 def test_what_was_measured_in_the_axes_of_one_root_link_does_not_count_for_another(arm):
     assert arm.set_parameter('gravity_time_constant', 0.0).successful
     assert arm.set_parameter('gravity_from_imu', True).successful

@@ -199,7 +199,7 @@ def test_gains_that_are_missing_are_refused(arm):
     assert 'position_gains is empty' in result.reason
 
 
-@pytest.mark.parametrize('name', ['franka', 'ur', 'kuka_fri'])
+@pytest.mark.parametrize('name', ['franka', 'ur'])
 def test_an_arm_that_adds_gravity_is_sent_none(arm, name):
     assert arm.set_parameter('arm', name).successful
     assert arm.answer(JOINTS, [0.4, 0.3]) == [0.0, 0.0]

@@ -82,6 +82,20 @@ def test_the_terms_are_those_of_the_state_with_their_stamp(arm):
         assert list(getattr(message, name)) == [False, False]
 
 
+def test_an_arm_that_may_measure_currents_has_no_residual_unless_one_says_what_it_measures(arm):
+    assert arm.set_parameter('arm', 'ur').successful
+    heard, _ = listened_to(arm)
+    arm.answer(*STATE, efforts=[1.0, 2.0])
+    arm.until(lambda: heard)
+    assert list(heard[-1].measured) == [2.0, 1.0]
+    assert np.isnan(heard[-1].residual).all()
+    assert arm.set_parameter('measured_lacks', ['gravity']).successful
+    heard.clear()
+    arm.answer(*STATE, efforts=[1.0, 2.0])
+    arm.until(lambda: heard)
+    np.testing.assert_allclose(heard[-1].residual, [2.0, 1.0], rtol=1e-12)
+
+
 def test_an_effort_that_is_cut_is_flagged(arm):
     assert arm.set_parameter('effort_limit_factor', 0.01).successful
     heard, _ = listened_to(arm)

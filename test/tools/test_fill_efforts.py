@@ -163,6 +163,15 @@ def test_what_the_arm_adds_by_itself_is_left_out(fill):
     assert last['ur'] == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
+def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add(fill):
+    fill('--out', 'upright.yaml')
+    fill('--gravity', '0', '0', '9.81', '--arm', 'franka', '--arm-gravity', '0', '0', '-9.81',
+         '--out', 'ceiling.yaml')
+    upright, ceiling = (np.array(read_trajectory(Path(name)).plan.efforts[-1])
+                        for name in ('upright.yaml', 'ceiling.yaml'))
+    np.testing.assert_allclose(ceiling, -2.0 * upright, rtol=1e-9)
+
+
 def test_the_tolerance_is_in_percent(fill):
     counts = []
     for tolerance in ('1', '0.01'):
@@ -178,6 +187,7 @@ def test_the_tolerance_is_in_percent(fill):
     (['--out', 'filled.json'], SWING, "ends in '.json'"),
     (['--plot', 'plot.xyz'], SWING, 'plot.xyz cannot be written'),
     (['name:=x'], SWING, 'is not a .xacro file'),
+    (['--arm-gravity', '0', '0', '-9'], SWING, 'the whole gravity is sent'),
     ([], SWING + 'more: 1\n', "unknown key 'more'"),
     ([], SWING.replace('elbow', 'elbo'), "position of joint 'elbow' is not known"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)

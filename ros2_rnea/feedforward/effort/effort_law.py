@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,31 +51,49 @@ class EffortLaw:
     """
     Compute the terms of an effort that are sent.
 
-    :ivar robot: the model, with the gravity, payloads and joint parameters that it has at each
+    :param robot: the model, with the gravity, payloads and joint parameters that it has at each
         call.
-    :ivar sent: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
+    :param sent: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
+    :param arm_gravity: see :meth:`send`.
     """
 
-    def __init__(self, robot: Robot, sent: Terms) -> None:
+    def __init__(self, robot: Robot, sent: Terms, arm_gravity: Sequence[float] = ()) -> None:
         self.robot = robot
-        self.sent = sent
         self._left_out, self._at_rest = np.zeros(robot.nv), np.zeros(robot.nv)
+        self.send(sent, arm_gravity)
+
+    def send(self, sent: Terms, arm_gravity: Sequence[float] = ()) -> None:
+        """
+        Set which terms are sent from now on.
+
+        :param arm_gravity: acceleration of free fall for which the arm adds gravity by itself,
+            shape (3,) [m/s^2]; that much is left out, instead of the true gravity.  Empty: the arm
+            knows the true one.
+        """
+        self.sent = sent
+        self._arm_gravity = np.array(arm_gravity, dtype=float) if len(arm_gravity) else None
+        left_out = sent.left_out
+        self._adds_gravity = 'gravity' in left_out
+        self._adds_coriolis = 'coriolis' in left_out
+        self._adds_friction = 'friction' in left_out
 
     def effort(self, motion: RobotMotion, out: np.ndarray) -> np.ndarray:
         """Return what is to be sent of the effort of a motion, shape (nv,), written to ``out``."""
-        robot, sent = self.robot, self.sent
+        robot = self.robot
         q, qd, qdd, _, wrenches, friction_qd = motion
-        if sent is Terms.GRAVITY_ONLY:
+        if self.sent is Terms.GRAVITY_ONLY:
             return robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
         if wrenches is None:
             tau = robot.inverse_dynamics(q, qd, qdd, out=out)
         else:
             tau = robot.inverse_dynamics(q, qd, qdd, f_ext=wrenches, out=out)
-        if sent is not Terms.FULL:
-            tau -= robot.gravity(q, out=self._left_out)
-        if sent is Terms.NO_GRAVITY_NO_CORIOLIS:
+        if self._adds_gravity:
+            tau -= robot.gravity(q, self._arm_gravity, out=self._left_out)
+        if self._adds_coriolis:
             tau -= robot.coriolis_effort(q, qd, out=self._left_out)
-        if friction_qd is not None:
+        if self._adds_friction:
+            tau -= robot.friction(qd, out=self._left_out)
+        elif friction_qd is not None:
             tau += robot.friction(friction_qd)
             tau -= robot.friction(qd)
         return tau

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The transition from the effort that was sent last to the wanted one, without a step."""
+"""The transition from the effort that was sent last to the wanted one, at a limited rate."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class EffortRamp:
     """
     Cross-fade and rate limit, which start from the effort that was sent last.
 
-    Effort controllers hold their last command until the next one, however old it is, and command
-    zero before the first one.  Therefore the first effort starts from zero, and an effort after a
-    pause from the last one before it.  A measured effort would be a wrong start, because it
-    contains friction and the controller's own feedback.
+    Effort controllers hold their last command until the next one, however old it is.  Therefore an
+    effort after a pause starts from the last one before it, and the first effort starts from zero:
+    what the hardware holds before that is not known here.  A measured effort would be a wrong
+    start, because it contains friction and the controller's own feedback.
 
     :param joints: names, in the order of the efforts.
     :param rate_limit: largest change of an effort per second [Nm/s or N/s]; infinite: no limit.

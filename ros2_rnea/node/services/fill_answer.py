@@ -53,6 +53,7 @@ class Circumstances(NamedTuple):
     :ivar controlled: the joints to fill in.
     :ivar limits: of the efforts of all joints, shape (nv,).
     :ivar terms: that are to be in the efforts.
+    :ivar arm_gravity: for which the arm adds gravity by itself; empty: that of the robot.
     :ivar allow_nonzero_end_velocity: whether the controller takes trajectories that end in motion.
     :ivar here: by joint, where it is measured, or else assumed to be.
     :ivar velocities: of the measured joints while the controlled ones are fresh; without one, a
@@ -62,6 +63,7 @@ class Circumstances(NamedTuple):
     controlled: tuple[str, ...]
     limits: np.ndarray
     terms: Terms
+    arm_gravity: tuple[float, ...]
     allow_nonzero_end_velocity: bool
     here: Mapping[str, tuple[float, ...]]
     velocities: Mapping[str, float]
@@ -75,7 +77,7 @@ def circumstances(policy: FeedforwardPolicy, now: float) -> Circumstances:
     velocities = dict(zip(states.names, states.fresh_velocities(now).tolist()))
     return Circumstances(
         policy.controlled, allowed_efforts(policy.robot, settings), settings.sent_terms,
-        settings.rules.allow_nonzero_velocity_at_trajectory_end,
+        settings.arm_gravity, settings.rules.allow_nonzero_velocity_at_trajectory_end,
         {**settings.assumed_positions, **measured},
         {name: velocities[name] for name in measured} if states.is_fresh(now) else {})
 
@@ -103,7 +105,7 @@ def answer(
             robot, given.controlled, _plan(request.trajectory), _start(request, robot, given),
             FillSettings(
                 request.tolerance or DEFAULT.tolerance, request.max_points or DEFAULT.max_points,
-                given.allow_nonzero_end_velocity, given.terms))
+                given.allow_nonzero_end_velocity, given.terms, given.arm_gravity))
         report = TorqueCheck(robot, filled, given.limits).report(
             request.payload_link, (at.x, at.y, at.z))
     except RneaError as error:

@@ -27,7 +27,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.settings import Arm
+from ros2_rnea.feedforward.settings import Arm, Settings
 from ros2_rnea.feedforward.state.joint_index_map import single_joints
 from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, Start
 from ros2_rnea.filling.torque_report import TorqueCheck, TorqueReport
@@ -77,9 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
     start = Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
+    of_node = Settings(arm=Arm(options.arm), arm_gravity=tuple(options.arm_gravity))
     settings = FillSettings(
         options.tolerance / 100.0, options.max_points, options.allow_nonzero_end_velocity,
-        Arm(options.arm).lacks)
+        of_node.sent_terms, of_node.arm_gravity)
     terminal = Console(stderr=True)
     with Progress(
             TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
@@ -193,7 +194,11 @@ def _add_filling_options(group: argparse._ArgumentGroup) -> None:
                        help='the joints to fill (default: all that have an effort)')
     group.add_argument('--arm', choices=[arm.value for arm in Arm], default=Arm.GENERIC.value,
                        help='leave out the terms that this arm adds by itself: generic, none '
-                            '(default); franka, gravity and Coriolis; ur and kuka_fri, gravity')
+                            '(default); franka, gravity and friction; ur, gravity')
+    group.add_argument('--arm-gravity', nargs=3, type=float, default=(), metavar=('X', 'Y', 'Z'),
+                       help='the gravity that this arm compensates by itself, if it is not the '
+                            'true one: 0 0 -9.81 for a Franka that is tilted (then --gravity is '
+                            'the true one) [m/s^2]')
     group.add_argument('--tolerance', type=float, default=1.0, metavar='PERCENT',
                        help="largest interpolation error, in percent of each joint's effort "
                             'limit, or of its largest effort if it has no limit (default 1)')
