@@ -30,7 +30,7 @@ from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.node.models.models import Numbers, Payload, Source
+from ros2_rnea.node.models.models import ModelParameters, Payload, Source
 from ros2_rnea.node.worker import model_worker as worker_module
 from ros2_rnea.node.worker import worker_process as process_module
 from ros2_rnea.node.worker.background_thread import BackgroundThread
@@ -204,7 +204,7 @@ def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, e
         process._process.kill()
         return False
 
-    reason = '2 worker processes have exited while they worked on it: killed'
+    reason = '2 worker processes have exited while they worked on the request: killed'
     with pytest.raises(WorkerError, match=reason):
         process.ask(question(), kill)
     assert exits == ['killed by SIGKILL', 'killed by SIGKILL']
@@ -351,7 +351,7 @@ def worker(exits):
 
 
 def request(description=ARM, **settings):
-    return Request(Source(description, (), strict=False), Numbers(), Settings(**settings))
+    return Request(Source(description, (), strict=False), ModelParameters(), Settings(**settings))
 
 
 def answer_of(worker):
@@ -389,10 +389,10 @@ def test_what_is_cancelled_is_not_answered(worker, monkeypatch):
     monkeypatch.setattr(
         worker, '_answer_to', lambda asked: may_go_on.wait(PATIENCE) and answer_to(asked))
     worker.request(request())
-    until(lambda: worker._at_work is not None)
+    until(lambda: worker._current is not None)
     worker.cancel()
     may_go_on.set()
-    until(lambda: worker._at_work is None)
+    until(lambda: worker._current is None)
     assert worker.take() is None
     worker.request(request())
     until(lambda: worker._answer is not None)
@@ -401,27 +401,27 @@ def test_what_is_cancelled_is_not_answered(worker, monkeypatch):
 
 
 def test_a_process_that_is_stuck_with_what_is_cancelled_is_ended(worker, exits, monkeypatch):
-    monkeypatch.setattr(worker_module, 'OVERTAKEN_PATIENCE', 0.05)
+    monkeypatch.setattr(worker_module, 'SUPERSEDED_TIMEOUT', 0.05)
     worker.request(request())
     answer_of(worker)
     stuck = worker._process._process
     os.kill(stuck.pid, signal.SIGSTOP)
     worker.request(request('<robot/>'))
-    until(lambda: worker._at_work is not None)
+    until(lambda: worker._current is not None)
     worker.cancel()
     until(lambda: stuck.poll() is not None)
-    until(lambda: worker._at_work is None)
+    until(lambda: worker._current is None)
     assert worker.take() is None
     assert not exits
 
 
 def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, monkeypatch):
-    monkeypatch.setattr(worker_module, 'OVERTAKEN_PATIENCE', 0.05)
+    monkeypatch.setattr(worker_module, 'SUPERSEDED_TIMEOUT', 0.05)
     worker.request(request())
     answer_of(worker)
     os.kill(worker._process._process.pid, signal.SIGSTOP)  # as if it took for ever
     worker.request(request('<robot/>'))
-    until(lambda: worker._at_work is not None)
+    until(lambda: worker._current is not None)
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)
     assert not exits

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     collection = GarbageCollection()
     while not ended:
         spin_for(executor, 0.1)
-        collection.between_turns()
+        collection.collect_if_due()
     executor.shutdown()
     rclpy.try_shutdown()
 

@@ -158,37 +158,37 @@ class FeedforwardPolicy:
         :param duration: of the transition [s]; None: as the settings say.
         :param at_least: the remaining time of an earlier policy's transition [s].
         """
-        asked = self.settings.blend_time if duration is None else duration
-        self._ramp.blend(max(asked, at_least, self._ramp.remaining))
+        chosen = self.settings.blend_time if duration is None else duration
+        self._ramp.blend(max(chosen, at_least, self._ramp.remaining))
 
     # ---- input ----------------------------------------------------------------------------------
 
-    def take_over(self, older: FeedforwardPolicy, duration: float | None = None) -> None:
+    def continue_from(self, previous: FeedforwardPolicy, duration: float | None = None) -> None:
         """
-        Continue from the states, motion, wrenches and sent effort of an earlier policy.
+        Continue from the states, motion, wrenches and sent effort of the previous policy.
 
         :param duration: duration of the cross-fade between their efforts [s]; None: the
             settings' ``blend_time``.
         """
-        self.states.adopt(older.states)
-        if older.controlled == self.controlled:
-            self.motion.adopt(older.motion)
-            self._last_status = older._last_status
-        self.wrenches.adopt(older.wrenches)
-        same_root = older.robot.tree.root == self.robot.tree.root
-        if older.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
-            self.measured_gravity.adopt(older.measured_gravity)
+        self.states.adopt(previous.states)
+        if previous.controlled == self.controlled:
+            self.motion.adopt(previous.motion)
+            self._last_status = previous._last_status
+        self.wrenches.adopt(previous.wrenches)
+        same_root = previous.robot.tree.root == self.robot.tree.root
+        if previous.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
+            self.measured_gravity.adopt(previous.measured_gravity)
             self._use_measured_gravity()
-        self._ramp.adopt(older._ramp)
-        self.blend(duration, older._ramp.remaining)
+        self._ramp.adopt(previous._ramp)
+        self.blend(duration, previous._ramp.remaining)
 
-    def start_afresh(self) -> None:
-        """Discard motion and wrenches, and cross-fade to the next effort; after a jump of time."""
+    def reset_after_time_jump(self) -> None:
+        """Discard motion and wrenches, whose times are no longer valid, and cross-fade."""
         self.motion.clear()
         self.wrenches.forget()
         self._ramp.blend(self.settings.blend_time)
 
-    def forget_what_was_sent(self) -> None:
+    def discard_last_effort(self) -> None:
         """Start from zero effort, because the controller that held the last one is gone."""
         self._ramp.forget()
 

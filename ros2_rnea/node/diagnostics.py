@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the node tells people: one log line for each change, and /diagnostics."""
+"""Reports of the node: one log line for each change, and /diagnostics."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from ros2_rnea.node.topics.conversions import listed
 PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
-LASTING = (
+PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
     'trajectory_controller')
-"""What changes now and then: a notice stays until it ends, and another text is said again."""
+"""Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
 
 LEVELS = {
     Status.DISABLED: DiagnosticStatus.WARN,
@@ -58,26 +58,26 @@ LEVELS = {
 
 class Diagnostics:
     """
-    Keeps what happened, says each change once and publishes all of it.
+    Stores the state of the node, logs each change once and publishes everything.
 
     A *notice* is a condition that holds or does not, such as "joint_states: refused": it is
     logged when it appears and when it has gone.  What may come and go with every message is
     logged at once the first time, and then no more than once a period.
 
-    :ivar payloads: what links carry.
+    :ivar payloads: the payloads in use.
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._decision = Decision(Status.WAITING)
-        self._told = Decision(Status.WAITING)
-        self._told_at = -PERIOD
+        self._logged = Decision(Status.WAITING)
+        self._logged_at = -PERIOD
         self._accepted: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._commands = 0
         self._notices: dict[str, str] = {}
-        self._errors: set[str] = set()  # the notices that are of something wrong
+        self._errors: set[str] = set()  # the subjects of notices that are errors
         self._last_seen: dict[str, float] = {}
         self._reports: SimpleQueue[tuple[str, str]] = SimpleQueue()
         self._ages = _Window()
@@ -89,9 +89,9 @@ class Diagnostics:
 
     def notice(self, about: str, text: str, is_error: bool = False) -> None:
         """
-        Say that a condition holds; an empty text ends it.
+        Report that a condition holds; an empty text reports that it is resolved.
 
-        :param is_error: whether it keeps the robot from what it is to do.
+        :param is_error: whether the condition keeps the node from its task.
         """
         known = self._notices.pop(about, '')
         self._errors.discard(about)
@@ -99,18 +99,18 @@ class Diagnostics:
             self._notices[about] = text
             if is_error:
                 self._errors.add(about)
-        if bool(text) == bool(known) and (text == known or about not in LASTING):
+        if bool(text) == bool(known) and (text == known or about not in PERSISTENT):
             return
         if text and is_error:
             self._node.get_logger().error(f'{about}: {text}')
         elif text:
             self._node.get_logger().warning(f'{about}: {text}')
         else:
-            self._node.get_logger().info(f'{about}: no longer so ({known})')
+            self._node.get_logger().info(f'{about}: resolved: {known}')
         self.publish()
 
-    def happened(self, about: str, text: str) -> None:
-        """Give notice of something that a message may bring: it ends a period after the last."""
+    def transient_notice(self, about: str, text: str) -> None:
+        """Report a condition that a message may cause; it is resolved a period after the last."""
         self._last_seen[about] = monotonic()
         self.notice(about, text)
 
@@ -118,52 +118,53 @@ class Diagnostics:
         """
         Report that a worker process has exited; any thread may call this.
 
-        :param work: what the process does.
+        :param work: what the process does, as a verb: ``builds models``.
         """
         self._reports.put((
             'worker process',
-            f'the one that {work} has exited unexpectedly and is started again: {cause}'))
+            f'the process that {work} has exited unexpectedly and is restarted: {cause}'))
 
     def refused(self, topic: str, reason: Exception) -> None:
-        """Count a refused message and say why."""
+        """Count a refused message and report the reason."""
         self._refused[topic] += 1
-        if topic in LASTING:
+        if topic in PERSISTENT:
             self.notice(topic, f'refused: {reason}')
         else:
-            self.happened(topic, f'refused: {reason}')
+            self.transient_notice(topic, f'refused: {reason}')
 
     def accepted(self, topic: str) -> None:
         """Count an accepted message."""
         self._accepted[topic] += 1
-        if topic in LASTING:
+        if topic in PERSISTENT:
             self.notice(topic, '')
 
     def decided(self, decision: Decision) -> None:
-        """Keep a cycle's decision, and say so where it is of another kind than the last."""
+        """Store a cycle's decision, and log it where its status differs from the last one."""
         self._decision = decision
         if decision.effort is not None:
             self._commands += 1
         if decision.limited is not None:
             self._limited(decision.limited)
-        if _differ(decision, self._told) and monotonic() - self._told_at >= PERIOD:
-            self._tell()
+        if _differ(decision, self._logged) and monotonic() - self._logged_at >= PERIOD:
+            self._log()
 
     def _limited(self, flags: LimitFlags) -> None:
         saturated = flags.names(flags.saturated)
         if saturated:
-            self.happened('effort', f'cut to the limit of {listed(saturated)}')
+            self.transient_notice('effort', f'cut to the limit of {listed(saturated)}')
         rate_limited = flags.names(flags.rate_limited)
         if rate_limited:
-            self.happened('effort rate', f'held to effort_rate_limit at {listed(rate_limited)}')
+            self.transient_notice(
+                'effort rate', f'limited by effort_rate_limit at {listed(rate_limited)}')
         restrained = flags.names(flags.restrained)
         if restrained:
-            self.happened(
+            self.transient_notice(
                 'joint limits',
-                f'what pushes further is removed from the effort of {listed(restrained)}')
+                f'the part that pushes further is removed from the effort of {listed(restrained)}')
 
-    def _tell(self) -> None:
-        decision = self._told = self._decision
-        self._told_at = monotonic()
+    def _log(self) -> None:
+        decision = self._logged = self._decision
+        self._logged_at = monotonic()
         level = LEVELS[decision.status]
         logger = self._node.get_logger()
         if level == DiagnosticStatus.OK:
@@ -177,23 +178,23 @@ class Diagnostics:
     def _tick(self) -> None:
         now = monotonic()
         while not self._reports.empty():
-            self.happened(*self._reports.get())
+            self.transient_notice(*self._reports.get())
         for about in [a for a, seen in self._last_seen.items() if now - seen >= PERIOD]:
             del self._last_seen[about]
             self.notice(about, '')
-        if _differ(self._decision, self._told):
-            self._tell()
+        if _differ(self._decision, self._logged):
+            self._log()
         else:
             self.publish()
 
     def timed(self, state_age: float | None, cycle: float) -> None:
-        """Keep how old a state was when its command left, and what the cycle took [s]."""
+        """Store the age of the joint state when its command was sent, and the cycle time [s]."""
         if state_age is not None:
             self._ages.add(state_age)
         self._cycles.add(cycle)
 
     def publish(self) -> None:
-        """Publish everything at once."""
+        """Publish everything in one message."""
         status = DiagnosticStatus(
             name=f'{self._node.get_fully_qualified_name()[1:]}: inverse dynamics',
             hardware_id=self.robot,
@@ -238,10 +239,10 @@ def _differ(one: Decision, other: Decision) -> bool:
 
 
 class _Window:
-    """The latest times [s] of something, and how they are spread."""
+    """The latest values of a time [s], and their distribution."""
 
     def __init__(self) -> None:
-        self._times = [0.0] * LATENCY_WINDOW  # a list is faster item by item
+        self._times = [0.0] * LATENCY_WINDOW  # for single items, a list is faster than an array
         self._count = 0
 
     def add(self, time: float) -> None:
@@ -249,7 +250,7 @@ class _Window:
         self._count += 1
 
     def figures(self, name: str) -> list[tuple[str, str]]:
-        """Return a line for people; the percentiles are values that were, not between two."""
+        """Return the statistics as text; each percentile is one of the values."""
         if not self._count:
             return []
         times = 1e3 * np.sort(np.array(self._times[:self._count]))

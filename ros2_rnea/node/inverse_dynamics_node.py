@@ -56,14 +56,14 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 OLDEST_PLAUSIBLE_STATE = 10.0
-"""A state older than this [s] at reception was stamped by another clock: no latency follows."""
+"""A state older than this [s] was stamped by another clock: its latency is not measured."""
 
 SHUTDOWN_PERIOD = 0.002
 LONGEST_SHUTDOWN = 3.0
-"""How often, and for how long at most, efforts are sent when the node ends [s]."""
+"""Period and longest duration of the efforts that are sent while the node shuts down [s]."""
 
 SIGNAL_LATENCY = 0.1
-"""How long a signal may wait for the executor to look up [s]."""
+"""How long a signal may wait until the executor returns [s]."""
 
 
 class InverseDynamicsNode(Node):
@@ -80,11 +80,12 @@ class InverseDynamicsNode(Node):
         self._terms_publisher = TermsPublisher(self)
         self._cycle_timers = CycleTimers(self, self._clocks, self._on_rate, self._on_watch)
         self._controllers = Controllers(
-            self, self._diagnostics, lambda: self._configuration.refresh(), self._on_lost)
+            self, self._diagnostics, lambda: self._configuration.refresh(),
+            self._on_effort_controller_lost)
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self._controllers.objection)
-        self._configuration.begin()  # or not at all
+            self._controllers.reason_to_send_nothing)
+        self._configuration.begin()  # raises where a parameter is invalid
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
             self, lambda: self.policy, self._clocks.steady,
@@ -107,17 +108,17 @@ class InverseDynamicsNode(Node):
 
     @property
     def policy(self) -> FeedforwardPolicy | None:
-        """Return what decides at present; None while there is no robot."""
+        """Return the policy in use; None while there is no robot."""
         return self._configuration.policy
 
     def destroy_node(self) -> None:
-        """End what runs beside the node, too."""
+        """Stop the worker processes too."""
         self._answers.close()
         self._configuration.close()
         super().destroy_node()
 
     def configure_process(self) -> None:
-        """Give the process the memory and priority that the parameters ask for, or say why not."""
+        """Lock memory and set the priority as the parameters say, or report why that failed."""
         own = parameters.read(parameters.values_of(self)).own
         if own['lock_memory']:
             self._diagnostics.notice('lock_memory', lock_memory())
@@ -128,13 +129,13 @@ class InverseDynamicsNode(Node):
 
     def _on_description(self, message: String) -> None:
         if message.data != self._configuration.description:
-            self._configuration.take_description(message.data)
+            self._configuration.set_description(message.data)
 
     def _take_joint_state(
             self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
-        """Tell the policy where the joints are, and send the effort that this calls for."""
+        """Pass joint states to the policy, and run a cycle where an effort is due."""
         names, positions, velocities, stamp, efforts = self._reader.read(
-            message, self._terms_publisher.is_heard)
+            message, self._terms_publisher.has_subscriber)
         due = policy.take_joint_state(MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
         if due:
@@ -150,7 +151,7 @@ class InverseDynamicsNode(Node):
         response.message = result.reason
         if result.successful and not request.data:
             response.message = (
-                'nothing more is sent; a controller without a timeout holds the last command')
+                'no more efforts are sent; a controller without a timeout holds the last command')
         return response
 
     # ---- the cycle ----------------------------------------------------------------------------
@@ -163,7 +164,7 @@ class InverseDynamicsNode(Node):
             if decision.effort is not None:
                 self._effort_publishers.send(decision.effort, self._state_stamp)
                 self._diagnostics.timed(self._state_age(), perf_counter() - started)
-                if self._terms_publisher.is_heard:
+                if self._terms_publisher.has_subscriber:
                     self._publish_terms(policy, decision)
         except RneaError as error:
             self._diagnostics.refused('cycle', error)
@@ -177,11 +178,11 @@ class InverseDynamicsNode(Node):
 
     def send_last(self) -> None:
         """
-        Lead the effort to what the parameter ``on_shutdown`` says, and see that it arrives.
+        Fade the effort to the one of the parameter ``on_shutdown``, and wait for its delivery.
 
-        Nothing is spun meanwhile, so that the last joint state is the one that counts.
+        No message is received meanwhile, so that the last joint state is used throughout.
         """
-        policy, start, began = self.policy, self._clocks.now(), monotonic()
+        policy, start, started = self.policy, self._clocks.now(), monotonic()
         if policy is None:
             return
         elapsed = 0.0
@@ -194,7 +195,7 @@ class InverseDynamicsNode(Node):
             if policy.is_settled:
                 break
             sleep(SHUTDOWN_PERIOD)
-            elapsed = monotonic() - began
+            elapsed = monotonic() - started
         self._effort_publishers.wait_for_delivery()
 
     def _state_age(self) -> float | None:
@@ -202,17 +203,17 @@ class InverseDynamicsNode(Node):
         age = self._clocks.ros() - stamp
         return age if stamp and 0.0 <= age < OLDEST_PLAUSIBLE_STATE else None
 
-    def _on_lost(self) -> None:
-        """Take note that the controller is gone that held the effort."""
+    def _on_effort_controller_lost(self) -> None:
+        """Start from zero effort again: the controller that held the last one has stopped."""
         if self.policy is not None:
-            self.policy.forget_what_was_sent()
+            self.policy.discard_last_effort()
 
     def _on_rate(self) -> None:
         if self.policy is not None:
             self._cycle(self.policy, self._clocks.now())
 
     def _on_watch(self) -> None:
-        """Notice what no message tells: that none comes."""
+        """Run a cycle while joint states are stale, since no message triggers one."""
         policy, now = self.policy, self._clocks.now()
         if policy is None:
             self._diagnostics.notice('robot', 'waiting for a usable robot_description')
@@ -220,11 +221,11 @@ class InverseDynamicsNode(Node):
             self._cycle(policy, now)
 
     def _on_time_jump(self, _: object) -> None:
-        """Forget the trajectory, whose times mean nothing after a jump back."""
+        """Discard the trajectory, whose times are no longer valid."""
         self.get_logger().warning(
-            'time has jumped back or goes by another clock: the trajectory is forgotten')
+            'time has jumped back or comes from another clock: the trajectory is discarded')
         if self.policy is not None:
-            self.policy.start_afresh()
+            self.policy.reset_after_time_jump()
 
     def _poll(self) -> None:
         self._terms_publisher.poll()
@@ -240,8 +241,8 @@ def main(args: list[str] | None = None) -> None:
     """
     Run the node until SIGINT or SIGTERM.
 
-    rclpy's own handlers would invalidate the context in the middle of a callback, whose next
-    publication then raises; here the callback at hand ends first.
+    rclpy's own signal handlers would invalidate the context in the middle of a callback, so that
+    its next publication raises.  Here the running callback finishes first.
     """
     stopping = Event()
     _set_on_signal(stopping)
@@ -249,15 +250,15 @@ def main(args: list[str] | None = None) -> None:
     try:
         node = InverseDynamicsNode()
         executor = make_executor(node.get_parameter('executor').value)
-        _set_on_signal(stopping)  # again: the executor of events has brought handlers of its own
+        _set_on_signal(stopping)  # again, because the events executor installs its own handlers
         executor.add_node(node)
         node.configure_process()
         collection = GarbageCollection()
         try:
             while rclpy.ok() and not stopping.is_set():
                 spin_for(executor, SIGNAL_LATENCY)
-                collection.between_turns()
-        finally:  # after an error in the cycle too
+                collection.collect_if_due()
+        finally:  # also after an error in the cycle
             node.send_last()
             executor.shutdown()
             node.destroy_node()

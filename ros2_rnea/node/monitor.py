@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is worth a look once a second, and no cycle's time."""
+"""Checks that run once a second, outside the cycle."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ros2_rnea.node.topics.conversions import listed
 PERIOD = 1.0
 
 LONGEST_SILENCE = 1.0
-"""What tells nothing for longer than this [s] is said to be silent."""
+"""A source without a message for longer than this [s] is reported as silent."""
 
 
 def check_publishers(node: Node, states: Subscription, diagnostics: Diagnostics) -> None:
-    """Notice publishers of joint states that displace each other."""
+    """Report several publishers of joint states whose messages displace each other."""
     count = node.count_publishers(states.topic_name)
     diagnostics.notice('state_depth', '' if count < 2 or states.qos_profile.depth > 1 else (
         f'{count} publishers share joint_states, and at depth 1 one may displace another: '
@@ -37,24 +37,26 @@ def check_publishers(node: Node, states: Subscription, diagnostics: Diagnostics)
 
 def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnostics) -> None:
     """
-    Notice what has become of what the policy was told.
+    Report inputs of the policy that are stale, incomplete or contradictory.
 
-    :param steady: the time that ages go by [s].
+    :param steady: the time on the steady clock [s].
     """
-    old = policy.wrenches.stale(steady)
-    diagnostics.notice('old wrenches', '' if not old else (
-        f'{listed(old)} came longer ago than wrench_timeout and counts no more, or fades'))
+    stale = policy.wrenches.stale(steady)
+    diagnostics.notice('old wrenches', '' if not stale else (
+        f'the last wrench of {listed(stale)} is older than wrench_timeout: it is ignored, or '
+        'fades out'))
     missing = policy.motion.controller.missing
     diagnostics.notice('controller_state', '' if not missing else (
-        f'its reference has no {listed(missing)}, which then counts as zero'))
+        f'its reference contains no {listed(missing)}, which is then taken as zero'))
     is_silent = (policy.settings.gravity_from_imu
                  and not 0.0 <= steady - policy.measured_gravity.received <= LONGEST_SILENCE)
     diagnostics.notice('gravity_from_imu', '' if not is_silent else (
-        f'imu has told nothing usable for {LONGEST_SILENCE:g} s: gravity stays '
+        f'no usable message on imu for {LONGEST_SILENCE:g} s: gravity stays at '
         f'{policy.gravity.round(3).tolist()} m/s^2'))
     silent = policy.states.silent_others(steady, LONGEST_SILENCE)
     diagnostics.notice('other joints', '' if not silent else (
-        f'nothing tells of {listed(silent)} any more: they count where they were last'))
-    off = policy.mimic_deviations()
+        f'joint states contain {listed(silent)} no more: their last positions are used'))
+    deviations = policy.mimic_deviations()
     diagnostics.notice('mimic joints', ', '.join(
-        f'{name} is {value:+.4f} off what it should follow' for name, value in off.items()))
+        f'{name} deviates by {value:+.4f} from the joint that it follows'
+        for name, value in deviations.items()))

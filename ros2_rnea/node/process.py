@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the executable does beside the node: its executor, its memory, its place among threads."""
+"""The process of the executable: its executor, memory, garbage collection and priority."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _find_events_executor() -> Callable[[], Executor] | None:
 EVENTS_EXECUTOR = _find_events_executor()
 
 COLLECTION_PERIOD = 1.0
-"""How often garbage is looked for [s]."""
+"""How often garbage is collected [s]."""
 
 # <sys/mman.h> of Linux, on all architectures that ROS 2 runs on
 _MCL_CURRENT = 1
@@ -52,10 +52,10 @@ def make_executor(kind: str) -> Executor:
     """
     Return an executor of a kind in :data:`EXECUTORS`.
 
-    The one that waits for events takes less than half the processor time of the one that builds
-    a wait set for each message, and answers sooner.
+    The events executor needs less than half the processor time of the single-threaded one, which
+    builds a wait set for each message, and has a lower latency.
 
-    :raises ArgumentError: where this rclpy has none of that kind.
+    :raises ArgumentError: where this version of rclpy has no such executor.
     """
     if kind == 'events' and EVENTS_EXECUTOR is None:
         raise ArgumentError(
@@ -68,10 +68,10 @@ def make_executor(kind: str) -> Executor:
 
 def spin_for(executor: Executor, seconds: float) -> None:
     """
-    Let an executor work for that long, or for one message where it comes back after each.
+    Let an executor work for a time, or for one message if it is the single-threaded one.
 
-    The executor of events has a ``spin`` that takes no timeout and in some releases keeps a core
-    busy; waiting for what never comes is how it serves many messages in one call.
+    The events executor's ``spin`` has no timeout, and in some releases it keeps a core busy.
+    Waiting for a future that never completes makes it serve many messages in one call.
     """
     if isinstance(executor, SingleThreadedExecutor):
         executor.spin_once(timeout_sec=seconds)
@@ -81,11 +81,11 @@ def spin_for(executor: Executor, seconds: float) -> None:
 
 class GarbageCollection:
     """
-    Python's garbage collection, kept from running in the middle of a cycle.
+    Python's garbage collection, which never runs in the middle of a cycle.
 
-    Modules and everything else that exists at the start are frozen: a collection need not examine
-    them.  That is done only once, since what is frozen is never freed if it is part of a cycle of
-    references.  Robots and policies are freed by reference counting when they are replaced.
+    Modules and all other objects that exist at the start are frozen, so that collections do not
+    examine them.  This is done only once, because a frozen object in a reference cycle is never
+    freed.  Robots and policies are freed by reference counting when they are replaced.
     """
 
     def __init__(self) -> None:
@@ -94,8 +94,8 @@ class GarbageCollection:
         gc.freeze()
         self._collected = monotonic()
 
-    def between_turns(self) -> None:
-        """Collect garbage once a period, between two turns of the executor."""
+    def collect_if_due(self) -> None:
+        """Collect garbage if the last collection is a period ago; call it between callbacks."""
         now = monotonic()
         if now - self._collected >= COLLECTION_PERIOD:
             gc.collect()
@@ -103,12 +103,12 @@ class GarbageCollection:
 
 
 def lock_memory() -> str:
-    """Keep all memory of this process from being swapped out; return why not, or nothing."""
+    """Lock all memory of this process, so that it is never swapped out; return why that failed."""
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit != resource.RLIM_INFINITY and os.geteuid() != 0:
-        # Locked up to a limit, the process would end at the first allocation beyond it.
-        return (f'memory is not locked: {limit >> 20} MiB may be; allow all with "memlock '
-                'unlimited" in /etc/security/limits.conf')
+        # With a limit, the first allocation beyond it would end the process.
+        return (f'memory is not locked, because only {limit >> 20} MiB may be; allow all with '
+                '"memlock unlimited" in /etc/security/limits.conf')
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mlockall(_MCL_CURRENT | _MCL_FUTURE) != 0:
         return f'memory is not locked: {os.strerror(ctypes.get_errno())}'
@@ -117,11 +117,11 @@ def lock_memory() -> str:
 
 def raise_priority(priority: int) -> str:
     """
-    Put the threads of this process under SCHED_FIFO; return why not, or nothing.
+    Give the threads of this process the scheduling policy SCHED_FIFO; return why that failed.
 
-    The threads of the middleware are among them, because they bring the states and carry the
-    commands.  Those that wait for the worker processes are not: they compile robots, which would
-    take the processor from the cycle.
+    That includes the threads of the middleware, which receive the states and send the commands.
+    It excludes the threads that wait for worker processes: they load and compile models, which
+    would take processor time from the cycle.
     """
     background = background_threads()
     try:

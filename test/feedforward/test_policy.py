@@ -595,7 +595,7 @@ def test_settings_that_do_not_fit_the_robot_are_refused(whose, settings, message
 
 def succeeded_by(older, whose=ARM_ROBOT, joints=JOINTS, **settings):
     policy = policy_of(whose, joints, **settings)
-    policy.take_over(older)
+    policy.continue_from(older)
     return policy
 
 

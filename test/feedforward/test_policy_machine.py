@@ -197,7 +197,7 @@ class AnythingHappens(RuleBasedStateMachine):
 
     @rule()
     def the_controller_is_gone(self):
-        self.policy.forget_what_was_sent()
+        self.policy.discard_last_effort()
         self.sent, self.sent_at = {}, -inf
         self.decide()
 
@@ -221,7 +221,7 @@ class AnythingHappens(RuleBasedStateMachine):
             policy = FeedforwardPolicy(whole, Settings(**settings))
         except RneaError:  # terms that the arm adds, or that leave the feedback out
             return
-        policy.take_over(self.policy, duration)
+        policy.continue_from(self.policy, duration)
         self.policy = policy
         self.decide()
 
@@ -231,7 +231,7 @@ class AnythingHappens(RuleBasedStateMachine):
         self.ros = to
         if not ros:
             self.steady = to
-        self.policy.start_afresh()
+        self.policy.reset_after_time_jump()
         self.decide()
 
     @rule(spans=st.lists(st.floats(0.0, 0.02), max_size=20))

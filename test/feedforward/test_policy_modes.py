@@ -165,7 +165,7 @@ def test_without_a_measured_velocity_nothing_would_damp_so_nothing_is_sent(veloc
     assert (decision.status, decision.joints) == (Status.UNKNOWN_VELOCITY, blind)
     assert decision.effort is None
     newer = FeedforwardPolicy(ROBOT, policy.settings)
-    newer.take_over(policy)
+    newer.continue_from(policy)
     assert newer.decide(at(0.01)).joints == blind
     policy.take_joint_state(MeasuredJoints(JOINTS, Q, QD), at(0.02))
     assert policy.decide(at(0.02)).status is Status.NO_TRAJECTORY
@@ -433,7 +433,7 @@ def test_a_new_payload_is_blended_within_its_own_time():
     before = policy.decide(at(0.0)).effort
     loaded = ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
     newer = FeedforwardPolicy(loaded, policy.settings)
-    newer.take_over(policy, 2.0)
+    newer.continue_from(policy, 2.0)
     near(newer.decide(at(0.001)).effort, before)
     after = efforts(Q, np.zeros(2), np.zeros(2), loaded)
     near(newer.decide(at(1.001)).effort, 0.5 * (before + after))
@@ -448,13 +448,13 @@ def test_an_accelerometer_on_any_link_tells_gravity():
     policy._ramp.blend(0.0)
     near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2), gravity=g))
     newer = FeedforwardPolicy(ROBOT, policy.settings)
-    newer.take_over(policy)
+    newer.continue_from(policy)
     near(newer.robot.gravity(Q), ROBOT.gravity(Q, g))
     without = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS))
-    without.take_over(newer)
+    without.continue_from(newer)
     near(without.robot.gravity(Q), ROBOT.gravity(Q))
     again = FeedforwardPolicy(ROBOT, policy.settings)
-    again.take_over(without)
+    again.continue_from(without)
     near(again.robot.gravity(Q), ROBOT.gravity(Q))
 
 

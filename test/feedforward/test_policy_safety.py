@@ -65,7 +65,7 @@ class Ride:
         """Put another policy in force."""
         older = self.policy
         self.policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **settings))
-        self.policy.take_over(older)
+        self.policy.continue_from(older)
         return self
 
     def largest_rate(self):
@@ -141,7 +141,7 @@ def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
     ride = Ride().go(1.0)
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     before = ride.go(0.1).sent[-1]
-    ride.policy.start_afresh()
+    ride.policy.reset_after_time_jump()
     ride.time = 1.0
     ride.go(PERIOD).is_at(before)
     ride.go(0.6).is_at(GRAVITY)
@@ -152,14 +152,14 @@ def test_a_wrench_from_before_a_reset_of_time_does_not_count_when_its_time_comes
     ride.policy.take_wrench('tool', PUSH, ride.now)
     came = ride.time
     assert np.abs(ride.go(1.0).sent[-1] - GRAVITY).max() > 0.1
-    ride.policy.start_afresh()
+    ride.policy.reset_after_time_jump()
     ride.time = came - 1.0
     ride.go(2.0).is_at(GRAVITY)
 
 
 def test_an_effort_that_nobody_holds_any_more_is_set_out_from_zero():
     ride = Ride(effort_rate_limit=inf).go(1.0)
-    ride.policy.forget_what_was_sent()
+    ride.policy.discard_last_effort()
     ride.go(PERIOD).is_at([0.0, 0.0])
     ride.go(0.6).is_at(GRAVITY)
 
@@ -169,7 +169,7 @@ def test_a_time_jump_alone_is_blended_whatever_the_rate():
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     before = ride.go(0.1).sent[-1]
     assert np.abs(before - GRAVITY).max() > 1.0
-    ride.policy.start_afresh()
+    ride.policy.reset_after_time_jump()
     ride.go(PERIOD)
     np.testing.assert_allclose(ride.sent[-1], before, atol=1e-6)
     ride.go(0.6).is_at(GRAVITY)
@@ -205,7 +205,7 @@ def test_a_transition_goes_on_through_other_changes():
     ride = Ride(effort_rate_limit=inf).go(1.0)
     older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
     ride.policy = FeedforwardPolicy(loaded, older.settings)
-    ride.policy.take_over(older, 4.0)
+    ride.policy.continue_from(older, 4.0)
     for _ in range(4):
         ride.go(0.5).change(loaded, effort_rate_limit=inf)
     gone = np.abs(ride.go(0.1).sent[-1] - GRAVITY) / np.abs(loaded.gravity(Q) - GRAVITY)
@@ -221,7 +221,7 @@ def test_a_transition_is_not_cut_short_where_nothing_else_happens():
     assert ride.decision.status is Status.GOAL_DEVIATION
     older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
     ride.policy = FeedforwardPolicy(loaded, older.settings)
-    ride.policy.take_over(older, 4.0)
+    ride.policy.continue_from(older, 4.0)
     gone = np.abs(ride.go(2.0).sent[-1] - GRAVITY) / np.abs(loaded.gravity(Q) - GRAVITY)
     np.testing.assert_allclose(gone, 0.5, atol=0.01)
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A robot that has to be compiled: what is in force goes on meanwhile, and nothing waits."""
+"""A robot that has to be compiled: what is in use goes on meanwhile, and nothing waits."""
 
 from itertools import count
 
@@ -139,7 +139,7 @@ def rod_at_work(bench, held):
 def test_the_robot_goes_on_without_a_payload_until_it_is_compiled(rod_at_work, held):
     node, text = rod_at_work
     reply = carry(node)
-    assert reply.success and reply.message == 'comes into force once it is compiled'
+    assert reply.success and reply.message == 'will be used once it is compiled'
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
     assert set_parameter(node, 'lookahead', 0.01).successful  # settings do not wait
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
@@ -148,14 +148,14 @@ def test_the_robot_goes_on_without_a_payload_until_it_is_compiled(rod_at_work, h
     node.until(node.is_settled)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight_with_box(text))
     held['open'] = False
-    assert carry(node, name='second', remove=False).message == 'in force'  # the same link
+    assert carry(node, name='second', remove=False).message == 'in use'  # the same link
 
 
 def test_a_payload_that_is_taken_back_before_it_is_compiled_never_counts(rod_at_work, held):
     node, text = rod_at_work
     assert carry(node).success
     reply = carry(node, remove=True)
-    assert reply.success and reply.message == 'in force'
+    assert reply.success and reply.message == 'in use'
     held['open'] = True
     node.until(node.is_settled)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))

@@ -248,7 +248,7 @@ def test_friction_that_cannot_be_is_refused(bench, value):
 def test_friction_of_no_joint_is_said(bench, capfd):
     arm = bench(joints=JOINTS, friction__elbw=3.0)
     arm.describe(ARM)
-    assert 'friction.elbw is of no independent moving joint' in capfd.readouterr().err
+    assert 'friction.elbw names no independent moving joint' in capfd.readouterr().err
     assert friction(arm) == pytest.approx([0.5, 0.0])
 
 
@@ -261,7 +261,7 @@ def test_a_joint_of_several_coordinates_has_no_parameter_of_a_spring(bench, name
     assert not rover.node.has_parameter(f'{name}.drive')
 
 
-def test_a_spring_that_the_joint_in_force_cannot_have_is_refused(bench):
+def test_a_spring_that_the_joint_in_use_cannot_have_is_refused(bench):
     arm = bench(state_timeout=9.0)
     arm.describe(ROVER.replace('"drive"', '"lift"').replace('"pan"', '"drive"'))
     assert arm.set_parameter('spring_stiffness.drive', 2.0).successful
@@ -273,7 +273,7 @@ def test_a_spring_that_the_joint_in_force_cannot_have_is_refused(bench):
     assert not arm.node.policy.settings.enabled
 
 
-def test_an_error_while_parameters_come_into_force_does_not_keep_the_node_enabled(
+def test_an_error_while_parameters_are_applied_does_not_keep_the_node_enabled(
         bench, monkeypatch):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
@@ -281,7 +281,7 @@ def test_an_error_while_parameters_come_into_force_does_not_keep_the_node_enable
     def fail(*_):
         raise ArgumentError('no such number')
 
-    monkeypatch.setattr(type(arm.node._configuration._model), 'change', fail)
+    monkeypatch.setattr(type(arm.node._configuration._model), 'update', fail)
     assert arm.set_parameter('enabled', False).successful
     assert not arm.node.policy.settings.enabled
     assert 'no such number' in arm.told('parameters')

@@ -47,7 +47,7 @@ def test_what_is_known_of_the_first_does_not_count_for_the_second(start):
     arm = start(first=JOINTS)
     assert arm.set_parameter('effort_controller', 'second').successful
     assert not arm.sends(JOINTS, Q)
-    arm.until(lambda: "'second' is not there" in arm.told('effort_controller'))
+    arm.until(lambda: "'second' is not available" in arm.told('effort_controller'))
     assert not arm.sends(JOINTS, Q)
 
 
@@ -55,7 +55,7 @@ def test_the_joints_of_the_second_are_compared_though_the_first_fitted(start):
     arm = start(first=JOINTS, second=JOINTS[::-1])
     assert arm.set_parameter('effort_controller', 'second').successful
     assert not arm.sends(JOINTS, Q)
-    arm.until(lambda: "'second' takes the joints elbow, shoulder" in arm.told('effort_controller'))
+    arm.until(lambda: "'second' has the joints elbow, shoulder" in arm.told('effort_controller'))
     assert not arm.sends(JOINTS, Q)
 
 
@@ -74,7 +74,7 @@ def test_the_second_holds_nothing_so_its_effort_sets_out_from_zero(start):
 def test_named_back_the_first_is_asked_anew(start):
     arm = start(first=JOINTS)
     assert arm.set_parameter('effort_controller', 'second').successful
-    arm.until(lambda: "'second' is not there" in arm.told('effort_controller'))
+    arm.until(lambda: "'second' is not available" in arm.told('effort_controller'))
     assert arm.set_parameter('effort_controller', 'first').successful
     assert not arm.sends(JOINTS, Q)
     arm.until(lambda: arm.sends(JOINTS, Q))

@@ -72,7 +72,7 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     arm.until(lambda: arm.told('effort_controller'))
-    assert 'is not there' in arm.told('effort_controller')
+    assert 'is not available' in arm.told('effort_controller')
     assert not sends(arm)
     start_controller(arm, joints=JOINTS, interface_name='effort')
     arm.until(lambda: sends(arm))
@@ -81,8 +81,8 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
 
 @pytest.mark.parametrize('parameters, said', [
     ({'joints': JOINTS[::-1]},
-     'takes the joints elbow, shoulder; joints here are shoulder, elbow: nothing is sent; set   '
-     'joints: [elbow, shoulder]'),
+     'has the joints elbow, shoulder; those of this node are shoulder, elbow: nothing is sent; '
+     'set   joints: [elbow, shoulder]'),
     ({'joints': [*JOINTS, 'gripper']}, 'joints: [shoulder, elbow, gripper]'),
     ({'joints': JOINTS, 'interface_name': 'position'}, "its interface 'position'"),
     ({'joint': 'shoulder'}, 'has no parameter joints'),
@@ -106,7 +106,7 @@ def test_what_did_not_fit_is_mended_on_either_side(start):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, joints=JOINTS[::-1])
-    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert arm.set_parameter('joints', JOINTS[::-1]).successful
     assert sends(arm)
     controller.parameters['joints'] = JOINTS
@@ -121,10 +121,10 @@ def test_a_controller_that_comes_back_is_looked_at_again(start):
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     controller.leave()
-    arm.until(lambda: 'is not there' in arm.told('effort_controller'))
+    arm.until(lambda: 'is not available' in arm.told('effort_controller'))
     assert not sends(arm)
     start_controller(arm, joints=JOINTS[::-1])
-    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert not sends(arm)
 
 
@@ -135,7 +135,7 @@ def test_a_controller_that_comes_back_holds_nothing_so_the_effort_sets_out_from_
     arm.until(lambda: sends(arm))
     assert max(map(abs, arm.commands[-1])) > 1.0
     controller.leave()
-    arm.until(lambda: 'is not there' in arm.told('effort_controller'))
+    arm.until(lambda: 'is not available' in arm.told('effort_controller'))
     assert arm.set_parameter('blend_time', 60.0).successful
     arm.until(lambda: not arm.node.policy._ramp.sent.any())
     count = len(arm.commands)
@@ -177,12 +177,12 @@ def test_the_parameter_can_name_another_controller_or_none(start):
     arm = start_arm(effort_controller='effort_controller')
     start_controller(arm, joints=JOINTS[::-1])
     start_controller(arm, 'other_controller', joints=JOINTS)
-    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert arm.set_parameter('effort_controller', 'other_controller').successful
     arm.until(lambda: sends(arm))
     assert arm.set_parameter('effort_controller', 'effort_controller').successful
     assert not sends(arm)
-    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert arm.set_parameter('effort_controller', '').successful
     assert sends(arm)
     arm.until(lambda: not arm.told('effort_controller'))
@@ -237,7 +237,7 @@ def test_an_answer_that_is_lost_is_asked_for_again(start):
     arm.until(lambda: arm.node._controllers._readers['effort_controller']._pending)
     start_controller(arm, joints=JOINTS[::-1])
     controller.leave()
-    arm.until(lambda: 'takes the joints' in arm.told('effort_controller'))
+    arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
 
 
 # ---- the controller of trajectories -------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_the_rules_of_the_controller_become_ours(start, parameters, expected, ca
     assert rules(arm) == expected
     said = capfd.readouterr().err
     for rule in expected:
-        assert said.count(f'{rule} is {str(expected[rule]).lower()} now, as for') == 1
+        assert said.count(f'{rule} is now {str(expected[rule]).lower()}, as in') == 1
     assert sends(arm)  # the order of its joints does not matter
 
 
@@ -291,13 +291,14 @@ def test_a_rule_that_is_set_by_hand_afterwards_stays(start):
 
 @pytest.mark.parametrize('parameters, said', [
     ({**JTC, 'interpolation_method': 'none'}, 'interpolation_method: it steps from point'),
-    ({**JTC, 'speed_scaling__command_interface': 'speed'}, 'let its controller_state be heard'),
-    ({'joints': JOINTS}, 'is no joint_trajectory_controller'),
+    ({**JTC, 'speed_scaling__command_interface': 'speed'},
+     'let the node receive its controller_state'),
+    ({'joints': JOINTS}, 'is not a joint_trajectory_controller'),
 ])
 def test_what_the_rules_do_not_cover_is_said(start, parameters, said):
     start_arm, start_controller = start
     arm = start_arm(trajectory_controller='arm_controller')
-    arm.until(lambda: 'is not there' in arm.told('trajectory_controller'))
+    arm.until(lambda: 'is not available' in arm.told('trajectory_controller'))
     start_controller(arm, 'arm_controller', **parameters)
     arm.until(lambda: said in arm.told('trajectory_controller'))
     assert sends(arm)

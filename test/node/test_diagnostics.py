@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node import diagnostics
-from ros2_rnea.node.diagnostics import Diagnostics, LASTING, LATENCY_WINDOW, LEVELS, PERIOD
+from ros2_rnea.node.diagnostics import Diagnostics, PERSISTENT, LATENCY_WINDOW, LEVELS, PERIOD
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -179,15 +179,15 @@ def test_findings_about_the_model_are_a_warning_and_numbered(world):
         'first finding', 'second finding')
 
 
-@pytest.mark.parametrize('topic', ['imu', *LASTING])
+@pytest.mark.parametrize('topic', ['imu', *PERSISTENT])
 def test_refusals_are_counted_and_said_again_only_where_they_are_rare(world, topic):
     for reason in ('one', 'another', 'another'):
         world.under_test.refused(topic, ValueError(reason))
-    assert len(world.log) == (2 if topic in LASTING else 1)
+    assert len(world.log) == (2 if topic in PERSISTENT else 1)
     world.under_test.accepted(topic)
     world.tick(0.5 * PERIOD)
     assert world.values[f'messages on {topic}'] == 'accepted 1, refused 3'
-    assert (topic in world.values) is (topic not in LASTING)
+    assert (topic in world.values) is (topic not in PERSISTENT)
     world.tick()
     assert topic not in world.values
 

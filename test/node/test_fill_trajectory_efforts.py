@@ -164,7 +164,7 @@ def test_the_reply_is_what_the_filler_says(arm):
     assert told.payload_time == expected.payload.decided_by.time
 
 
-def test_gravity_and_the_share_of_the_limits_are_those_in_force(arm):
+def test_gravity_and_the_share_of_the_limits_are_those_in_use(arm):
     assert arm.set_parameter('gravity', [9.81, 0.0, 0.0]).successful
     assert arm.set_parameter('effort_limit_factor', 0.02).successful
     reply = fill(arm)
@@ -197,8 +197,8 @@ def test_a_motion_cannot_set_out_from_a_state_that_is_old():
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, 1.0))
     later = Fill.Request(trajectory=message([(1.0, [0.5, 0.2])]))
     for now, success in ((1.05, True), (1.2, False)):
-        counted = fill_answer.circumstances(policy, now)
-        assert fill_answer.answer(later, ARM_ROBOT, counted).success == success
+        context = fill_answer.fill_context(policy, now)
+        assert fill_answer.answer(later, ARM_ROBOT, context).success == success
 
 
 def test_a_gripper_that_is_measured_may_move_from_the_start(bench):
@@ -263,9 +263,9 @@ NOT_FINITE = [(0.0, [0.0, 0.5]), (1.0, [float('nan'), 0.5])]
     ({'payload_link': 'tol'}, "did you mean 'tool'"),
     ({'start': JointState(name=['elbw'], position=[0.0])}, "did you mean 'elbow'"),
     ({'start': JointState(name=['elbow', 'elbow'], position=[0.0, 0.0])}, 'twice'),
-    ({'start': JointState(name=['elbow'])}, '0 of position for 1 names'),
+    ({'start': JointState(name=['elbow'])}, '0 values of position for 1 names'),
     ({'start': JointState(name=['elbow'], position=[0.0], velocity=[0.0, 0.0])},
-     '2 of velocity for 1 names'),
+     '2 values of velocity for 1 names'),
     ({'start': JointState(name=['elbow'], position=[float('inf')])}, 'must be finite'),
 ])
 def test_what_cannot_be_filled_is_answered_with_the_reason(fields, said):
@@ -290,10 +290,10 @@ def test_without_a_robot_the_reply_says_so(bench):
 
 
 def given(settings, robot=ARM_ROBOT):
-    return fill_answer.circumstances(FeedforwardPolicy(robot, settings), 0.0)
+    return fill_answer.fill_context(FeedforwardPolicy(robot, settings), 0.0)
 
 
-def test_a_payload_in_force_is_carried():
+def test_a_payload_in_use_is_in_the_efforts():
     loaded = ARM_ROBOT.with_payload('crate', 'tool', Inertial(2.0, Pose((0.0, 0.0, 0.1))))
     reply = fill_answer.answer(
         Fill.Request(trajectory=message(SWING)), loaded, given(Settings(), loaded))
@@ -301,9 +301,9 @@ def test_a_payload_in_force_is_carried():
 
 
 def test_what_the_arm_adds_by_itself_is_left_out():
-    counted = given(Settings(arm=Arm.UR))
-    assert counted.terms is Terms.NO_GRAVITY
-    reply = fill_answer.answer(Fill.Request(trajectory=message(SWING)), ARM_ROBOT, counted)
+    context = given(Settings(arm=Arm.UR))
+    assert context.terms is Terms.NO_GRAVITY
+    reply = fill_answer.answer(Fill.Request(trajectory=message(SWING)), ARM_ROBOT, context)
     filled = fill_efforts(
         ARM_ROBOT, JOINTS, plan(SWING), settings=FillSettings(terms=Terms.NO_GRAVITY))
     assert_same_points(reply.trajectory, filled)
@@ -323,14 +323,14 @@ def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
 def test_joints_stand_where_they_are_measured_or_else_assumed():
     settings = Settings(joints=('shoulder',), assumed_positions={'elbow': (0.7,), 'grip': (0.0,)})
     policy = FeedforwardPolicy(Robot.from_urdf(ARM_WITH_GRIPPER), settings)
-    counted = fill_answer.circumstances(policy, 0.0)
-    assert (counted.here, counted.velocities) == ({'elbow': (0.7,), 'grip': (0.0,)}, {})
+    context = fill_answer.fill_context(policy, 0.0)
+    assert (context.positions, context.velocities) == ({'elbow': (0.7,), 'grip': (0.0,)}, {})
     policy.take_joint_state(
         MeasuredJoints(['elbow', 'shoulder'], [-0.3, 0.1], [0.0, 0.2]), Instant(1.0, 1.0))
-    counted = fill_answer.circumstances(policy, 1.0)
-    assert counted.here == {'shoulder': (0.1,), 'elbow': (-0.3,), 'grip': (0.0,)}
-    assert counted.velocities == {'shoulder': 0.2, 'elbow': 0.0}
-    assert fill_answer.circumstances(policy, 2.0).velocities == {}
+    context = fill_answer.fill_context(policy, 1.0)
+    assert context.positions == {'shoulder': (0.1,), 'elbow': (-0.3,), 'grip': (0.0,)}
+    assert context.velocities == {'shoulder': 0.2, 'elbow': 0.0}
+    assert fill_answer.fill_context(policy, 2.0).velocities == {}
 
 
 # ---- the process --------------------------------------------------------------------------------

@@ -102,11 +102,11 @@ def test_what_was_measured_in_the_axes_of_one_root_link_does_not_count_for_anoth
     def answers(gravity):
         return np.allclose(arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=gravity), rtol=1e-9)
 
-    def is_in_force():
+    def is_in_use():
         publisher.publish(up)
         return answers(ACROSS)
 
-    arm.until(is_in_force)
+    arm.until(is_in_use)
     arm.describe(ARM.replace('name="arm"', 'name="same_root"'))
     assert answers(ACROSS)
     arm.describe(ARM.replace('"base"', '"stand"'))

@@ -94,10 +94,10 @@ def sends(arm, expected):
 
 def test_payloads_are_carried_replaced_and_removed_by_name(arm):
     reply = carry(arm, mass=1.0)
-    assert reply.success and reply.message == 'comes into force once it is compiled'
+    assert reply.success and reply.message == 'will be used once it is compiled'
     assert sends(arm, carrying(1.0))
     reply = carry(arm, name='second', mass=0.5)
-    assert reply.success and reply.message == 'in force'
+    assert reply.success and reply.message == 'in use'
     assert sends(arm, carrying(1.0, 0.5))
     assert carry(arm, mass=2.0).success
     assert sends(arm, carrying(2.0, 0.5))
@@ -166,7 +166,7 @@ def test_a_payload_whose_link_has_gone_is_dropped_with_a_word(arm, capfd):
     arm.describe(renamed)
     assert sends(arm, carrying(0.5, link='lower'))
     log = capfd.readouterr().err
-    assert "'box'" in log and 'is dropped' in log
+    assert "'box'" in log and 'is removed' in log
     arm.describe(ARM)
     assert sends(arm, carrying(0.5, link='lower'))
 
@@ -201,7 +201,7 @@ def test_the_transition_takes_the_time_of_the_request_in_place_of_blend_time(arm
 def test_gravity_is_told_in_the_axes_of_any_link(arm, frame, rotation):
     vector = [1.0, 2.0, -9.0]
     reply = turn(arm, vector, frame)
-    assert reply.success and reply.message.startswith('in force')
+    assert reply.success and reply.message.startswith('in use')
     np.testing.assert_allclose(
         arm.node.get_parameter('gravity').value, rotation @ vector, rtol=1e-12)
     assert sends(arm, BARE.gravity(Q, gravity=rotation @ vector))
@@ -238,11 +238,11 @@ def test_imu_tells_gravity_where_the_parameter_says_so_and_only_there(arm):
     arm.until(publisher.get_subscription_count)
     up = Imu(header=Header(frame_id='base'), linear_acceleration=Vector3(x=-3.0, z=9.0))
 
-    def is_in_force():
+    def is_in_use():
         publisher.publish(up)
         return sends(arm, BARE.gravity(Q, gravity=[3.0, 0.0, -9.0]))
 
-    arm.until(is_in_force)
+    arm.until(is_in_use)
     assert 'gravity_from_imu' in turn(arm, DOWN).message
     assert arm.set_parameter('gravity_from_imu', False).successful
     arm.until(lambda: publisher.get_subscription_count() == 0)

@@ -101,7 +101,7 @@ def test_an_assumed_position_of_no_joint_is_said(start):
     process = start(
         AS_USERS_START_IT, '-p', f'robot_description:={ARM!r}', '-p',
         'assumed_positions.elbw:=0.1')
-    wait_for_line(process, "assumed_positions.elbw is of no independent moving joint of 'arm'")
+    wait_for_line(process, "assumed_positions.elbw names no independent moving joint of 'arm'")
 
 
 def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):

@@ -133,10 +133,10 @@ def test_garbage_is_collected_between_turns_only_and_once_a_period(monkeypatch, 
     del link
     assert not gc.isenabled()
     now[0] += 0.9 * process.COLLECTION_PERIOD
-    collection.between_turns()
+    collection.collect_if_due()
     assert Link.gone == 0
     now[0] += 0.2 * process.COLLECTION_PERIOD
-    collection.between_turns()
+    collection.collect_if_due()
     assert Link.gone == 1
 
 
@@ -145,6 +145,6 @@ def test_only_what_there_is_at_the_start_is_frozen(monkeypatch, collection):
     assert frozen > 10_000  # modules, for instance
     monkeypatch.setattr(process, 'COLLECTION_PERIOD', 0.0)
     more = [[] for _ in range(1000)]
-    collection.between_turns()
+    collection.collect_if_due()
     assert gc.get_freeze_count() <= frozen
     del more

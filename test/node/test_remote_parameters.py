@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import pytest
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.parameter import Parameter
-from ros2_rnea.node.controllers.remote_parameters import PATIENCE, RemoteParameters
+from ros2_rnea.node.controllers.remote_parameters import POLLS_PER_REQUEST, RemoteParameters
 
 WANTED = ('joints', 'interface_name')
 
@@ -114,13 +114,13 @@ def test_a_node_without_one_of_the_services_is_not_there(world, missing):
 
 
 def test_while_an_answer_is_under_way_nothing_more_is_asked_for_a_time(world):
-    for _ in range(PATIENCE):
+    for _ in range(POLLS_PER_REQUEST):
         world.reader.poll()
     assert len(world.names.requests) == 1
     world.reader.poll()
     assert len(world.names.requests) == 2
     assert world.names.requests[0].is_removed
-    for _ in range(PATIENCE - 1):
+    for _ in range(POLLS_PER_REQUEST - 1):
         world.reader.poll()
     assert len(world.names.requests) == 2
 
@@ -134,7 +134,7 @@ def test_after_an_answer_the_next_look_asks_again(world):
 
 
 @pytest.mark.parametrize('forget', [
-    lambda world: [world.reader.poll() for _ in range(PATIENCE)],
+    lambda world: [world.reader.poll() for _ in range(POLLS_PER_REQUEST)],
     lambda world: world.reader.close()], ids=['asked again', 'closed'])
 def test_an_answer_to_an_earlier_request_is_not_taken(world, forget):
     """Its values may be those of a controller that was configured anew since."""
@@ -156,7 +156,7 @@ def test_values_that_come_after_the_node_has_gone_are_not_taken(world):
 
 
 def test_a_late_answer_does_not_stand_for_the_newer_request(world):
-    for _ in range(PATIENCE + 1):
+    for _ in range(POLLS_PER_REQUEST + 1):
         world.reader.poll()
     world.tell_names(0, 'joints')
     assert world.values.requests == []

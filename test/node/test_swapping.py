@@ -183,7 +183,7 @@ def contents(value, depth=0):
     return repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value)
 
 
-# ---- when parameters come into force ------------------------------------------------------------
+# ---- when parameters take effect ----------------------------------------------------------------
 
 
 @pytest.fixture(params=['as in Jazzy', 'as in Humble'])
@@ -233,7 +233,7 @@ def loaded(bench):
     """Return an arm that carries a box, and what its robot carries after each swap."""
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
-    arm.node._configuration.take_payload(box(link='lower'))
+    arm.node._configuration.set_payload(box(link='lower'))
     arm.until(arm.is_settled)
     assert carried(arm) == ['box']
     return arm
@@ -259,7 +259,7 @@ def after_swaps(monkeypatch):
 
 def test_a_payload_stays_where_the_description_changes_and_changes_back(loaded, after_swaps):
     for description in (ARM_WITH_GRIPPER, ARM):
-        loaded.node._configuration.take_description(description)
+        loaded.node._configuration.set_description(description)
     loaded.until(loaded.is_settled)
     loaded.describe(ARM_WITH_GRIPPER)
     loaded.describe(ARM)
@@ -271,8 +271,8 @@ def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, af
     arm = bench(joints=JOINTS, state_timeout=9.0, payload_links=['lower'])
     arm.describe(ARM)
     assert arm.set_parameter('payload_links', []).successful
-    arm.node._configuration.take_description(ARM_WITH_GRIPPER)
-    assert arm.node._configuration.take_payload(box(link='lower'))
+    arm.node._configuration.set_description(ARM_WITH_GRIPPER)
+    assert arm.node._configuration.set_payload(box(link='lower'))
     arm.until(arm.is_settled)
     assert after_swaps == [[], ['box']]
     assert [payload.name for payload in arm.node._diagnostics.payloads] == ['box']
@@ -281,8 +281,8 @@ def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, af
 def test_a_payload_comes_into_force_although_the_coming_description_is_refused(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
-    arm.node._configuration.take_description('<robot name="broken"/>')
-    assert not arm.node._configuration.take_payload(box(link='lower'))
+    arm.node._configuration.set_description('<robot name="broken"/>')
+    assert not arm.node._configuration.set_payload(box(link='lower'))
     arm.until(arm.is_settled)
     assert carried(arm) == ['box']
     assert 'no links' in arm.told('robot_description')
@@ -292,15 +292,15 @@ def test_a_payload_whose_link_the_new_robot_has_not_is_dropped_and_named(loaded,
     other = ARM.replace('"lower"', '"forearm"')
     loaded.describe(other)
     assert carried(loaded) == []
-    assert "the payload 'box' on link 'lower' is dropped" in capfd.readouterr().err
+    assert "the payload 'box' on link 'lower' is removed" in capfd.readouterr().err
 
 
 def test_the_longer_of_two_transitions_counts(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     changes = arm.node._configuration
-    changes.take_payload(box(link='lower', name='first'), 30.0)
-    changes.take_payload(box(link='lower', name='second'), 2.0)
+    changes.set_payload(box(link='lower', name='first'), 30.0)
+    changes.set_payload(box(link='lower', name='second'), 2.0)
     assert changes._transition == 30.0
     arm.until(arm.is_settled)
     assert carried(arm) == ['first', 'second']
@@ -408,7 +408,7 @@ def test_of_replaced_robots_and_policies_none_is_left(bench, fastest_engine):
         arm.answer(['grip', *JOINTS], [0.0, 0.1, 0.2])
         first.append(weakref.ref(arm.node.policy.robot))
         for step in range(17):
-            arm.node._configuration.take_payload(box(1.0 + step, 'lower'))
+            arm.node._configuration.set_payload(box(1.0 + step, 'lower'))
             arm.node._configuration.set_parameter('gravity', [0.0, 0.1 * step, -9.81])
         arm.until(arm.is_settled)
         arm.answer(['grip', *JOINTS], [0.0, 0.1, 0.2])

@@ -138,7 +138,7 @@ def test_efforts_that_are_not_measured_are_none(arm):
 def test_it_ends_with_the_last_listener(arm):
     heard, subscription = listened_to(arm)
     arm.peer.destroy_subscription(subscription)
-    arm.until(lambda: arm.answer(*STATE) and not arm.node._terms_publisher.is_heard)
+    arm.until(lambda: arm.answer(*STATE) and not arm.node._terms_publisher.has_subscriber)
 
 
 def test_without_the_interfaces_there_is_no_such_topic_and_all_else_works(bench, monkeypatch):

@@ -131,11 +131,11 @@ class Bench:
     # ---- what drivers and users do --------------------------------------------------------------
 
     def is_settled(self) -> bool:
-        """Tell whether nothing is on its way into force."""
+        """Tell whether no change is pending."""
         return self.node._configuration.is_settled
 
     def describe(self, urdf: str) -> None:
-        """Publish a description, and wait until it is in force or refused."""
+        """Publish a description, and wait until it is in use or refused."""
         self.begin_to_describe(urdf)
         self.until(self.is_settled)
 
@@ -197,7 +197,7 @@ class Bench:
         return future.result()
 
     def set_parameter(self, name: str, value):
-        """Set a parameter and return the result, once it is in force."""
+        """Set a parameter and return the result, once it is in use."""
         result = self.node.set_parameters([Parameter(name, value=value)])[0]
         self.until(self.is_settled)
         return result

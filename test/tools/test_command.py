@@ -22,7 +22,7 @@ from ros2_rnea.tools.simulated_driver.command import EffortCommand
 
 @pytest.fixture
 def command():
-    """Return the command of a two-joint arm, with one command in force."""
+    """Return the command of a two-joint arm, with one command in use."""
     command = EffortCommand(2)
     assert command.accept([1.0, -2.0]) == ''
     return command

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from typing import Any
 
 # Parameters with which the controller deviates from the trajectory, and how it does so.
-_ELSEWHERE = {
+_DEVIATIONS = {
     'interpolation_method': 'it steps from point to point',
     'positions_upsampling.enable': 'it adds velocities to points without any',
     'allow_integration_in_goal_trajectories': 'it accepts points without positions too',
     'speed_scaling.state_interface': 'the hardware slows it down',
     'speed_scaling.command_interface': 'it can be slowed down',
 }
-_AS_THE_TRAJECTORY_SAYS = (None, False, '', 'splines')
+_WITHOUT_DEVIATION = (None, False, '', 'splines')
 
 PARAMETERS = (
     'allow_nonzero_velocity_at_trajectory_end',
@@ -35,7 +35,7 @@ PARAMETERS = (
     'allow_trajectory_replacement',
     'interpolate_from_desired_state',
     'command_interfaces',
-    *_ELSEWHERE,
+    *_DEVIATIONS,
 )
 """The controller's parameters that are read."""
 
@@ -79,15 +79,15 @@ class ControllerRules:
             'position' in (values.get('command_interfaces') or ()))
 
 
-def not_as_the_trajectory_says(values: Mapping[str, Any]) -> dict[str, str]:
+def deviations_from_trajectory(values: Mapping[str, Any]) -> dict[str, str]:
     """
     Return the parameters with which a controller deviates from its trajectories.
 
     Its motion is then known from its controller_state only.
 
     :param values: as in :meth:`ControllerRules.from_parameters`.
-    :returns: by name, a description of the change.
+    :returns: by name, a description of the deviation.
     """
     return {
-        name: change for name, change in _ELSEWHERE.items()
-        if values.get(name) not in _AS_THE_TRAJECTORY_SAYS}
+        name: deviation for name, deviation in _DEVIATIONS.items()
+        if values.get(name) not in _WITHOUT_DEVIATION}

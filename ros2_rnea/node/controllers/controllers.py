@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The controllers around the node: whether they and our parameters fit together."""
+"""Checks that the parameters of the controllers and of the node fit together."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.controller_rules import (
     ControllerRules,
-    not_as_the_trajectory_says,
+    deviations_from_trajectory,
     PARAMETERS,
 )
 from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
 from ros2_rnea.node.diagnostics import Diagnostics
 
 EFFORT, TRAJECTORY = 'effort_controller', 'trajectory_controller'
-"""Our parameters that name them."""
+"""The node's parameters that name the controllers."""
 
-ABSENCES = 3
-"""After how many looks that did not find a controller it is gone, and not only out of hearing."""
+POLLS_UNTIL_LOST = 3
+"""After how many polls without finding the effort controller it is regarded as stopped."""
 
 
 class Controllers:
     """
-    Looks at the controllers that two parameters name, and goes on looking.
+    Polls the parameters of the two controllers that the node's parameters name.
 
-    Of the one that takes ~/commands the joints must be ours, in their order, as commands carry no
-    names: until that is known, and where it is not so, nothing is sent.  Of the other, which is a
-    joint_trajectory_controller, the rules become ours.
+    The effort controller receives ~/commands, which contain no joint names.  Therefore its joints
+    must be those of the node, in the same order; until that is known, and where it is not the
+    case, nothing is sent.  From the joint_trajectory_controller the node copies the rules by which
+    trajectories are followed.
 
-    :param changed: called when :meth:`objection` may be another one.
-    :param lost: called when the controller of efforts is gone, and with it what it held.
+    :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
+    :param lost: called when the effort controller has stopped, so that it holds no effort any
+        more.
     """
 
     def __init__(
@@ -62,34 +64,34 @@ class Controllers:
         self._answers: dict[str, dict[str, Any] | None] = {}
 
     def poll(self) -> None:
-        """Ask the controllers once more."""
+        """Request the parameters of the controllers."""
         own = {name: self._node.get_parameter(name).value
                for name in (EFFORT, TRAJECTORY, 'joints')}
         self._read(EFFORT, own[EFFORT], ('joints', 'interface_name'), self._on_effort_controller)
         self._read(TRAJECTORY, own[TRAJECTORY], PARAMETERS, self._on_trajectory_controller)
-        self._tell(own)
+        self._report_effort_controller(own)
 
-    def objection(self, own: Mapping[str, Any]) -> str:
+    def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """
-        Return why the controller of efforts must not be sent any; empty: it may.
+        Return why no efforts may be sent to the effort controller; empty where they may be sent.
 
-        :param own: the values of our parameters.
-        :raises ArgumentError: where one names no node.
+        :param own: the values of the node's parameters.
+        :raises ArgumentError: where a parameter is not the name of a node.
         """
         for role in (EFFORT, TRAJECTORY):
             self._check_name(role, own[role])
         name = own[EFFORT]
-        return _objection(name, self._answer(EFFORT, name), own['joints']) if name else ''
+        return _mismatch(name, self._answer(EFFORT, name), own['joints']) if name else ''
 
     def _check_name(self, role: str, name: str) -> None:
         try:
             self._node.resolve_service_name(f'{name}/get_parameters')
         except (RuntimeError, NameValidationException) as error:  # by version of rclpy
             raise ArgumentError(
-                f'{role} is {name!r}; it needs the name of a node, or nothing') from error
+                f'{role} is {name!r}; it needs the name of a node, or an empty text') from error
 
     def _answer(self, role: str, name: str) -> dict[str, Any] | None:
-        """Return what is known of a controller; None where it is not there."""
+        """Return the parameters of a controller; None while it is not available."""
         reader = self._readers.get(role)
         return self._answers.get(role) if reader is not None and reader.name == name else None
 
@@ -102,29 +104,29 @@ class Controllers:
             del self._readers[role]
             self._answers.pop(role, None)
             self._diagnostics.notice(role, '')
-            if role == EFFORT:  # another one holds nothing of ours
+            if role == EFFORT:  # the other controller holds no effort of this node
                 self._lost()
         if name and role not in self._readers:
             self._readers[role] = RemoteParameters(self._node, name, wanted, on_answer)
         if name:
             self._readers[role].poll()
 
-    # ---- the controller of efforts --------------------------------------------------------------
+    # ---- the effort controller ------------------------------------------------------------------
 
     def _on_effort_controller(self, values: dict[str, Any] | None) -> None:
         if values != self._answers.get(EFFORT):
             self._answers[EFFORT] = values
             self._changed()
         self._absences = self._absences + 1 if values is None else 0
-        if self._absences == ABSENCES:
+        if self._absences == POLLS_UNTIL_LOST:
             self._lost()
 
-    def _tell(self, own: Mapping[str, Any]) -> None:
+    def _report_effort_controller(self, own: Mapping[str, Any]) -> None:
         if own[EFFORT]:
-            is_there = self._answer(EFFORT, own[EFFORT]) is not None
-            self._diagnostics.notice(EFFORT, self.objection(own), is_error=is_there)
+            is_running = self._answer(EFFORT, own[EFFORT]) is not None
+            self._diagnostics.notice(EFFORT, self.reason_to_send_nothing(own), is_error=is_running)
 
-    # ---- the controller of trajectories ---------------------------------------------------------
+    # ---- the trajectory controller --------------------------------------------------------------
 
     def _on_trajectory_controller(self, values: dict[str, Any] | None) -> None:
         is_new = values != self._answers.get(TRAJECTORY)
@@ -132,47 +134,47 @@ class Controllers:
         name = self._readers[TRAJECTORY].name
         if values is None:
             self._diagnostics.notice(
-                TRAJECTORY, f'{name!r} is not there: the parameters that are its rules stay')
+                TRAJECTORY, f'{name!r} is not available: the present rules for trajectories stay')
         elif not _are_names(values.get('command_interfaces')):
             self._diagnostics.notice(
-                TRAJECTORY, f'{name!r} is no joint_trajectory_controller: it has no parameter '
+                TRAJECTORY, f'{name!r} is not a joint_trajectory_controller: it has no parameter '
                 'command_interfaces')
         elif is_new:
-            self._follow(name, values)
+            self._copy_rules(name, values)
 
-    def _follow(self, name: str, values: dict[str, Any]) -> None:
-        """Make the rules of a controller ours."""
+    def _copy_rules(self, name: str, values: dict[str, Any]) -> None:
+        """Set the node's rules for trajectories to those of a controller."""
         rules = asdict(ControllerRules.from_parameters(values))
-        other = {rule: value for rule, value in rules.items()
-                 if self._node.get_parameter(rule).value != value}
+        changed = {rule: value for rule, value in rules.items()
+                   if self._node.get_parameter(rule).value != value}
         result = self._node.set_parameters_atomically(
-            [Parameter(rule, value=value) for rule, value in other.items()])
+            [Parameter(rule, value=value) for rule, value in changed.items()])
         if not result.successful:
             self._diagnostics.notice(
-                TRAJECTORY, f'the rules of {name!r} are not taken over: {result.reason}')
+                TRAJECTORY, f'the rules of {name!r} are not adopted: {result.reason}')
             return
-        for rule, value in other.items():
-            self._node.get_logger().info(f'{rule} is {str(value).lower()} now, as for {name!r}')
-        changes = not_as_the_trajectory_says(values)
-        said = ', '.join(f'{parameter}: {change}' for parameter, change in changes.items())
-        self._diagnostics.notice(TRAJECTORY, '' if not changes else (
-            f'{name!r} moves otherwise than its trajectories say ({said}): let its '
-            'controller_state be heard'))
+        for rule, value in changed.items():
+            self._node.get_logger().info(f'{rule} is now {str(value).lower()}, as in {name!r}')
+        deviations = deviations_from_trajectory(values)
+        reasons = ', '.join(f'{rule}: {reason}' for rule, reason in deviations.items())
+        self._diagnostics.notice(TRAJECTORY, '' if not deviations else (
+            f'the motion of {name!r} differs from its trajectories ({reasons}): let the node '
+            'receive its controller_state'))
 
 
-def _objection(name: str, values: Mapping[str, Any] | None, joints: Sequence[str]) -> str:
-    """Return why a controller with these parameters must not be sent efforts of these joints."""
+def _mismatch(name: str, values: Mapping[str, Any] | None, joints: Sequence[str]) -> str:
+    """Return why a controller must not receive efforts of these joints; empty where it may."""
     if values is None:
-        return f'{name!r} is not there: nothing is sent before its joints are known'
+        return f'{name!r} is not available: nothing is sent until its joints are known'
     theirs = values.get('joints')
     if not theirs or not _are_names(theirs):
-        return f'{name!r} has no parameter joints: it is no controller that takes ~/commands'
+        return f'{name!r} has no parameter joints: it is not a controller that receives ~/commands'
     interface = values.get('interface_name') or 'effort'
     if interface != 'effort':
-        return (f'{name!r} would take efforts for its interface {interface!r}: nothing is sent; '
+        return (f'{name!r} would write efforts to its interface {interface!r}: nothing is sent; '
                 'set its parameter   interface_name: effort')
     if list(theirs) != list(joints):
-        return (f'{name!r} takes the joints {", ".join(theirs)}; joints here are '
+        return (f'{name!r} has the joints {", ".join(theirs)}; those of this node are '
                 f'{", ".join(joints) or "none"}: nothing is sent; set   '
                 f'joints: [{", ".join(theirs)}]')
     return ''

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The parameters of another node, read again and again without ever waiting for it."""
+"""The parameters of another node, read periodically and without blocking."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 
-PATIENCE = 3
-"""After how many looks an answer that has not come is asked for again."""
+POLLS_PER_REQUEST = 3
+"""After how many polls without an answer the request is sent again."""
 
 
 class RemoteParameters:
     """
     Reads some parameters of a node each time that :meth:`poll` is called.
 
-    A node that has not declared one of them answers for none, and controllers of different
-    versions have different ones: the node is first asked which it has.  These two services alone
-    cost less than rclpy's AsyncParameterClient, which makes a client of all six.
+    If one requested parameter is not declared, the other node returns none at all, and versions of
+    controllers differ in their parameters.  Therefore it is first asked which parameters it has.
+    These two clients cost less than rclpy's AsyncParameterClient, which creates clients of all six
+    parameter services.
 
-    :param name: of the node, relative to our namespace.
+    :param name: of the other node, relative to the namespace of this node.
     :param wanted: the names of the parameters.
-    :param on_answer: is given those that there are, by name; None where the node is not there.
+    :param on_answer: called with the declared ones of these parameters, by name, or with None
+        while the other node does not run.
     """
 
     def __init__(
@@ -54,22 +56,22 @@ class RemoteParameters:
         self._list = node.create_client(ListParameters, f'{name}/list_parameters')
         self._get = node.create_client(GetParameters, f'{name}/get_parameters')
         self._pending: tuple[Client, Future] | None = None
-        self._looks = 0
+        self._polls = 0
 
     def poll(self) -> None:
-        """Ask once more, unless an answer is under way."""
+        """Request the parameters, unless an answer is pending."""
         if not (self._list.service_is_ready() and self._get.service_is_ready()):
-            self._forget()
+            self._cancel()
             self._on_answer(None)
             return
-        self._looks += 1
-        if self._pending is None or self._looks >= PATIENCE:
-            self._forget()
+        self._polls += 1
+        if self._pending is None or self._polls >= POLLS_PER_REQUEST:
+            self._cancel()
             self._ask(self._list, ListParameters.Request(), self._on_names)
 
     def close(self) -> None:
-        """Ask no more."""
-        self._forget()
+        """Stop reading."""
+        self._cancel()
         for client in (self._list, self._get):
             self._node.destroy_client(client)
 
@@ -78,14 +80,14 @@ class RemoteParameters:
         self._pending = client, future
 
         def on_done(done: Future) -> None:
-            if self._pending == (client, done):  # and not forgotten meanwhile
+            if self._pending == (client, done):  # and not cancelled meanwhile
                 self._pending = None
                 then(done.result())
 
         future.add_done_callback(on_done)
 
-    def _forget(self) -> None:
-        self._looks = 0
+    def _cancel(self) -> None:
+        self._polls = 0
         if self._pending is not None:
             client, future = self._pending
             self._pending = None

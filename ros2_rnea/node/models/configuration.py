@@ -14,8 +14,8 @@
 """
 The model, the settings and the payloads that are in use, and how they are replaced.
 
-The :class:`.ModelWorker` builds new models; its answer is swapped in here by assignments.  Until
-then, and where the answer is an error, the last model and the last settings stay in use.
+The :class:`.ModelWorker` builds new models; this class swaps them in by assignments.  Until a
+model is built, and where that fails, the previous model and settings stay in use.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.models.introduction import introduce, NO_ROBOT
+from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.models import (
     check_strictly,
     Model,
-    Numbers,
+    ModelParameters,
     Payload,
     Source,
 )
@@ -54,22 +54,23 @@ from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Request
 
-TURN = 0.005
-"""How often it is looked whether the worker has answered [s]."""
+POLL_PERIOD = 0.005
+"""How often the worker is asked for its answer [s]."""
 
-NOTABLE_WAIT = 1.0
-"""A model that takes longer is said to be under construction [s]."""
+LONG_BUILD = 1.0
+"""A build that takes longer than this [s] is reported on /diagnostics."""
 
-DECLARATIONS_A_TURN = 4
-"""How many parameters are declared at once; each takes about 0.1 ms."""
+DECLARATIONS_PER_POLL = 4
+"""How many parameters are declared in one callback; each takes about 0.1 ms."""
 
 
 class Configuration:
     """
-    The policy in force, and all that puts another one in force.
+    The policy in use, and everything that replaces it.
 
-    :ivar policy: what decides at present; None while there is no robot.
-    :param objection: says of the node's parameters why no effort may be sent; empty: it may.
+    :ivar policy: decides in each cycle which effort is sent; None while there is no robot.
+    :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
+        be sent; empty where efforts may be sent.
     """
 
     def __init__(
@@ -79,34 +80,34 @@ class Configuration:
             clocks: Clocks,
             timers: CycleTimers,
             publishers: EffortPublishers,
-            objection: Callable[[Mapping[str, Any]], str]) -> None:
+            reason_to_send_nothing: Callable[[Mapping[str, Any]], str]) -> None:
         self.policy: FeedforwardPolicy | None = None
         self._node = node
         self._diagnostics = diagnostics
         self._clocks = clocks
         self._timers = timers
         self._publishers = publishers
-        self._objection = objection
-        self._model: Model | None = None  # in force
-        self._payloads: tuple[Payload, ...] = ()  # in force, or once the robot is made for them
-        self._coming: Source | None = None
-        self._transition: float | None = None  # to what is coming [s]
+        self._reason_to_send_nothing = reason_to_send_nothing
+        self._model: Model | None = None  # in use
+        self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
+        self._requested: Source | None = None
+        self._transition: float | None = None  # of the cross-fade to the requested model [s]
         self._parameter_transition: float | None = None
-        self._asked_at = 0.0
+        self._requested_at = 0.0
         self._answer: Answer | None = None
         self._declarations: Iterator[None] = iter(())
-        self._turns: Timer | None = None
+        self._poll_timer: Timer | None = None
         self._refused: Source | None = None
-        self._is_new = False  # a robot that is in force has yet to be introduced
+        self._is_summary_due = False
         self._is_declaring = False
-        self._next_turn: Timer | None = None  # on which parameters come into force
+        self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._parameters = parameters.read(parameters.values_of(node))
 
     def begin(self) -> None:
         """
-        Put the parameters in force that the node was started with.
+        Apply the parameters that the node was started with, and start the worker.
 
-        :raises RneaError: where one does not fit.
+        :raises RneaError: where a parameter has an invalid value.
         """
         own, settings = self._parameters.own, self._settings()
         # Only now: a node whose parameters are refused starts no process.
@@ -114,165 +115,169 @@ class Configuration:
             lambda cause: self._diagnostics.worker_exited('builds models', cause))
         self._timers.restart(own['rate'], settings)
         if own['robot_description']:
-            self.take_description(own['robot_description'])
+            self.set_description(own['robot_description'])
         self._node.add_on_set_parameters_callback(self._check_parameters)
         if hasattr(self._node, 'add_post_set_parameters_callback'):
             self._node.add_post_set_parameters_callback(lambda _: self._apply_parameters())
 
     @property
     def description(self) -> str | None:
-        """Return the description that is in force, or else on its way to be."""
+        """Return the requested description, or else the one in use."""
         source = self._latest
         return None if source is None else source.description
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether nothing is on its way into force."""
-        return self._turns is None and self._next_turn is None
+        """Tell whether no change is pending."""
+        return self._poll_timer is None and self._deferred_apply is None
 
-    def take_description(self, description: str) -> None:
-        """Ask for the model of a description; if it is refused, the one before stays."""
+    def set_description(self, description: str) -> None:
+        """Request the model of a description; the previous one stays in use if it is refused."""
         self._refused = None
         self._request(self._source(description))
 
     def close(self) -> None:
-        """End the worker."""
+        """Stop the worker."""
         self._worker.close()
 
     # ---- payloads -------------------------------------------------------------------------------
 
-    def take_payload(self, payload: Payload, transition: float | None = None) -> bool:
+    def set_payload(self, payload: Payload, transition: float | None = None) -> bool:
         """
-        Let a link carry something, in place of what has that name.
+        Attach a payload to a link, in place of a payload of the same name.
 
-        :param transition: over which the effort goes over [s]; None: as for other changes.
-        :return: whether that is in force already; if not, the robot is compiled for it.
-        :raises RneaError: where it cannot be; then nothing has changed.
+        :param transition: duration of the cross-fade of the effort [s]; None: ``blend_time``.
+        :return: whether the payload is in use; if not, it will be once a model is built for it.
+        :raises RneaError: where the payload or its link is invalid; then nothing has changed.
         """
-        self._described()
+        self._require_source()
         check_payload(payload.name, payload.inertial)
         if self._model is not None:
             tree = self._model.tree
             check_link(tree, payload.link)
             if tree.links[payload.link].body == BASE:
                 raise ArgumentError(
-                    f'no joint moves the link {payload.link!r}: what it carries changes no effort')
+                    f'no joint moves the link {payload.link!r}: a payload on it changes no effort')
         others = (other for other in self._payloads if other.name != payload.name)
-        return self._change_payloads((*others, payload), transition)
+        return self._set_payloads((*others, payload), transition)
 
-    def drop_payload(self, name: str, transition: float | None = None) -> bool:
+    def remove_payload(self, name: str, transition: float | None = None) -> bool:
         """
-        Take away what a link carries; as :meth:`take_payload`.
+        Remove a payload; parameters and result are those of :meth:`set_payload`.
 
-        :raises RneaError: where nothing has that name.
+        :raises RneaError: where no payload has that name.
         """
-        self._described()
+        self._require_source()
         names = [payload.name for payload in self._payloads]
         if name not in names:
             raise ArgumentError(
                 f'there is no payload {name!r}; there is {", ".join(names) or "none"}')
         others = (other for other in self._payloads if other.name != name)
-        return self._change_payloads(tuple(others), transition)
+        return self._set_payloads(tuple(others), transition)
 
-    def _described(self) -> Source:
+    def _require_source(self) -> Source:
         source = self._latest
         if source is None:
             raise ArgumentError(NO_ROBOT)
         return source
 
-    def _change_payloads(self, payloads: tuple[Payload, ...], transition: float | None) -> bool:
-        former, self._payloads = self._payloads, payloads
+    def _set_payloads(self, payloads: tuple[Payload, ...], transition: float | None) -> bool:
+        previous, self._payloads = self._payloads, payloads
         try:
-            self._apply_numbers(transition)
+            self._apply_model_parameters(transition)
         except RneaError:
-            self._payloads = former
+            self._payloads = previous
             raise
-        is_in_force = self._model is not None and all(map(self._model.can_carry, payloads))
-        if not is_in_force or self._coming is not None:  # which must be able to carry them, too
-            self._request(self._source(self._described().description), transition)
-        return is_in_force
+        is_in_use = self._model is not None and all(map(self._model.accepts_payload, payloads))
+        if not is_in_use or self._requested is not None:  # the requested model must accept them
+            self._request(self._source(self._require_source().description), transition)
+        return is_in_use
 
-    def _apply_numbers(self, transition: float | None) -> None:
+    def _apply_model_parameters(self, transition: float | None) -> None:
         """
-        Write payloads and joint parameters into the robot, as far as it is made for them.
+        Set payloads and joint parameters in the robot, those that its model accepts.
 
-        :raises RneaError: where one is not possible.
+        :raises RneaError: where a value is not possible.
         """
         if self._model is None or self.policy is None:
             return
-        if self._model.change(self._numbers):
+        if self._model.update(self._model_parameters):
             self.policy.blend(transition)
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)
 
     @property
-    def _numbers(self) -> Numbers:
-        return Numbers(self._parameters.joint_parameters, self._payloads)
+    def _model_parameters(self) -> ModelParameters:
+        return ModelParameters(self._parameters.joint_parameters, self._payloads)
 
     # ---- parameters -----------------------------------------------------------------------------
 
     def set_parameter(
             self, name: str, value: Any, transition: float | None = None) -> SetParametersResult:
         """
-        Set a parameter of the node, as anyone may; it is in force when this returns.
+        Set a parameter of the node as a ROS client would, and apply it before returning.
 
-        :param transition: over which the effort goes over [s]; None: as the parameters say.
+        :param transition: duration of the cross-fade of the effort [s]; None: ``blend_time``.
         """
         self._parameter_transition = transition
         try:
             result = self._node.set_parameters([Parameter(name, value=value)])[0]
-            if self._next_turn is not None:
+            if self._deferred_apply is not None:
                 self._apply_parameters()
         finally:
             self._parameter_transition = None
         return result
 
     def refresh(self) -> None:
-        """Ask anew whether an effort may be sent."""
+        """Check again whether an effort may be sent."""
         self._apply_settings()
 
     def _check_parameters(self, changed: list[Parameter]) -> SetParametersResult:
-        """Tell whether parameters may be set; others may object still, so nothing changes here."""
+        """
+        Tell whether parameters may be set.
+
+        Nothing is applied here, because another callback may still refuse them.
+        """
         if self._is_declaring:
             return SetParametersResult(successful=True)
         new = {parameter.name: parameter.value for parameter in changed}
         try:
-            # That nothing is to be sent any more is never refused, whatever else is wrong.
+            # The request to send nothing is never refused, whatever else is wrong.
             if new != {'enabled': False}:
                 self._check(parameters.read({**parameters.values_of(self._node), **new}))
         except RneaError as error:
             return SetParametersResult(successful=False, reason=str(error))
         if not hasattr(self._node, 'add_post_set_parameters_callback') and (
-                self._next_turn is None):  # Humble
-            self._next_turn = self._timer(0.0, self._apply_parameters)
+                self._deferred_apply is None):  # Humble
+            self._deferred_apply = self._timer(0.0, self._apply_parameters)
         return SetParametersResult(successful=True)
 
-    def _check(self, asked: NodeParameters) -> None:
+    def _check(self, candidate: NodeParameters) -> None:
         """
-        Check parameters against what is in force.
+        Check parameters against the model in use.
 
         :raises RneaError: where they do not fit it.
         """
-        self._objection(asked.own)  # which checks names
-        if self._model is not None and not self._is_for_another_robot(asked):
-            check_settings(self._model.robot, asked.settings)
-            check_strictly(asked.own['strict_model'], self._model.findings)
-            self._model.check(Numbers(asked.joint_parameters))
+        self._reason_to_send_nothing(candidate.own)  # raises where a controller has no valid name
+        if self._model is not None and not self._is_for_another_robot(candidate):
+            check_settings(self._model.robot, candidate.settings)
+            check_strictly(candidate.own['strict_model'], self._model.findings)
+            self._model.check(ModelParameters(candidate.joint_parameters))
 
-    def _is_for_another_robot(self, asked: NodeParameters) -> bool:
+    def _is_for_another_robot(self, candidate: NodeParameters) -> bool:
         """
-        Tell whether parameters may be meant for another robot than the one in force.
+        Tell whether parameters may be meant for another robot than the one in use.
 
-        That is so where they bring its description, while it is being built, and while it waits
-        for parameters that fit it.  In the last case the node can be enabled only with parameters
-        for the robot in force.
+        That is the case where they contain its description, while its model is being built, and
+        while its model is refused because of the parameters.  In the last case the node can be
+        enabled only with parameters for the robot in use.
         """
-        if asked.own['robot_description'] not in (
+        if candidate.own['robot_description'] not in (
                 '', self._parameters.own['robot_description']):
             return True
-        if self._is_of_another_robot(self._coming):
+        if self._is_of_another_robot(self._requested):
             return True
-        is_enabled_now = asked.settings.enabled and not self._parameters.settings.enabled
+        is_enabled_now = candidate.settings.enabled and not self._parameters.settings.enabled
         return self._is_of_another_robot(self._refused) and not is_enabled_now
 
     def _is_of_another_robot(self, source: Source | None) -> bool:
@@ -280,18 +285,18 @@ class Configuration:
             self._model is None or source.description != self._model.source.description)
 
     def _apply_parameters(self) -> None:
-        """Put the stored parameters in force; what has to be built for them comes later."""
+        """Apply the stored parameters, and request a new model where they need one."""
         if self._is_declaring:
             return
-        if self._next_turn is not None:
-            self._node.destroy_timer(self._next_turn)
-            self._next_turn = None
+        if self._deferred_apply is not None:
+            self._node.destroy_timer(self._deferred_apply)
+            self._deferred_apply = None
         if not self._node.get_parameter('enabled').value:
-            self._disable()  # first, so that no error below keeps it from being so
+            self._disable()  # first, so that no error below can prevent it
         try:
             self._apply_all_parameters()
         except RneaError as error:
-            self._diagnostics.notice('parameters', f'not all are in force: {error}')
+            self._diagnostics.notice('parameters', f'not all could be applied: {error}')
         else:
             self._diagnostics.notice('parameters', '')
 
@@ -301,26 +306,26 @@ class Configuration:
                 replace(self.policy.settings, enabled=False), self._parameter_transition)
 
     def _apply_all_parameters(self) -> None:
-        former, self._parameters = (
+        previous, self._parameters = (
             self._parameters, parameters.read(parameters.values_of(self._node)))
         self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
         self._apply_settings()
         own, source = self._parameters.own, self._latest
         if own['robot_description'] and (
-                own['robot_description'] != former.own['robot_description']):
-            self.take_description(own['robot_description'])
+                own['robot_description'] != previous.own['robot_description']):
+            self.set_description(own['robot_description'])
         elif self._refused is not None:
-            wanted = self._source(self._refused.description)
+            source_now = self._source(self._refused.description)
             may_fit_now = (
-                self._is_of_another_robot(self._refused) and self._parameters != former)
-            if wanted != self._refused or may_fit_now:
-                self._request(wanted, self._transition)
+                self._is_of_another_robot(self._refused) and self._parameters != previous)
+            if source_now != self._refused or may_fit_now:
+                self._request(source_now, self._transition)
         elif source is not None:
             self._request(self._source(source.description), self._transition)
-        self._apply_numbers(self._parameter_transition)
+        self._apply_model_parameters(self._parameter_transition)
 
     def _apply_settings(self) -> None:
-        """Put the settings in force for the robot that is."""
+        """Apply the settings to the policy of the robot in use."""
         settings = self._settings()
         self._timers.restart(self._parameters.own['rate'], settings)
         if self._model is None or self.policy is None or settings == self.policy.settings:
@@ -329,16 +334,16 @@ class Configuration:
             self._change_settings(self.policy, settings)
         except ArgumentError as error:
             self._node.get_logger().warning(
-                'the parameters are for another robot than the one in force, which keeps those '
-                f'that it has: {error}')
+                'the parameters do not fit the robot in use, which keeps the previous ones: '
+                f'{error}')
             if not settings.enabled:
                 self._disable()
 
     def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
         """
-        Put settings in force, in another policy only where they are about other joints.
+        Apply settings, with a new policy only where the controlled joints change.
 
-        :raises ArgumentError: where they do not fit the robot; then nothing has changed.
+        :raises ArgumentError: where the settings do not fit the robot; then nothing has changed.
         """
         transition = self._parameter_transition
         if policy.can_change_to(settings):
@@ -348,21 +353,21 @@ class Configuration:
 
     def _settings(self) -> Settings:
         settings = self._parameters.settings
-        if settings.enabled and self._objection(self._parameters.own):
+        if settings.enabled and self._reason_to_send_nothing(self._parameters.own):
             return replace(settings, enabled=False)
         return settings
 
     def _source(self, description: str) -> Source:
-        """Return what a model of a description is made from by the present parameters."""
+        """Return the source of a description's model with the present parameters and payloads."""
         own, model = self._parameters.own, self._model
         links = {*own['payload_links']}
         if model is not None and model.source.description != description:
             model = None
-        for source in (self._coming, None if model is None else model.source):
+        for source in (self._requested, None if model is None else model.source):
             if source is not None and source.description == description:
-                links.update(source.payload_links)  # what is compiled once stays so
+                links.update(source.payload_links)  # a link that accepts payloads continues to
         links.update(payload.link for payload in self._payloads
-                     if model is None or not model.can_carry(payload))
+                     if model is None or not model.accepts_payload(payload))
         return Source(
             description, own['massless_links'], own['strict_model'], tuple(sorted(links)))
 
@@ -370,17 +375,17 @@ class Configuration:
 
     @property
     def _latest(self) -> Source | None:
-        if self._coming is not None:
-            return self._coming
+        if self._requested is not None:
+            return self._requested
         return None if self._model is None else self._model.source
 
     def _request(self, source: Source, transition: float | None = None) -> None:
         """
-        Ask for a model, unless it is in force or on its way.
+        Request a model, unless it is in use or requested already.
 
-        :param transition: over which the effort goes over to its [s]; None: as for other changes.
+        :param transition: duration of the cross-fade to its effort [s]; None: ``blend_time``.
         """
-        if source == self._coming:
+        if source == self._requested:
             if transition is not None:
                 self._transition = max(transition, self._transition or 0.0)
             return
@@ -391,21 +396,21 @@ class Configuration:
             self._worker.cancel()
             self._stop_waiting()
             return
-        self._coming, self._transition, self._asked_at = source, transition, monotonic()
-        self._worker.request(Request(source, self._numbers, self._settings()))
-        if self._turns is None:
-            self._turns = self._timer(TURN, self._on_turn)
+        self._requested, self._transition, self._requested_at = source, transition, monotonic()
+        self._worker.request(Request(source, self._model_parameters, self._settings()))
+        if self._poll_timer is None:
+            self._poll_timer = self._timer(POLL_PERIOD, self._poll_worker)
 
     def _timer(self, period: float, callback: Callable[[], None]) -> Timer:
         return self._node.create_timer(
             period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def _on_turn(self) -> None:
-        """Take what the worker has made, a little of the work on each turn."""
-        if self._is_new:
-            self._introduce()
-        if self._coming is None:
-            self._stop_turns()
+    def _poll_worker(self) -> None:
+        """Fetch the worker's answer and use it, in steps that each take little time."""
+        if self._is_summary_due:
+            self._log_summary()
+        if self._requested is None:
+            self._stop_polling()
             return
         if self._answer is None:
             self._answer = self._worker.take()
@@ -413,7 +418,7 @@ class Configuration:
                 self._declarations = parameters.declare_for_joints(
                     self._node, self._answer.result.model.degrees_of_freedom)
         if self._answer is None:
-            self._tell_of_long_wait()
+            self._report_long_build()
             return
         source, result = self._answer.request.source, self._answer.result
         if isinstance(result, RneaError):
@@ -421,17 +426,17 @@ class Configuration:
         elif not self._declare_some():
             self._swap(source, result)
 
-    def _tell_of_long_wait(self) -> None:
-        if monotonic() - self._asked_at > NOTABLE_WAIT:
+    def _report_long_build(self) -> None:
+        if monotonic() - self._requested_at > LONG_BUILD:
             self._diagnostics.notice(
-                'model', 'a new model is being made; until it is there, all stays as it is')
+                'model', 'a new model is being built; the previous one is used until then')
 
     def _declare_some(self) -> bool:
-        """Declare some of the parameters of joints, and tell whether there may be more."""
+        """Declare some of the joints' parameters, and tell whether more may remain."""
         self._is_declaring = True
         try:
-            return len([*islice(self._declarations, DECLARATIONS_A_TURN)]) > 0
-        except ParameterException as error:  # another callback of the node refuses it
+            return len([*islice(self._declarations, DECLARATIONS_PER_POLL)]) > 0
+        except ParameterException as error:  # refused by another callback of the node
             self._node.get_logger().warning(
                 f'the parameters of some joints cannot be declared: {error}')
             return False
@@ -439,23 +444,23 @@ class Configuration:
             self._is_declaring = False
 
     def _discard_answer(self) -> None:
-        """Let the worker's thread free an answer that has been overtaken."""
+        """Let the worker's thread free an answer that a newer request has superseded."""
         if self._answer is not None:
             answer, self._answer = self._answer, None
             self._worker.discard(answer)
 
     def _stop_waiting(self) -> None:
         self._discard_answer()
-        self._coming = self._transition = None
+        self._requested = self._transition = None
         self._diagnostics.notice('model', '')
 
-    def _stop_turns(self) -> None:
-        if self._turns is not None:
-            self._node.destroy_timer(self._turns)
-            self._turns = None
+    def _stop_polling(self) -> None:
+        if self._poll_timer is not None:
+            self._node.destroy_timer(self._poll_timer)
+            self._poll_timer = None
 
     def _refuse(self, source: Source, error: RneaError) -> None:
-        """Say why a model does not come into force."""
+        """Report why a model is not used."""
         self._stop_waiting()
         self._refused = source
         model = self._model
@@ -463,73 +468,75 @@ class Configuration:
             self._diagnostics.refused('robot_description', error)
         elif source.description != model.source.description:
             self._diagnostics.refused('robot_description', error)
-            self._drop_payloads(
+            self._remove_payloads(
                 lambda payload: payload.link in model.tree.links,
                 f'{model.robot.name!r} has no such link')
-            wanted = self._source(model.source.description)
-            if wanted != model.source:  # a payload has come meanwhile
-                self._request(wanted)
+            source_now = self._source(model.source.description)
+            if source_now != model.source:  # a payload was added meanwhile
+                self._request(source_now)
         else:
-            self._drop_payloads(model.can_carry, 'the model for it is refused')
-            self._diagnostics.notice('model', f'the new model does not come into force: {error}')
+            self._remove_payloads(model.accepts_payload, 'its model is refused')
+            self._diagnostics.notice(
+                'model', f'the new model is refused, and the previous one stays in use: {error}')
 
     def _swap(self, source: Source, built: Built) -> None:
         """
-        Put a model in force.
+        Use a model from now on.
 
-        :param source: that it was asked for.
+        :param source: from which it was requested.
         """
         model, policy = built
-        former, settings, transition = self._model, self._settings(), self._transition
-        former_policy = self.policy
+        previous, settings, transition = self._model, self._settings(), self._transition
+        previous_policy = self.policy
         missing = {payload.link for payload in self._payloads
-                   if payload.link in model.tree.links and not model.can_carry(payload)}
+                   if payload.link in model.tree.links and not model.accepts_payload(payload)}
         if missing:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
         try:
-            if policy.settings != settings:  # other parameters have come meanwhile
+            if policy.settings != settings:  # parameters have changed meanwhile
                 policy = FeedforwardPolicy(model.robot, settings)
-            model.change(self._numbers)  # if others have come meanwhile
+            model.update(self._model_parameters)  # if they have changed meanwhile
         except RneaError as error:
             self._refuse(source, error)
             return
         self._answer = None
         self._stop_waiting()
         self._model = model
-        self._drop_payloads(
+        self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
             f'{model.robot.name!r} has no such link')
         self._replace_policy(policy, transition)
         self._diagnostics.robot = model.robot.name
         self._diagnostics.findings = model.findings
         self._diagnostics.payloads = self._payloads
-        if former is None or former.source.description != model.source.description:
+        if previous is None or previous.source.description != model.source.description:
             self._refused = None
             self._diagnostics.accepted('robot_description')
-            self._is_new = True
-        self._worker.discard(former, former_policy)
-        self._request(self._source(model.source.description))  # for what has changed meanwhile
+            self._is_summary_due = True
+        self._worker.discard(previous, previous_policy)
+        # Payload links may have been added meanwhile.
+        self._request(self._source(model.source.description))
 
-    def _introduce(self) -> None:
-        """Log what robot is in force; not in the turn that has put it there, for want of time."""
-        self._is_new = False
+    def _log_summary(self) -> None:
+        """Log which robot is in use; later than the swap, which must take little time."""
+        self._is_summary_due = False
         self._diagnostics.notice('robot', '')
         if self._model is not None and self.policy is not None:
-            introduce(self._model, self.policy, parameters.overrides(self._node),
+            log_model_summary(self._model, self.policy, parameters.overrides(self._node),
                       self._node.get_logger())
 
     def _replace_policy(self, policy: FeedforwardPolicy, transition: float | None) -> None:
         if self.policy is not None:
-            policy.take_over(self.policy, transition)
+            policy.continue_from(self.policy, transition)
         self._publishers.prepare(policy.controlled, has_commands=bool(policy.settings.joints))
         self.policy = policy
 
-    def _drop_payloads(self, can_stay: Callable[[Payload], bool], reason: str) -> None:
-        """Drop the payloads that cannot stay, and say which and why."""
+    def _remove_payloads(self, can_stay: Callable[[Payload], bool], reason: str) -> None:
+        """Remove the payloads that cannot stay, and log which and why."""
         for payload in self._payloads:
             if not can_stay(payload):
                 self._node.get_logger().warning(
-                    f'the payload {payload.name!r} on link {payload.link!r} is dropped: {reason}')
+                    f'the payload {payload.name!r} on link {payload.link!r} is removed: {reason}')
         self._payloads = tuple(filter(can_stay, self._payloads))

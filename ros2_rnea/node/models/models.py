@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A robot model: what it is made from, and how a worker process makes it."""
+"""A robot model: what it is built from, and how a worker process builds it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 
 
 class Payload(NamedTuple):
-    """What a link carries."""
+    """A mass that is attached to a link at run time."""
 
     name: str
     link: str
@@ -41,10 +41,10 @@ class Payload(NamedTuple):
 
 class Source(NamedTuple):
     """
-    What a model is made from: another one of these needs another model.
+    What a model is built from.  If any of it changes, a new model is built.
 
-    :ivar payload_links: the links that may carry a payload; those that the robot does not have
-        are passed over.
+    :ivar payload_links: the links to which payloads can be attached; names that the robot does
+        not have are ignored.
     """
 
     description: str
@@ -53,12 +53,12 @@ class Source(NamedTuple):
     payload_links: tuple[str, ...] = ()
 
 
-class Numbers(NamedTuple):
+class ModelParameters(NamedTuple):
     """
-    What of a model changes without another one being made.
+    The values that change in a model without building a new one.
 
-    :ivar joint_parameters: over the description's, such as ``{'damping': {'elbow': 0.1}}``; joints
-        that the robot does not have are passed over.
+    :ivar joint_parameters: values that replace those of the description, such as
+        ``{'damping': {'elbow': 0.1}}``; joints that the robot does not have are ignored.
     """
 
     joint_parameters: Mapping[str, Mapping[str, float]] = MappingProxyType({})
@@ -67,10 +67,10 @@ class Numbers(NamedTuple):
 
 class Model(NamedTuple):
     """
-    A robot, what it was made from and what was found in it.
+    A robot, its source and the findings of its audit.
 
-    :ivar tree: as the description says, without payloads.
-    :ivar robot: with the numbers that count now.
+    :ivar tree: as in the description, without payloads.
+    :ivar robot: with the present joint parameters and payloads.
     """
 
     source: Source
@@ -80,22 +80,22 @@ class Model(NamedTuple):
 
     @property
     def degrees_of_freedom(self) -> dict[str, int]:
-        """Return how many degrees of freedom each independent joint has, by name."""
+        """Return the number of degrees of freedom of each independent joint, by name."""
         return {joint: self.tree.bodies[index].type.nv
                 for joint, index in self.tree.joints.items()}
 
-    def can_carry(self, payload: Payload) -> bool:
-        """Tell whether a payload can be attached without another model."""
+    def accepts_payload(self, payload: Payload) -> bool:
+        """Tell whether a payload can be attached without building a new model."""
         return payload.link in self.tree.links and self.robot.takes_payload(payload.link)
 
-    def check(self, numbers: Numbers) -> None:
+    def check(self, parameters: ModelParameters) -> None:
         """
-        Check that the joints of the robot can have the parameters that are given for them.
+        Check that the types of the joints allow the parameters that are set for them.
 
-        :raises ArgumentError: naming the first parameter that its joint cannot have.
+        :raises ArgumentError: naming the first parameter that its joint does not allow.
         """
         for kind in JOINT_DYNAMICS:
-            for joint in numbers.joint_parameters.get(kind.name, {}):
+            for joint in parameters.joint_parameters.get(kind.name, {}):
                 if joint in self.tree.joints:
                     joint_type = self.tree.bodies[self.tree.joints[joint]].type
                     if kind.of_one_coordinate and joint_type.nv > 1:
@@ -103,27 +103,29 @@ class Model(NamedTuple):
                             f'{kind.name}.{joint}: joint {joint!r} is {joint_type.label} and '
                             f'cannot have a {kind.name}; only a joint of one coordinate can')
 
-    def change(self, numbers: Numbers) -> bool:
+    def update(self, parameters: ModelParameters) -> bool:
         """
-        Write numbers into the robot, those that can be, and tell whether one is another now.
+        Set the robot's joint parameters and payloads, and tell whether any of them has changed.
 
-        :raises RneaError: where one is not possible; then no joint parameter has changed.
+        Payloads on links that accept none in this model are ignored.
+
+        :raises RneaError: where a value is not possible; then no joint parameter has changed.
         """
-        self.check(numbers)
+        self.check(parameters)
         is_changed = False
         bodies, joints = self.robot.tree.bodies, self.tree.joints
         for name in ADJUSTABLE:
-            asked = numbers.joint_parameters.get(name, {})
-            wanted = {joint: asked.get(joint, getattr(self.tree.bodies[index], name))
+            overrides = parameters.joint_parameters.get(name, {})
+            values = {joint: overrides.get(joint, getattr(self.tree.bodies[index], name))
                       for joint, index in joints.items()}
-            other = {joint: value for joint, value in wanted.items()
-                     if value != getattr(bodies[joints[joint]], name)}
-            if other:
-                self.robot.set_joint_parameters(name, other)
+            changed = {joint: value for joint, value in values.items()
+                       if value != getattr(bodies[joints[joint]], name)}
+            if changed:
+                self.robot.set_joint_parameters(name, changed)
                 is_changed = True
         payloads = {
             payload.name: (payload.link, payload.inertial)
-            for payload in numbers.payloads if self.can_carry(payload)}
+            for payload in parameters.payloads if self.accepts_payload(payload)}
         for name in [*self.robot.payloads]:
             if name not in payloads:
                 self.robot.remove_payload(name)
@@ -136,7 +138,7 @@ class Model(NamedTuple):
 
 
 def adjustable(tree: Tree, source: Source, engine: Engine) -> AdjustableRobot:
-    """Return the robot of a model, which takes payloads where the source says."""
+    """Return the robot of a model, which accepts payloads on the links that the source names."""
     return AdjustableRobot(
         tree, engine=engine,
         payload_links=[link for link in source.payload_links if link in tree.links])
@@ -144,11 +146,11 @@ def adjustable(tree: Tree, source: Source, engine: Engine) -> AdjustableRobot:
 
 def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
     """
-    Return the tree of a source's description, and what is worth a warning about it.
+    Return the tree of a source's description, and the findings that deserve a warning.
 
-    It takes long: for a large robot, a second in which the thread does nothing else.
+    For a large robot this takes about a second.
 
-    :raises DescriptionError: where no robot can be made of it.
+    :raises DescriptionError: where the description is invalid.
     """
     description = parse_urdf(source.description)
     tree = build_tree(description, massless_links=source.massless_links)
@@ -160,9 +162,9 @@ def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
 
 def check_strictly(strict: bool, findings: Iterable[Finding]) -> None:
     """
-    Check that no inertia is impossible, if that is asked for.
+    Check that no inertia is impossible, if the parameter ``strict_model`` is true.
 
-    :raises DescriptionError: naming the first that is.
+    :raises DescriptionError: naming the first impossible inertia.
     """
     for finding in findings:
         if strict and finding.impossible:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The services that change something at run time: payloads, gravity, the zero of wrenches."""
+"""The services that change payloads, gravity and the sensor bias of wrenches at run time."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
 from ros2_rnea.node.models.configuration import Configuration
-from ros2_rnea.node.models.introduction import NO_ROBOT
+from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.timing.clocks import Clocks
 from std_srvs.srv import Trigger
 
 try:
     from ros2_rnea_interfaces.srv import SetGravity, SetPayload
-except ImportError:  # which is said with the other services
+except ImportError:  # compute_services.py logs that
     SetGravity = SetPayload = None
 
 
@@ -56,22 +56,22 @@ class ChangeServices:
         transition = _transition(request.transition_time)
         if not request.name:
             raise ArgumentError(
-                'the name is empty; it needs one, by which the payload is replaced or removed')
+                'the name is empty; a payload needs one, so that it can be replaced or removed')
         if request.remove:
-            is_in_force = self._configuration.drop_payload(request.name, transition)
+            is_in_use = self._configuration.remove_payload(request.name, transition)
             remark = ''
         else:
             inertial = _inertial(request.inertia)
             remark = _checked(request.name, inertial)
-            is_in_force = self._configuration.take_payload(
+            is_in_use = self._configuration.set_payload(
                 Payload(request.name, request.link, inertial), transition)
-        return ('in force' if is_in_force else 'comes into force once it is compiled') + remark
+        return ('in use' if is_in_use else 'will be used once it is compiled') + remark
 
     def _set_gravity(self, request: Any) -> str:
         policy, vector = self._policy(), request.gravity.vector
         if policy.settings.gravity_from_imu:
             raise ArgumentError(
-                'the parameter gravity_from_imu is true, so that the topic imu tells gravity; '
+                'the parameter gravity_from_imu is true, so that gravity is measured by the imu; '
                 'set it to false first')
         gravity = np.array([vector.x, vector.y, vector.z])
         if not np.isfinite(gravity).all():
@@ -83,11 +83,11 @@ class ChangeServices:
             'gravity', gravity.tolist(), _transition(request.transition_time))
         if not result.successful:
             raise ArgumentError(result.reason)
-        return f'in force: {gravity.round(4).tolist()} m/s^2 in the axes of the root link'
+        return f'in use: {gravity.round(4).tolist()} m/s^2 in the axes of the root link'
 
     def _zero_wrench(self, _: Any) -> str:
         frames = self._policy().zero_wrench(self._clocks.now())
-        return f'the present wrench is taken as the zero in {", ".join(frames)}'
+        return f'the present wrench is now the sensor bias in {", ".join(frames)}'
 
     def _policy(self) -> FeedforwardPolicy:
         policy = self._configuration.policy
@@ -96,20 +96,20 @@ class ChangeServices:
         return policy
 
     def _rotation(self, policy: FeedforwardPolicy, link: str) -> np.ndarray:
-        """Return R with v_root = R v_link where the robot is now."""
+        """Return R with v_root = R v_link at the measured positions."""
         steady = self._clocks.steady()
         if not policy.states.is_fresh(steady):
             raise ArgumentError(
-                f'how the link {link!r} is turned is not known, as there is no fresh joint state '
-                f'of {", ".join(policy.states.stale(steady))}; the root link, '
+                f'the orientation of the link {link!r} is unknown, because there is no fresh '
+                f'joint state of {", ".join(policy.states.stale(steady))}; the root link, '
                 f'{policy.robot.tree.root!r}, needs none')
         check_link(policy.robot.tree, link)
-        # of all links at once, as a kernel for one of them would first have to be compiled
+        # the kernel of all links, because one for a single link would have to be compiled first
         return policy.robot.link_rotation(state_query(policy, steady, RequestedState()).q, link)
 
 
 def _answered_by(change: Callable[[Any], str]) -> Callable[[Any, Any], Any]:
-    """Return a service's callback: it makes a change and says what came of it."""
+    """Return a service's callback, which makes a change and answers with its result."""
     def answer(request: Any, response: Any) -> Any:
         try:
             response.message = change(request)
@@ -123,11 +123,11 @@ def _answered_by(change: Callable[[Any], str]) -> Callable[[Any, Any], Any]:
 
 
 def _transition(seconds: float) -> float | None:
-    """Return over which time a change goes over [s]; None: as the parameters say."""
+    """Return the duration of the cross-fade after a change [s]; None: ``blend_time``."""
     if not isfinite(seconds) or seconds < 0.0:
         raise ArgumentError(
-            f'the transition_time is {seconds}; it needs a finite number from 0 on, where 0 '
-            'stands for the parameter blend_time')
+            f'the transition_time is {seconds}; it must be finite and at least 0, where 0 means '
+            'the parameter blend_time')
     return seconds or None
 
 
@@ -140,9 +140,9 @@ def _inertial(message: InertiaMessage) -> Inertial:
 
 def _checked(name: str, inertial: Inertial) -> str:
     """
-    Return what is suspicious about a payload, in words that may follow others.
+    Return the suspicious properties of a payload, as text to append to an answer.
 
-    :raises ArgumentError: where no body can be so.
+    :raises ArgumentError: where its mass and inertia are physically impossible.
     """
     alone = RobotDescription(name, (LinkDescription(name, inertial),), ())
     findings = [f for f in link_findings(alone) if f.severity > Severity.NOTE]

@@ -31,7 +31,7 @@ from ros2_rnea.feedforward.queries import (
     RequestedState,
     state_query,
 )
-from ros2_rnea.node.models.introduction import NO_ROBOT
+from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.topics.conversions import moment_force
 from sensor_msgs.msg import JointState
 
@@ -45,16 +45,16 @@ except ImportError:
 
 MISSING = (
     'the topic ~/terms and all services but ~/enable and ~/zero_wrench are missing, because the '
-    'package ros2_rnea_interfaces is not installed, or an old one is; all else works. It stands '
-    'beside this package: build both with colcon, or install it with pip')
+    'package ros2_rnea_interfaces is not installed or is too old; everything else works. It is in '
+    'the same repository: build both packages with colcon, or install it with pip')
 
 
 class Services:
     """
-    The services that compute and change nothing.
+    The services that only compute.
 
-    :param policy: gives the policy in force, or None while there is no robot.
-    :param now: gives the time on the steady clock [s].
+    :param policy: returns the policy in use, or None while there is no robot.
+    :param now: returns the time on the steady clock [s].
     :param on_exit: called, by another thread, when the process that fills trajectories has exited.
     """
 
@@ -79,12 +79,12 @@ class Services:
         self._filling = FillService(node, policy, now, on_exit)
 
     def close(self) -> None:
-        """End what answers beside the node."""
+        """Stop the service that fills trajectories."""
         if self._filling is not None:
             self._filling.close()
 
     def _answer(self, compute: Callable, request: Any, response: Any) -> Any:
-        """Fill a response, or say in it why that cannot be done."""
+        """Fill a response with the result or with the error."""
         policy = self._policy()
         try:
             if policy is None:
@@ -97,7 +97,7 @@ class Services:
         return response
 
     def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
-        """Answer with the effort against gravity; the springs of joints are not part of it."""
+        """Answer with the gravity term; the springs of joints are not part of it."""
         question = state_query(
             policy, self._now(), RequestedState(request.names, request.positions))
         tau = policy.robot.gravity(question.q, _gravity(request))
@@ -139,7 +139,7 @@ def _fill_effort(
     effort = tau[joints.v_index]
     for name, value in zip(joints.names, effort):
         if not np.isfinite(value):
-            raise ArgumentError(f'the effort of joint {name!r} comes out as {value}: a velocity, '
+            raise ArgumentError(f'the effort of joint {name!r} is {value}: a velocity, '
                                 'acceleration or wrench is not finite or far too large')
     message.name = list(joints.names)
     message.position = q[joints.q_index].tolist()

@@ -46,18 +46,20 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 DEFAULT = FillSettings()
 
 
-class Circumstances(NamedTuple):
+class FillContext(NamedTuple):
     """
-    What counts for a request besides what it says itself.
+    The node's state and settings that affect the answer to a request.
 
-    :ivar controlled: the joints to fill in.
-    :ivar limits: of the efforts of all joints, shape (nv,).
-    :ivar terms: that are to be in the efforts.
-    :ivar arm_gravity: for which the arm adds gravity by itself; empty: that of the robot.
-    :ivar allow_nonzero_end_velocity: whether the controller takes trajectories that end in motion.
-    :ivar here: by joint, where it is measured, or else assumed to be.
-    :ivar velocities: of the measured joints while the controlled ones are fresh; without one, a
-        joint's position is not where a motion could begin.
+    :ivar controlled: the joints to compute efforts for.
+    :ivar limits: effort limits of all joints, shape (nv,) [Nm or N].
+    :ivar terms: the terms that the efforts contain.
+    :ivar arm_gravity: the gravity that the arm compensates by itself, shape (3,) [m/s^2]; empty:
+        that of the robot.
+    :ivar allow_nonzero_end_velocity: whether the controller accepts trajectories that end in
+        motion.
+    :ivar positions: the measured position of each joint, or else the assumed one.
+    :ivar velocities: of the measured joints while the controlled ones are fresh.  A motion can
+        start only at the position of a joint that has a velocity.
     """
 
     controlled: tuple[str, ...]
@@ -65,48 +67,48 @@ class Circumstances(NamedTuple):
     terms: Terms
     arm_gravity: tuple[float, ...]
     allow_nonzero_end_velocity: bool
-    here: Mapping[str, tuple[float, ...]]
+    positions: Mapping[str, tuple[float, ...]]
     velocities: Mapping[str, float]
 
 
-def circumstances(policy: FeedforwardPolicy, now: float) -> Circumstances:
-    """Return what counts while a policy is in force, at a time on the steady clock [s]."""
+def fill_context(policy: FeedforwardPolicy, now: float) -> FillContext:
+    """Return the context of a request, for a policy and a time on the steady clock [s]."""
     settings, states = policy.settings, policy.states
     positions = zip(states.names, states.positions.tolist())
     measured = {name: (position,) for name, position in positions if isfinite(position)}
     velocities = dict(zip(states.names, states.fresh_velocities(now).tolist()))
-    return Circumstances(
+    return FillContext(
         policy.controlled, allowed_efforts(policy.robot, settings), settings.sent_terms,
         settings.arm_gravity, settings.rules.allow_nonzero_velocity_at_trajectory_end,
         {**settings.assumed_positions, **measured},
         {name: velocities[name] for name in measured} if states.is_fresh(now) else {})
 
 
-def answer_bytes(request: bytes, robot: Robot, given: Sequence[Any]) -> bytes:
-    """Return what :func:`answer` does, request and response as they are serialized."""
+def answer_bytes(request: bytes, robot: Robot, context: Sequence[Any]) -> bytes:
+    """Call :func:`answer` with a serialized request, and return the response serialized."""
     return serialize_message(answer(
         deserialize_message(request, FillTrajectoryEfforts.Request), robot,
-        Circumstances(*given)))
+        FillContext(*context)))
 
 
 def answer(
         request: FillTrajectoryEfforts.Request,
         robot: Robot,
-        given: Circumstances) -> FillTrajectoryEfforts.Response:
+        context: FillContext) -> FillTrajectoryEfforts.Response:
     """
-    Return the filled trajectory with its report, or why there is none.
+    Return the filled trajectory with its report, or the error.
 
-    :param robot: with payloads and gravity.
+    :param robot: with its present payloads and gravity.
     """
     response = FillTrajectoryEfforts.Response()
     at = request.payload_position
     try:
         filled = fill_efforts(
-            robot, given.controlled, _plan(request.trajectory), _start(request, robot, given),
+            robot, context.controlled, _plan(request.trajectory), _start(request, robot, context),
             FillSettings(
                 request.tolerance or DEFAULT.tolerance, request.max_points or DEFAULT.max_points,
-                given.allow_nonzero_end_velocity, given.terms, given.arm_gravity))
-        report = TorqueCheck(robot, filled, given.limits).report(
+                context.allow_nonzero_end_velocity, context.terms, context.arm_gravity))
+        report = TorqueCheck(robot, filled, context.limits).report(
             request.payload_link, (at.x, at.y, at.z))
     except RneaError as error:
         response.message = str(error)
@@ -119,7 +121,7 @@ def answer(
     return response
 
 
-# ---- what was asked -------------------------------------------------------------------------
+# ---- the request ----------------------------------------------------------------------------
 
 
 def _plan(message: JointTrajectory) -> Plan:
@@ -129,23 +131,24 @@ def _plan(message: JointTrajectory) -> Plan:
 
 
 def _start(
-        request: FillTrajectoryEfforts.Request, robot: Robot, given: Circumstances) -> Start:
+        request: FillTrajectoryEfforts.Request, robot: Robot, context: FillContext) -> Start:
     names = request.trajectory.joint_names
-    here = {name: position for name, position in given.here.items()
-            if name in given.velocities or name not in names}
-    asked = request.start
-    _check_start(asked, [*single_joints(robot), *robot.tree.mimics, *names])
-    positions = {name: (position,) for name, position in zip(asked.name, asked.position)}
-    at_rest = dict.fromkeys(asked.name, 0.0)
+    usable = {name: position for name, position in context.positions.items()
+              if name in context.velocities or name not in names}
+    start = request.start
+    _check_start(start, [*single_joints(robot), *robot.tree.mimics, *names])
+    positions = {name: (position,) for name, position in zip(start.name, start.position)}
+    at_rest = dict.fromkeys(start.name, 0.0)
     return Start(
-        {**here, **positions},
-        {**given.velocities, **at_rest, **dict(zip(asked.name, asked.velocity))})
+        {**usable, **positions},
+        {**context.velocities, **at_rest, **dict(zip(start.name, start.velocity))})
 
 
 def _check_start(start: JointState, known: list[str]) -> None:
     for label, values in (('position', start.position), ('velocity', start.velocity)):
         if len(values) != len(start.name) and (label == 'position' or len(values)):
-            raise ArgumentError(f'start has {len(values)} of {label} for {len(start.name)} names')
+            raise ArgumentError(
+                f'start has {len(values)} values of {label} for {len(start.name)} names')
         for name, value in zip(start.name, values):
             if not isfinite(value):
                 raise ArgumentError(f'start has {value} as the {label} of joint {name!r}; it '
@@ -153,13 +156,13 @@ def _check_start(start: JointState, known: list[str]) -> None:
     for index, name in enumerate(start.name):
         if name not in known:
             raise ArgumentError(
-                f'start names {name!r}, which is no joint of one degree of freedom'
+                f'start names {name!r}, which is not a joint of one degree of freedom'
                 f'{did_you_mean(name, known)}')
         if name in start.name[:index]:
             raise ArgumentError(f'start names {name!r} twice')
 
 
-# ---- what is answered -----------------------------------------------------------------------
+# ---- the response ---------------------------------------------------------------------------
 
 
 def _point_message(point: FilledPoint) -> JointTrajectoryPoint:
@@ -192,15 +195,15 @@ def _report_message(filled: Filled, report: TorqueReport) -> EffortReport:
         message.first_break_joint = report.first_break.joint
         message.first_break_time = report.first_break.time
         message.first_break_effort = report.first_break.effort
-    _tell(report.scaling_decided_by, message, 'time_scaling')
+    _set_moment(report.scaling_decided_by, message, 'time_scaling')
     if report.payload is not None:
         message.payload_link = report.payload.link
         message.largest_payload = report.payload.mass
-        _tell(report.payload.decided_by, message, 'payload')
+        _set_moment(report.payload.decided_by, message, 'payload')
     return message
 
 
-def _tell(moment: Moment | None, message: EffortReport, prefix: str) -> None:
+def _set_moment(moment: Moment | None, message: EffortReport, prefix: str) -> None:
     if moment is not None:
         setattr(message, f'{prefix}_joint', moment.joint)
         setattr(message, f'{prefix}_time', moment.time)

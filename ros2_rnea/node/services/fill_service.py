@@ -14,14 +14,14 @@
 """
 The service that fills trajectories with efforts, beside the node's cycle.
 
-A request may take seconds, and reading one of ten thousand points alone takes tens of
-milliseconds.  So neither happens in the thread of the cycle: the service has a thread that reads
-and writes messages, and a worker process of its own computes, one request after
-the other.  Since an executor serves whole nodes, the thread has a node of its own, whose name
-begins with an underscore: tools do not list it.
+The answer to a request may take seconds; deserializing a trajectory of ten thousand points takes
+tens of milliseconds.  Therefore neither happens in the thread of the cycle.  The service has its
+own thread, which reads and writes messages, and its own worker process, which computes one answer
+after the other.  An executor serves whole nodes, so the thread also has its own node.  The name of
+this node begins with an underscore, so that tools do not list it.
 
-A coroutine as the service's callback would still read in the thread of the cycle, and rclpy's
-executor of events takes none.
+A coroutine as the service's callback would not do: it would still deserialize in the thread of the
+cycle, and rclpy's events executor does not support coroutines.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.node.models.introduction import NO_ROBOT
-from ros2_rnea.node.services.fill_answer import Circumstances, circumstances
+from ros2_rnea.node.models.model_summary import NO_ROBOT
+from ros2_rnea.node.services.fill_answer import FillContext, fill_context
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain
@@ -50,11 +50,11 @@ PAUSE = 0.1
 
 class FillService:
     """
-    The service, from now on until it is closed; one request after the other.
+    The service, which answers one request after the other until :meth:`close`.
 
-    :param node: whose service it is.
-    :param policy: gives the policy in force, or None while there is no robot.
-    :param now: gives the time on the steady clock [s].
+    :param node: the node that the service belongs to.
+    :param policy: returns the policy in use, or None while there is no robot.
+    :param now: returns the time on the steady clock [s].
     :param on_exit: called, by the service's thread, when its process has exited.
     """
 
@@ -81,7 +81,7 @@ class FillService:
         self._thread.start()
 
     def close(self) -> None:
-        """End thread and process; a request that is being answered fails."""
+        """Stop the thread and the process; a request that is being answered fails."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -98,7 +98,7 @@ class FillService:
             except ExternalShutdownException:
                 return
             except Exception as error:  # noqa: BLE001 (the service must not end with a request)
-                if not self._node.context.ok():  # a wait set is half made then
+                if not self._node.context.ok():  # its wait set is incomplete
                     return
                 self._node.get_logger().error(
                     f'fill_trajectory_efforts: {type(error).__name__}: {error}')
@@ -113,21 +113,21 @@ class FillService:
             response.message = NO_ROBOT
             return response
         question = serialize_message(request)
-        request.trajectory = JointTrajectory()  # garbage collection goes through what there is
+        request.trajectory = JointTrajectory()  # frees its objects before the next collection
         try:
             answer = self._process.ask(fill_request(
-                question, policy.robot, circumstances(policy, self._now())))
+                question, policy.robot, fill_context(policy, self._now())))
             return deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
         except RneaError as error:
             response.message = str(error)
-        except Exception as error:  # noqa: BLE001 (whoever asks gets an answer)
+        except Exception as error:  # noqa: BLE001 (every request gets an answer)
             response.message = f'{type(error).__name__}: {error}'
         return response
 
 
-def fill_request(question: bytes, robot: Robot, given: Circumstances) -> Message:
-    """Return what a worker process is asked: a serialized request, and what else counts."""
-    _, made_from = robot.__reduce__()
+def fill_request(question: bytes, robot: Robot, context: FillContext) -> Message:
+    """Return the message to the worker process: the serialized request and its context."""
+    _, arguments = robot.__reduce__()
     return Message(
-        {'task': 'fill', 'robot': to_plain(made_from), 'given': to_plain(tuple(given))},
+        {'task': 'fill', 'robot': to_plain(arguments), 'context': to_plain(tuple(context))},
         (question,))

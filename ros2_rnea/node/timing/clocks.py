@@ -26,7 +26,7 @@ class Clocks:
     """
     The time of one node.
 
-    :ivar is_simulated: whether the node goes by /clock.
+    :ivar is_simulated: whether the node uses the time on /clock.
     """
 
     def __init__(self, node: Node) -> None:
@@ -37,8 +37,8 @@ class Clocks:
         """
         Return the time on both clocks.
 
-        Where time is not simulated, ages go by a steady clock, and the node's own is that of the
-        day: asked directly, it comes without an object of rclpy's.
+        Where time is not simulated, these are the monotonic clock and the system clock, which are
+        read without creating objects of rclpy.
         """
         if self.is_simulated:
             simulated = self.ros()
@@ -46,13 +46,13 @@ class Clocks:
         return Instant(monotonic(), time())
 
     def ros(self) -> float:
-        """Return the time that stamps go by [s]."""
+        """Return the ROS time, as in stamps [s]."""
         return 1e-9 * self._own.now().nanoseconds if self.is_simulated else time()
 
     def steady(self) -> float:
-        """Return the time that ages go by [s]."""
+        """Return the time on the steady clock, by which ages are measured [s]."""
         return self.now().steady
 
     def of_timers(self) -> Clock:
-        """Return the clock of timers whose periods are ages."""
+        """Return the clock of timers that detect stale input."""
         return self._own if self.is_simulated else Clock(clock_type=ClockType.STEADY_TIME)

@@ -23,15 +23,15 @@ from ros2_rnea.feedforward.settings import OnStaleState, Settings
 from ros2_rnea.node.timing.clocks import Clocks
 
 DECAYING_PERIOD = 0.005
-"""How often an effort is sent at least while joint states have stopped, where one is [s]."""
+"""Longest period between efforts while joint states have stopped and the effort decays [s]."""
 
 
 class CycleTimers:
     """
-    The timers of the parameter ``rate`` and of the watch over joint states.
+    The timer of the parameter ``rate``, and the timer that detects stale joint states.
 
     :param on_rate: called ``rate`` times a second.
-    :param on_watch: called often enough to notice that joint states have stopped.
+    :param on_watch: called often enough to detect that joint states have stopped.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class CycleTimers:
 
     @property
     def keeps_rate(self) -> bool:
-        """Tell whether cycles come at a rate, and not with the joint states."""
+        """Tell whether the cycle runs at a fixed rate instead of with each joint state."""
         return self._rate_timer is not None
 
     def restart(self, rate: float, settings: Settings) -> None:
-        """Go by other settings, or another clock."""
+        """Restart the timers where the settings or the clock have changed."""
         watch = max(0.5 * settings.state_timeout, 0.01)
         if settings.on_stale_state is OnStaleState.DECAY:
             watch = min(0.5 * settings.state_timeout, DECAYING_PERIOD)

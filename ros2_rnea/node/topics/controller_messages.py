@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What joint_trajectory_controller publishes, in the messages of all versions of control_msgs.
+The state of joint_trajectory_controller, in the messages of all versions of control_msgs.
 
-That package need not be there; then no reference of a controller can be followed.
+Without that package the node cannot follow the reference of a controller.
 """
 
 from __future__ import annotations
@@ -43,5 +43,5 @@ def controller_reference(message: Any) -> ControllerReference:
 
 
 def speed_scaling_of(message: Any) -> float:
-    """Return by what factor the controller slows down; 0 before version 5.3: unknown."""
+    """Return the controller's speed scaling; 0, which means unknown, before version 5.3."""
     return float(getattr(message, 'speed_scaling_factor', 0.0))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Between messages and plain numbers."""
+"""Conversions of messages to the arguments of the policy, and of names to text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def moment_force(wrench: Wrench) -> tuple[float, ...]:
 
 
 def waypoints(trajectory: JointTrajectory) -> list[Waypoint]:
-    """Return a trajectory's points; the efforts in them are not an input here."""
+    """Return a trajectory's points without their efforts."""
     return [
         Waypoint(
             seconds(point.time_from_start),
@@ -52,7 +52,7 @@ def trajectory_command(message: JointTrajectory) -> TrajectoryCommand:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return names in one line for people, cut short where there are many."""
+    """Return names as text on one line, with the first ones only where there are many."""
     all_names: Sequence[str] = tuple(names)
     shown = ', '.join(all_names[:most])
     return shown if len(all_names) <= most else f'{shown} and {len(all_names) - most} more'

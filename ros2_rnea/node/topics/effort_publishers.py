@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the node sends to controllers and to those who watch."""
+"""The publishers of efforts, for controllers and for observers."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class EffortPublishers:
 
     def prepare(self, joints: Sequence[str], has_commands: bool) -> None:
         """
-        Make the messages for other joints.
+        Make the messages for the controlled joints.
 
-        :param has_commands: whether their order is one that a controller has.
+        :param has_commands: whether to publish ~/commands, since the order of the joints is known.
         """
         commands, effort = self._publishers
         count = len(joints)
@@ -55,13 +55,13 @@ class EffortPublishers:
         Publish an effort.
 
         :param effort: shape (joints,) [Nm or N].
-        :param stamp: of the joint state that it answers, in s and ns.
+        :param stamp: of the joint state that caused it, in s and ns.
         """
         if self._commands is not None:
             self._commands.send(effort)
         self._effort.send(effort, stamp)
 
     def wait_for_delivery(self) -> None:
-        """Wait until all who listen have what was sent last."""
+        """Wait until all subscribers have received the last message."""
         for publisher in self._publishers:
             publisher.wait_for_all_acked(Duration(seconds=LONGEST_DELIVERY))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The topics whose messages the policy is told, a row each, and how each message is told."""
+"""The input topics of the policy: one row each, with the handler of its messages."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ class Input(NamedTuple):
     A topic that the node subscribes to.
 
     :ivar message: the type of its messages; None where the package that defines it is missing.
-    :ivar handle: tells the policy what a message says; it raises an RneaError to refuse it.
-    :ivar raw: whether the handler takes the message as serialized bytes.
-    :ivar is_wanted: tells by the policy's settings whether the topic is subscribed to.
-    :ivar without_robot: why a message is refused while there is no robot; empty: it is ignored.
+    :ivar handle: passes a message to the policy; raises an RneaError to refuse it.
+    :ivar raw: whether the handler receives the message as serialized bytes.
+    :ivar is_wanted: returns whether the policy's settings need the topic; None: always.
+    :ivar refusal_without_robot: the reason why a message is refused while there is no robot;
+        empty where it is ignored.
     """
 
     topic: str
@@ -54,7 +55,7 @@ class Input(NamedTuple):
     handle: Callable[[FeedforwardPolicy, Any, Instant], None]
     raw: bool = False
     is_wanted: Callable[[Settings], bool] | None = None
-    without_robot: str = ''
+    refusal_without_robot: str = ''
 
 
 def take_trajectory(policy: FeedforwardPolicy, message: JointTrajectory, now: Instant) -> None:
@@ -68,15 +69,15 @@ def take_controller_state(policy: FeedforwardPolicy, message: Any, now: Instant)
 
 
 def take_wrench(policy: FeedforwardPolicy, message: WrenchStamped, now: Instant) -> None:
-    """Count a wrench on the robot."""
+    """Use a measured wrench."""
     policy.take_wrench(message.header.frame_id, moment_force(message.wrench), now)
 
 
 def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant) -> None:
-    """Take gravity from an accelerometer."""
+    """Use the gravity that an accelerometer measures."""
     if message.linear_acceleration_covariance[0] == -1.0:
         raise MessageError(
-            'the first covariance of linear_acceleration is -1: the sensor measures none')
+            'the first covariance of linear_acceleration is -1: the sensor does not measure it')
     acceleration = message.linear_acceleration
     policy.take_imu(
         message.header.frame_id, (acceleration.x, acceleration.y, acceleration.z), now)
@@ -84,7 +85,7 @@ def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant) -> None:
 
 INPUTS = (
     Input('joint_trajectory', JointTrajectory, TRAJECTORIES, take_trajectory,
-          without_robot='there is no robot yet that could follow it'),
+          refusal_without_robot='there is no robot yet that could follow the trajectory'),
     Input('controller_state', JointTrajectoryControllerState, sensor_data(1),
           take_controller_state),
     Input('wrench', WrenchStamped, sensor_data(1), take_wrench),
@@ -95,10 +96,10 @@ INPUTS = (
 
 class Inputs:
     """
-    The subscriptions of a node to the topics of a table.
+    The subscriptions of a node to a table of input topics.
 
-    :param policy: gives the policy in force, or None while there is no robot.
-    :param now: gives the time on both clocks.
+    :param policy: returns the policy in use, or None while there is no robot.
+    :param now: returns the time on both clocks.
     :ivar subscriptions: by topic.
     """
 
@@ -123,7 +124,7 @@ class Inputs:
         self.poll()
 
     def poll(self) -> None:
-        """Subscribe to the topics that the settings ask for, and to no others."""
+        """Subscribe to the topics that the settings need, and unsubscribe from the others."""
         policy = self._policy()
         for row in self._table:
             is_wanted = row.is_wanted is None or (
@@ -135,14 +136,14 @@ class Inputs:
                 self._node.destroy_subscription(self.subscriptions.pop(row.topic))
 
     def _callback(self, row: Input) -> Callable[[Any], None]:
-        topic, handle, without_robot = row.topic, row.handle, row.without_robot
-        in_force, now, diagnostics = self._policy, self._now, self._diagnostics
+        topic, handle, refusal = row.topic, row.handle, row.refusal_without_robot
+        policy_in_use, now, diagnostics = self._policy, self._now, self._diagnostics
 
         def receive(message: Any) -> None:
-            policy = in_force()
+            policy = policy_in_use()
             if policy is None:
-                if without_robot:
-                    diagnostics.refused(topic, ArgumentError(without_robot))
+                if refusal:
+                    diagnostics.refused(topic, ArgumentError(refusal))
                 return
             try:
                 handle(policy, message, now())

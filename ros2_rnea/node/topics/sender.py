@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Messages that differ in numbers and stamp alone: serialized once, then overwritten."""
+"""Messages that differ only in numbers and stamp: serialized once, then overwritten."""
 
 from __future__ import annotations
 
@@ -30,36 +30,32 @@ _PROBE_STAMPS = Time(sec=0x12345678, nanosec=0x0abcdef1), Time(sec=0x23456789, n
 
 class Sender:
     """
-    Sends numbers in a message all else of which stays.
+    Publishes messages that differ only in one array of numbers and the stamp.
 
-    How the message is serialized is not presumed: numbers and stamp are looked for in what rclpy
-    makes of it, and overwriting them is tried out.  Where that fails, and for an empty message,
-    each one is serialized anew.
+    Serializing a message costs more than writing the new numbers into bytes that were serialized
+    before.  Nothing is assumed about the format: the numbers and the stamp are searched in the
+    bytes that rclpy makes, and overwriting them is tested once.  Where that fails, and for an
+    empty array, each message is serialized.
 
     :param publisher: of the topic.
-    :param message: all but numbers and stamp; it is changed here.
-    :param field: of the message, an array of float64.
-    :param count: how many numbers there are.
+    :param message: its other fields are sent unchanged; numbers and stamp are overwritten.
+    :param field: the name of the array of float64 in the message.
+    :param count: size of this array.
     """
 
     def __init__(self, publisher: Publisher, message: Any, field: str, count: int) -> None:
         self._publisher = publisher
-        self._publish_bytes = publisher.handle.publish_raw  # spares a twentieth of the whole cycle
+        self._publish_bytes = publisher.handle.publish_raw  # saves a twentieth of the whole cycle
         self._message = message
         self._field = field
         self._template = _make_template(message, field, count) if count else None
-
-    @property
-    def is_serialized_once(self) -> bool:
-        """Tell whether messages are only overwritten."""
-        return self._template is not None
 
     def send(self, numbers: np.ndarray, stamp: tuple[int, int] | None = None) -> None:
         """
         Publish a message.
 
         :param numbers: shape (count,).
-        :param stamp: of its header, in s and ns; None where it has none.
+        :param stamp: of the header, in s and ns; None for a message without header.
         """
         template = self._template
         if template is None:
@@ -74,7 +70,7 @@ class Sender:
 
 
 class _Template(NamedTuple):
-    """A serialized message, a view of the numbers in it, and where its stamp stands."""
+    """A serialized message, a view of the numbers in it, and the index of its stamp."""
 
     buffer: bytearray
     numbers: np.ndarray
@@ -82,7 +78,7 @@ class _Template(NamedTuple):
 
 
 def _make_template(message: Any, field: str, count: int) -> _Template | None:
-    """Return a message in a form that can be overwritten; None where that does not work."""
+    """Return a message as bytes that can be overwritten; None where that fails."""
     stamped = hasattr(message, 'header')
     first, second = np.pi * np.arange(1, count + 1), -np.e * np.arange(1, count + 1)
     _fill(message, field, first, _PROBE_STAMPS[0] if stamped else None)

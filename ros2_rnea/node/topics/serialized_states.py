@@ -12,11 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Joint states taken from their serialized form, without a Python object for each name.
+Joint states read from their serialized form, without a Python object for each name.
 
-A robot's joint states differ in stamp and numbers alone.  The first of a kind is deserialized as
-usual, and where its numbers stand is noted; of those that follow, the numbers are read in place.
-Whatever differs in one byte that means something goes the usual way again.
+A robot's joint states differ only in stamp and numbers.  The first message of a kind is
+deserialized by rclpy, and the offsets of its numbers are stored; from the messages that follow,
+the numbers are read at these offsets.  A message that differs in any other byte, padding excepted,
+is deserialized by rclpy again.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from sensor_msgs.msg import JointState
 
 MAXIMUM_LAYOUTS = 16
 
-# The Common Data Representation (OMG, DDSI-RTPS 2.5, section 10.2): four bytes that say which one
-# it is, then the fields, each aligned to its size.  This is the one of little-endian machines;
-# under any other the numbers do not come out as rclpy's do.
+# The Common Data Representation (OMG, DDSI-RTPS 2.5, section 10.2): a header of four bytes with
+# the encoding, then the fields, each aligned to its size.  These types are for little-endian
+# encoding; with another one the comparison with rclpy's result fails.
 _START = 4
 _STAMP = Struct('<iI')
 _COUNT = Struct('<I')
@@ -42,17 +43,17 @@ _DOUBLE = np.dtype('<f8')
 
 
 class MeasuredState(NamedTuple):
-    """What a joint state says; the arrays are only to be read."""
+    """The content of a joint state; its arrays are read-only."""
 
     names: Sequence[str]
     positions: np.ndarray
     velocities: np.ndarray
     stamp: tuple[int, int]  # s and ns
-    efforts: np.ndarray | None = None  # None: nobody asked
+    efforts: np.ndarray | None = None  # None: not requested
 
 
 class _Numbers(NamedTuple):
-    """Where an array of numbers stands in a message."""
+    """The size and offset of an array of numbers in a message."""
 
     size: int
     start: int
@@ -62,10 +63,10 @@ class _Numbers(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """What messages have in common whose bytes, as far as they mean something, agree."""
+    """The layout of messages that agree in all bytes but numbers, stamp and padding."""
 
-    mask: int      # of the bytes that mean something, neither numbers nor padding
-    constant: int  # those bytes
+    mask: int      # of the bytes that are neither numbers, stamp nor padding
+    constant: int  # the values of those bytes
     names: tuple[str, ...]
     positions: _Numbers
     velocities: _Numbers
@@ -85,7 +86,7 @@ class StateReader:
     """
     Reads serialized JointState messages.
 
-    :ivar deserialized: how many went the usual way.
+    :ivar deserialized: how many messages rclpy has deserialized.
     """
 
     def __init__(self) -> None:
@@ -94,9 +95,9 @@ class StateReader:
 
     def read(self, message: bytes, with_efforts: bool = False) -> MeasuredState:
         """
-        Return what a message says.
+        Return the content of a message.
 
-        :param with_efforts: also what it says of efforts.
+        :param with_efforts: whether to read the efforts too.
         :raises MessageError: where it cannot be deserialized.
         """
         layout = self._layouts.get(len(message))
@@ -109,7 +110,7 @@ class StateReader:
         self.deserialized += 1
         try:
             typed = deserialize_message(message, JointState)
-        except RuntimeError as error:  # what rclpy's own errors have in common
+        except RuntimeError as error:  # the base class of rclpy's errors
             raise MessageError(f'the message cannot be deserialized: {error}') from error
         stamp = typed.header.stamp
         state = MeasuredState(
@@ -124,7 +125,7 @@ class StateReader:
 
 
 def _same(one: MeasuredState, other: MeasuredState) -> bool:
-    """Compare bit by bit, as NaN differs from itself."""
+    """Compare bit by bit, because NaN differs from itself."""
     return (one.names == other.names and one.stamp == other.stamp
             and one.positions.tobytes() == other.positions.tobytes()
             and one.velocities.tobytes() == other.velocities.tobytes()
@@ -136,32 +137,32 @@ def _bytes(numbers: np.ndarray | None) -> bytes | None:
 
 
 def _layout(message: bytes) -> _Layout | None:
-    """Return where the fields of a JointState stand; None where that cannot be found out."""
-    walk = _Walk(message)
+    """Return the layout of a serialized JointState; None where it cannot be determined."""
+    fields = _FieldReader(message)
     try:
-        walk.skip(_STAMP.size)
-        walk.text()
-        names = tuple(walk.text() for _ in range(walk.count()))
-        positions, velocities, efforts = walk.numbers(), walk.numbers(), walk.numbers()
+        fields.skip(_STAMP.size)
+        fields.text()
+        names = tuple(fields.text() for _ in range(fields.count()))
+        positions, velocities, efforts = fields.numbers(), fields.numbers(), fields.numbers()
     except (StructError, UnicodeDecodeError):
         return None
-    mask = int.from_bytes(walk.meaning, 'little')
+    mask = int.from_bytes(fields.constant_bytes, 'little')
     constant = int.from_bytes(message, 'little') & mask
     return _Layout(mask, constant, names, positions, velocities, efforts)
 
 
-class _Walk:
+class _FieldReader:
     """
-    Goes through a message field by field.
+    Reads a message field by field.
 
-    :ivar meaning: as long as the message; all bits set where a byte means something and is no
-        number that may change.
+    :ivar constant_bytes: as long as the message; all bits are set where a byte is neither number,
+        stamp nor padding.
     """
 
     def __init__(self, message: bytes) -> None:
         self._message = message
         self._at = 0
-        self.meaning = bytearray(len(message))
+        self.constant_bytes = bytearray(len(message))
         self._mark(_START)
 
     def skip(self, size: int) -> None:
@@ -195,5 +196,5 @@ class _Walk:
         self._at += (_START - self._at) % size
 
     def _mark(self, size: int) -> None:
-        self.meaning[self._at:self._at + size] = b'\xff' * size
+        self.constant_bytes[self._at:self._at + size] = b'\xff' * size
         self._at += size

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The topic ~/terms: where each newton-metre of an effort comes from."""
+"""The topic ~/terms: the terms that each effort consists of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ros2_rnea.node.topics.qos import RELIABLE
 
 try:
     from ros2_rnea_interfaces.msg import EffortTerms
-except ImportError:  # which is said with the services
+except ImportError:  # compute_services.py logs that
     EffortTerms = None
 
 FLAGS = ('saturated', 'rate_limited', 'restrained')
@@ -33,28 +33,28 @@ FLAGS = ('saturated', 'rate_limited', 'restrained')
 
 class TermsPublisher:
     """
-    Publishes terms while someone listens, since they cost as much as another cycle.
+    Publishes terms while there is a subscriber, since they cost as much as another cycle.
 
-    :ivar is_heard: whether someone does.
+    :ivar has_subscriber: whether there is one.
     """
 
     def __init__(self, node: Node) -> None:
-        self.is_heard = False
+        self.has_subscriber = False
         self._publisher = None
-        if all(hasattr(EffortTerms, name) for name in SentTerms._fields):  # an old one lacks some
+        if all(hasattr(EffortTerms, name) for name in SentTerms._fields):  # old ones lack some
             self._publisher = node.create_publisher(EffortTerms, '~/terms', RELIABLE)
 
     def poll(self) -> None:
-        """Find out whether someone listens."""
+        """Check whether there is a subscriber."""
         if self._publisher is not None:
-            self.is_heard = self._publisher.get_subscription_count() > 0
+            self.has_subscriber = self._publisher.get_subscription_count() > 0
 
     def send(self, joints: Sequence[str], terms: SentTerms, stamp: tuple[int, int]) -> None:
         """
         Publish the terms of an effort.
 
         :param joints: in the order of the terms.
-        :param stamp: of the joint state that it answers, in s and ns.
+        :param stamp: of the joint state that caused it, in s and ns.
         """
         if self._publisher is None:
             return

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Threads that are never as urgent as the one of the cycle."""
+"""Threads with a lower priority than the thread of the cycle."""
 
 import os
 from threading import enumerate as threads, Thread
@@ -19,14 +19,14 @@ from threading import enumerate as threads, Thread
 
 class BackgroundThread(Thread):
     """
-    A thread under the usual scheduler, whatever the thread that starts it is under.
+    A thread with the default scheduling policy, whatever that of the thread that starts it.
 
-    So are the threads and processes that it starts in turn, as these inherit it.
+    Threads and processes that it starts inherit this policy.
     """
 
     def run(self) -> None:
-        """Leave the real-time scheduler, then do what a thread does."""
-        if os.sched_getscheduler(0) != os.SCHED_OTHER:  # 0 stands for the calling thread
+        """Leave the real-time scheduling policy, then run the target."""
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:  # 0 is the calling thread
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         super().run()
 

@@ -27,15 +27,15 @@ _MOST_AT_ONCE = 1 << 20
 """How many bytes are read in one call."""
 
 _MOST = 1 << 32
-"""More bytes than any part of a message has: a greater length is a sign of something else."""
+"""More bytes than any part of a message has; a larger length means that the data is invalid."""
 
 
 class Message(NamedTuple):
     """
     One message.
 
-    :ivar content: what JSON holds, which can be read without running any of it.
-    :ivar blobs: bytes that stay as they are, such as machine code and serialized ROS messages.
+    :ivar content: values that JSON can represent; reading them executes no code.
+    :ivar blobs: bytes that are sent unchanged, such as machine code and serialized ROS messages.
     """
 
     content: dict[str, Any]
@@ -46,11 +46,12 @@ class Channel:
     """
     One end of the connection.
 
-    A message is the length of its header, the header in JSON, and the blobs, whose lengths the
-    header has.  The socket serves nothing else, so that whatever a process prints does no harm.
+    A message consists of the length of its header, the header in JSON, and the blobs, whose
+    lengths are in the header.  Output that a process prints does not go through this socket and
+    therefore does no harm.
 
     :param end: a connected stream socket.  Where it has a timeout, ``on_wait`` is called each
-        time that it runs out, and may raise; without one, the calls here wait for ever.
+        time that it expires, and may raise; without a timeout, the calls wait without end.
     """
 
     def __init__(self, end: socket.socket, on_wait: Callable[[], None] = lambda: None) -> None:
@@ -74,7 +75,7 @@ class Channel:
 
         :raises EOFError: where the other side has closed.
         :raises OSError: where the connection is broken.
-        :raises ValueError: where what arrives is no message; so may KeyError and TypeError.
+        :raises ValueError: where the data is not a message; likewise KeyError and TypeError.
         """
         (length,) = _LENGTH.unpack(self._receive(_LENGTH.size))
         header = json.loads(self._receive(length))
@@ -110,9 +111,9 @@ class Channel:
 
 def channel_pair(timeout: float) -> tuple[Channel, socket.socket]:
     """
-    Return a connection: our end, and a socket for another process.
+    Return a connection: the channel of this process, and a socket for another process.
 
-    :param timeout: of our end [s].
+    :param timeout: of the channel [s].
     """
     ours, theirs = socket.socketpair()
     ours.settimeout(timeout)
@@ -120,5 +121,5 @@ def channel_pair(timeout: float) -> tuple[Channel, socket.socket]:
 
 
 def channel_of(descriptor: int) -> Channel:
-    """Return the end that a process has inherited by its file descriptor."""
+    """Return the channel on a socket that this process has inherited as a file descriptor."""
     return Channel(socket.socket(fileno=descriptor))

@@ -12,17 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The worker beside the cycle: it makes models, and the control thread only swaps them.
+The worker beside the cycle: it builds models, and the control thread only swaps them.
 
-A robot description may be large or wrong, and compiling a robot takes seconds.  So a thread of
-the node sends it to a process of its own, and makes a robot and a policy of what comes back: data
-that is checked and machine code that is compiled.  The control thread asks and goes on; when the
-answer is there, it puts it in force by assignments.
+A robot description may be large or invalid, and compiling a robot takes seconds.  Therefore a
+thread of the node sends the description to a worker process, and makes a robot and a policy from
+the answer: audited data and machine code.  The control thread sends a request without waiting;
+once the answer has arrived, it swaps the model by assignments.
 
-Of several requests the newest counts.  One that is overtaken may end within
-:data:`OVERTAKEN_PATIENCE`, since a new process costs about as much; after that its process is
-ended.  Trajectories are filled by another process of the same kind (see
-:mod:`ros2_rnea.node.services.fill_service`), so that no description ever waits for them.
+Only the newest of several requests is answered.  A request that a newer one supersedes may still
+finish within :data:`SUPERSEDED_TIMEOUT`, because a new process takes about as long; after that its
+process is ended.  Another process of the same kind fills trajectories (see
+:mod:`ros2_rnea.node.services.fill_service`), so that no description waits for them.
 """
 
 from __future__ import annotations
@@ -37,39 +37,39 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.engines import Engine, engine_of
-from ros2_rnea.node.models.models import adjustable, KERNELS, Model, Numbers, Source
+from ros2_rnea.node.models.models import adjustable, KERNELS, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 
-OVERTAKEN_PATIENCE = 1.0
-"""How long a request may still take after a newer one has come [s]."""
+SUPERSEDED_TIMEOUT = 1.0
+"""How long a request may still take after a newer one was made [s]."""
 
 CHECK_PERIOD = 1.0
-"""How often an idle thread looks whether its process still lives [s]."""
+"""How often an idle thread checks that its process still runs [s]."""
 
 LONGEST_WAIT = 0.0005
-"""How long one thread of this process waits for another one's turn at Python to end [s]."""
+"""Switch interval of Python's threads: how long the cycle may wait for this thread [s]."""
 
 
 class Request(NamedTuple):
     """
-    What is asked for.
+    A request for a model.
 
-    :ivar settings: of the policy that is to come with the model.
+    :ivar settings: of the policy that is made together with the model.
     """
 
     source: Source
-    numbers: Numbers
+    parameters: ModelParameters
     settings: Settings
 
 
 class Built(NamedTuple):
     """
-    What can be put in force.
+    A model that is ready to be swapped in.
 
-    :ivar policy: with the request's settings; nothing has been told to it yet.
+    :ivar policy: with the request's settings; it has received no messages yet.
     """
 
     model: Model
@@ -78,9 +78,9 @@ class Built(NamedTuple):
 
 class Answer(NamedTuple):
     """
-    What came of a request.
+    The answer to a request.
 
-    :ivar result: or the error that says why there is none.
+    :ivar result: the model, or the error because of which there is none.
     """
 
     request: Request
@@ -89,9 +89,9 @@ class Answer(NamedTuple):
 
 class ModelWorker:
     """
-    The thread and its process, from now on until it is closed.
+    The thread and its process, which run until :meth:`close`.
 
-    :param on_exit: called, by the thread, when the process has exited; it is started again.
+    :param on_exit: called, by the thread, when the process has exited; it is then restarted.
     """
 
     def __init__(self, on_exit: Callable[[str], None]) -> None:
@@ -99,8 +99,8 @@ class ModelWorker:
         self._process = WorkerProcess(on_exit)
         self._changed = Condition()
         self._waiting: Request | None = None
-        self._overtaken: float | None = None  # when that happened to the request at work
-        self._at_work: Request | None = None
+        self._current: Request | None = None
+        self._superseded_at: float | None = None  # when a newer request was made
         self._answer: Answer | None = None
         self._discarded: list[object] = []
         self._is_closed = False
@@ -109,43 +109,43 @@ class ModelWorker:
         self._thread.start()
 
     def request(self, request: Request) -> None:
-        """Ask for a model, in place of any other that was asked for."""
+        """Request a model; this replaces any earlier request."""
         with self._changed:
-            self._overtake()
+            self._supersede()
             self._waiting = request
             self._changed.notify()
 
     def cancel(self) -> None:
-        """Ask for nothing any more."""
+        """Cancel the request."""
         with self._changed:
-            self._overtake()
+            self._supersede()
 
     def take(self) -> Answer | None:
-        """Return the answer to the newest request, once; None while there is none."""
+        """Return the answer to the newest request, and only once; None while there is none."""
         with self._changed:
             answer, self._answer = self._answer, None
             return answer
 
     def discard(self, *replaced: object) -> None:
-        """Let the thread free what was in force, which takes about as long as putting it there."""
+        """Let the thread free replaced objects, since freeing a model takes as long as a swap."""
         with self._changed:
             self._discarded += replaced
             self._changed.notify()
 
     def close(self) -> None:
-        """End thread and process."""
+        """Stop the thread and the process."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
         self._process.close()
         self._thread.join()
 
-    def _overtake(self) -> None:
+    def _supersede(self) -> None:
         if self._answer is not None:
             self._discarded.append(self._answer)
         self._waiting = self._answer = None
-        if self._at_work is not None and self._overtaken is None:
-            self._overtaken = monotonic()
+        if self._current is not None and self._superseded_at is None:
+            self._superseded_at = monotonic()
 
     # ---- the thread -----------------------------------------------------------------------------
 
@@ -153,27 +153,27 @@ class ModelWorker:
         while not self._is_closed:
             request = self._next()
             if request is None:
-                self._look_after_process()
+                self._keep_process_alive()
                 continue
             answer = self._answer_to(request)
             with self._changed:
-                if self._overtaken is None:
+                if self._superseded_at is None:
                     self._answer = answer
-                self._at_work = self._overtaken = None
-            del answer, request  # what is replaced later must not live on here
+                self._current = self._superseded_at = None
+            del answer, request  # or they would keep a replaced model alive
 
     def _next(self) -> Request | None:
-        """Return what is asked for, or None after a while."""
+        """Return the newest request, or None after a while."""
         with self._changed:
             if not (self._waiting or self._discarded or self._is_closed):
                 self._changed.wait(CHECK_PERIOD)
             discarded, self._discarded = self._discarded, []
-            self._at_work, self._waiting = self._waiting, None
-            request = self._at_work
-        discarded.clear()  # outside, so that nobody waits for it
+            self._current, self._waiting = self._waiting, None
+            request = self._current
+        discarded.clear()  # outside the lock, so that no thread waits for it
         return request
 
-    def _look_after_process(self) -> None:
+    def _keep_process_alive(self) -> None:
         try:
             self._process.keep_alive()
         except Exception:  # noqa: BLE001 (the thread goes on; the next request says why)
@@ -188,27 +188,25 @@ class ModelWorker:
             return Answer(request, WorkerError(f'{type(error).__name__}: {error}'))
 
     def _built(self, request: Request) -> Built:
-        source, numbers, settings = request
+        source, parameters, settings = request
         engine = engine_of(None)
-        message = self._process.ask(
-            model_request(source, engine),
-            self._is_given_up)
+        message = self._process.ask(model_request(source, engine), self._is_cancelled)
         tree, findings = (from_plain(message.content[name]) for name in ('tree', 'findings'))
         robot = adjustable(tree, source, engine)
         robot.load_machine_code(KERNELS, message.blobs)
         robot.compile(*KERNELS)
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
         model = Model(source, tree, robot, findings)
-        model.change(numbers)
+        model.update(parameters)
         return Built(model, FeedforwardPolicy(robot, settings))
 
-    def _is_given_up(self) -> bool:
-        since = self._overtaken
-        return since is not None and monotonic() - since > OVERTAKEN_PATIENCE
+    def _is_cancelled(self) -> bool:
+        since = self._superseded_at
+        return since is not None and monotonic() - since > SUPERSEDED_TIMEOUT
 
 
 def model_request(source: Source, engine: Engine) -> Message:
-    """Return what a worker process is asked; the description goes as it is, for it may be long."""
+    """Return the message to the process; a description may be long, and is sent as bytes."""
     return Message(
         {'task': 'model', 'source': to_plain(source._replace(description='')),
          'engine': to_plain(engine)},

@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The package's own data as what JSON can hold, and back.
+Conversion of the package's data to values that JSON can represent, and back.
 
-Only the types that are listed here can be written or read, and reading one runs nothing but its
-constructor.  That is why it is not pickle.
+Only the listed types can be written or read, and reading one executes nothing but its constructor;
+pickle would execute any code that the data names.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """Return what :func:`to_plain` was given; its lists come back as tuples."""
+    """Return the value that :func:`to_plain` converted; lists are returned as tuples."""
     if isinstance(plain, list):
         return tuple(map(from_plain, plain))
     if not isinstance(plain, dict):

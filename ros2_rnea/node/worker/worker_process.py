@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A worker process as the node sees it: it answers one request after another, and is restarted."""
+"""The node's side of a worker process, which answers requests and is restarted when it exits."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Channel, channel_pair, Message
 
 POLL_PERIOD = 0.05
-"""How often a thread that waits for an answer looks whether it still should [s]."""
+"""How often a thread that waits for an answer checks whether the request is cancelled [s]."""
 
 TRIES = 2
-"""How many processes a request may end before it is refused."""
+"""How many processes may exit while they work on a request, before it is refused."""
 
 LAST_LINES = 5
 LONGEST_LINE = 500
-"""What is kept of what the process prints: lines, and bytes of each."""
+"""How many lines of the process's output are stored, and how many bytes of each."""
 
 
 class WorkerError(RneaError):
-    """A worker process cannot be started, or has ended before it answered."""
+    """A worker process cannot be started, or exited before it answered."""
 
 
-class GivenUpError(WorkerError):
-    """Nobody waits for the answer any more."""
+class RequestCancelledError(WorkerError):
+    """The answer is no longer needed."""
 
 
 class WorkerProcess:
     """
-    A process that computes beside the node; see :mod:`.worker_tasks` for what it can be asked.
+    A process that computes beside the node; :mod:`.worker_tasks` has the tasks that it can do.
 
-    It is started by the first request, and again when it has exited.  It runs at low priority, and
-    ends when the node does.  One thread may ask while another closes.
+    It is started by the first request, and again after an exit.  It runs at low priority, and
+    ends when the node does.  One thread may call :meth:`ask` while another calls :meth:`close`.
 
     :param on_exit: called, by the thread that asks, with the reason why the process has exited.
     """
@@ -70,18 +70,18 @@ class WorkerProcess:
         self._printed: deque[str] = deque(maxlen=LAST_LINES)
 
     def ask(
-            self, request: Message, is_given_up: Callable[[], bool] = lambda: False) -> Message:
+            self, request: Message, is_cancelled: Callable[[], bool] = lambda: False) -> Message:
         """
-        Return the answer to a request, once it is there.
+        Send a request, wait for the answer and return it.
 
-        :param is_given_up: asked now and then whether to stop waiting; the process then ends.
-        :raises RneaError: of the kind and with the text that the process answered.
+        :param is_cancelled: called periodically; if it returns true, the process is ended.
+        :raises RneaError: of the type and with the text that the process answered.
         :raises WorkerError: where the process cannot be started, or exits twice at this request.
-        :raises GivenUpError: where nobody waits any more, or this object has been closed.
+        :raises RequestCancelledError: where the request is cancelled, or this object was closed.
         """
         for _ in range(TRIES):
             channel = self._started()
-            channel.on_wait = lambda: self._check_given_up(is_given_up)
+            channel.on_wait = lambda: self._check_cancelled(is_cancelled)
             try:
                 channel.send(request)
                 answer = channel.receive()
@@ -90,31 +90,32 @@ class WorkerProcess:
                 with self._lock:
                     closed = self._is_closed
                 if closed:
-                    raise GivenUpError('the node is ending') from error
+                    raise RequestCancelledError('the node is ending') from error
                 cause = self._clean_up()
                 self._on_exit(cause)
                 continue
             except RneaError:
                 raise
-            except Exception as error:  # noqa: BLE001 (what cannot be read must not end a thread)
+            except Exception as error:  # noqa: BLE001 (an invalid answer must not end the thread)
                 self._clean_up()
                 raise WorkerError(
                     'the answer of the worker process cannot be read: '
                     f'{type(error).__name__}: {error}') from error
-            self._printed.clear()  # it has nothing to do with why the process may exit later
+            self._printed.clear()  # these lines do not explain a later exit
             if refusal is not None:
                 raise refusal
             return answer
-        raise WorkerError(f'{TRIES} worker processes have exited while they worked on it: {cause}')
+        raise WorkerError(
+            f'{TRIES} worker processes have exited while they worked on the request: {cause}')
 
     def keep_alive(self) -> None:
-        """Start another process if the last one has exited, and report that."""
+        """Report it if the process has exited, and start another one."""
         if self._process is not None and self._process.poll() is not None:
             self._on_exit(self._clean_up())
             self._started()
 
     def close(self) -> None:
-        """End the process, whatever it does, and start no other."""
+        """Kill the process, and start no other."""
         with self._lock:
             self._is_closed = True
             if self._process is not None:
@@ -126,7 +127,7 @@ class WorkerProcess:
     def _started(self) -> Channel:
         with self._lock:
             if self._is_closed:
-                raise GivenUpError('the node is ending')
+                raise RequestCancelledError('the node is ending')
             if self._process is None or self._channel is None:
                 try:
                     self._channel, end = channel_pair(POLL_PERIOD)
@@ -141,13 +142,13 @@ class WorkerProcess:
                     daemon=True).start()
             return self._channel
 
-    def _check_given_up(self, is_given_up: Callable[[], bool]) -> None:
-        if self._is_closed or is_given_up():
+    def _check_cancelled(self, is_cancelled: Callable[[], bool]) -> None:
+        if self._is_closed or is_cancelled():
             self._clean_up()
-            raise GivenUpError('nobody waits for the answer any more')
+            raise RequestCancelledError('the request is cancelled')
 
     def _clean_up(self) -> str:
-        """Clean up after the process, and return why it has exited."""
+        """Release the process's resources, and return the reason why it has exited."""
         with self._lock:
             process, self._process = self._process, None
             if self._channel is not None:
@@ -156,7 +157,7 @@ class WorkerProcess:
         if process is None:
             return 'it was not running'
         try:
-            status = process.wait(POLL_PERIOD)  # it may be about to
+            status = process.wait(POLL_PERIOD)  # it may be exiting
         except subprocess.TimeoutExpired:
             process.kill()
             status = process.wait()
@@ -168,17 +169,17 @@ class WorkerProcess:
 
 
 def _refusal(answer: Message) -> RneaError | None:
-    """Return the error that a process has answered, or None."""
+    """Return the error in an answer, or None."""
     if 'error' not in answer.content:
         return None
     kind = getattr(errors, answer.content['error'])
     if not issubclass(kind, RneaError):
-        raise TypeError(f'{kind.__name__} is no error of this package')
+        raise TypeError(f'{kind.__name__} is not an error of this package')
     return kind(answer.content['text'])
 
 
 def _start(descriptor: int) -> subprocess.Popen:
-    """Start the program with the other end of our socket, and with folders of our own choice."""
+    """Start the program with the other end of the socket and a safe module search path."""
     folders = _folders(sys.path)
     home = str(Path(ros2_rnea.__file__).resolve().parents[1])
     environment = dict(os.environ)
@@ -193,17 +194,17 @@ def _start(descriptor: int) -> subprocess.Popen:
 
 
 def _folders(paths: list[str]) -> list[str]:
-    """Return those entries of a search path that are absolute and not the working directory."""
+    """Return the entries of a search path that are absolute and not the working directory."""
     try:
         here = os.path.realpath(os.curdir)
-    except OSError:  # it has been deleted, so that nothing can be imported from it
+    except OSError:  # it was deleted, so that nothing can be imported from it
         here = ''
     return [path for path in paths
             if os.path.isabs(path) and os.path.exists(path) and os.path.realpath(path) != here]
 
 
 def _keep_lines(stream: IO[bytes] | None, lines: deque[str]) -> None:
-    """Read what a process prints, however much, and keep the last lines of it."""
+    """Read all output of a process, and store its last lines."""
     with stream or open(os.devnull, 'rb') as printed:
         while line := printed.readline(LONGEST_LINE):
             if line.strip():

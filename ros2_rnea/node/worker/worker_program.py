@@ -14,16 +14,16 @@
 """
 The program of a worker process: ``python <this file> <file descriptor> <folder> ...``.
 
-It is started by its path, and the folders are where it may import from, so that no file of the
-working directory is ever taken for a module of Python's or of this package.  Nothing is imported
-before that is so.
+It is started by its path, and the folders become its module search path, so that no file of the
+working directory is imported in place of a module of Python or of this package.  Nothing but
+``sys`` is imported before that.
 """
 
 import sys
 
 
 def main() -> None:
-    """Serve the node at the other end of the socket that has the file descriptor."""
+    """Serve the node that is connected to the socket with the given file descriptor."""
     descriptor, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
     from ros2_rnea.node.worker.worker_tasks import serve
 

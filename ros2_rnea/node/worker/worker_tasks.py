@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a worker process does: it makes models and fills trajectories, one request at a time."""
+"""The tasks of a worker process: it builds models and fills trajectories."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.robot import Robot
 
 NICENESS = 10
-"""How much less urgent than other processes this one is."""
+"""Added to the nice value of this process, so that others run first."""
 
 OUT_OF_MEMORY_SCORE = 500
-"""Added to what Linux goes by when memory runs out, so that it ends this process and no other."""
+"""When memory runs out, Linux ends the process with the highest score: this one."""
 
 
 def serve(descriptor: int) -> None:
     """
     Answer requests until the node closes its end of the socket, or ends.
 
-    :param descriptor: of our end.
+    :param descriptor: of this process's end of the socket.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the keyboard's is for the node
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the node
     lower_priority()
     Thread(target=_end_with_the_node, args=[descriptor], daemon=True).start()
     channel = channel_of(descriptor)
@@ -59,16 +59,16 @@ def serve(descriptor: int) -> None:
 
 
 def lower_priority() -> None:
-    """Leave processor and memory to the processes that are in a hurry."""
+    """Leave processor and memory to processes with deadlines."""
     os.nice(NICENESS)
-    if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a node that is in a hurry
+    if os.sched_getscheduler(0) != os.SCHED_OTHER:  # inherited from a real-time node
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     with suppress(OSError), open('/proc/self/oom_score_adj', 'w', encoding='ascii') as file:
         file.write(str(OUT_OF_MEMORY_SCORE))
 
 
 def answer(request: Message) -> Message:
-    """Return the answer to a request, or an error that says why there is none."""
+    """Return the answer to a request, or the error that occurred."""
     try:
         return TASKS[request.content['task']](request)
     except RneaError as error:
@@ -80,7 +80,7 @@ def answer(request: Message) -> Message:
 
 
 def _end_with_the_node(descriptor: int) -> None:
-    """Wait until the node has closed its end, then end this process, whatever it is doing."""
+    """Wait until the node has closed its end, then end this process at once."""
     poll = select.poll()
     poll.register(descriptor, select.POLLRDHUP)
     poll.poll()
@@ -101,12 +101,12 @@ def make_model(request: Message) -> Message:
 
 
 def fill(request: Message) -> Message:
-    """Fill a trajectory with efforts; only here is ROS needed."""
+    """Fill a trajectory with efforts.  Only this task needs ROS."""
     from ros2_rnea.node.services.fill_answer import answer_bytes
 
     return Message({}, (answer_bytes(
         request.blobs[0], _robot(json.dumps(request.content['robot'])),
-        from_plain(request.content['given'])),))
+        from_plain(request.content['context'])),))
 
 
 TASKS: dict[str, Callable[[Message], Message]] = {'model': make_model, 'fill': fill}
@@ -114,12 +114,12 @@ TASKS: dict[str, Callable[[Message], Message]] = {'model': make_model, 'fill': f
 
 @lru_cache(maxsize=2)
 def _read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
-    """Return what :func:`read_description` does; the latest are kept for other payloads."""
+    """Call :func:`read_description`; results are cached for requests with other payloads."""
     return read_description(source)
 
 
 @lru_cache(maxsize=1)
 def _robot(plain: str) -> Robot:
-    """Return the robot in force, the same one as long as it is, with the kernels that it has."""
+    """Return the robot in use; it is cached, so that its kernels are compiled only once."""
     arguments: Any = from_plain(json.loads(plain))
     return AdjustableRobot(*arguments)

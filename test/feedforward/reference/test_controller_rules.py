@@ -19,7 +19,7 @@ from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.feedforward.reference.controller_rules import (
     ControllerRules,
-    not_as_the_trajectory_says,
+    deviations_from_trajectory,
     PARAMETERS,
 )
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
@@ -85,11 +85,11 @@ def test_rules_are_read_from_the_controllers_parameters(changes, rules):
     ({'speed_scaling.command_interface': 'speed/factor'}, ['speed_scaling.command_interface']),
 ])
 def test_parameters_that_change_the_motion_in_other_ways_are_told(changes, told):
-    assert list(not_as_the_trajectory_says({**OF_VERSION_4, **changes})) == told
+    assert list(deviations_from_trajectory({**OF_VERSION_4, **changes})) == told
 
 
 def test_of_a_controller_that_says_nothing_nothing_is_told():
-    assert not_as_the_trajectory_says({}) == {}
+    assert deviations_from_trajectory({}) == {}
 
 
 def test_a_partial_goal_is_refused_unless_allowed_naming_what_is_missing():

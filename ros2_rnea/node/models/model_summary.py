@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is said about a robot when it comes into force, and what the user may want to add."""
+"""The log lines about a robot that is used from now on, and hints about missing settings."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from ros2_rnea.node.models.models import Model
 from ros2_rnea.node.topics.conversions import listed
 from ros2_rnea.robot import Robot
 
-NO_ROBOT = 'there is no robot yet: nothing usable has come on robot_description'
-"""What is answered while there is none to introduce."""
+NO_ROBOT = 'there is no robot yet: no usable description was received on robot_description'
+"""The answer of services while the node has no robot."""
 
 
-def introduce(
-        model: Model, policy: FeedforwardPolicy, given: Iterable[str], logger: RcutilsLogger,
+def log_model_summary(
+        model: Model, policy: FeedforwardPolicy, overrides: Iterable[str], logger: RcutilsLogger,
         ) -> None:
     """
-    Log what there is and what lacks.
+    Log the robot with its controlled joints, and warn of findings and of missing settings.
 
-    :param given: names of the parameters in a file or on the command line.
+    :param overrides: names of the parameters that a file or the command line sets.
     """
     robot, findings = model.robot, model.findings
     logger.info(f'{robot!r}; controlled: {listed(policy.controlled)}')
-    _warn_of_unknown_joints(robot, given, logger)
+    _warn_of_unknown_joints(robot, overrides, logger)
     if findings:
         logger.warning(
-            f'{len(findings)} findings about the model, all in /diagnostics; first: '
+            f'{len(findings)} findings about the model, all listed in /diagnostics; the first: '
             f'{findings[0]}')
     if not policy.settings.joints:
         names = ', '.join(policy.controlled)
         logger.warning(
-            'the parameter joints is empty, so ~/commands stays silent; for the order of '
-            f'the description, set   joints: [{names}]')
-    held = [name for name in robot.joint_names if joint_body(robot, name).type.nv > 1]
-    if held:
+            'the parameter joints is empty, so nothing is published on ~/commands; for the order '
+            f'of the description, set   joints: [{names}]')
+    unmeasured = [name for name in robot.joint_names if joint_body(robot, name).type.nv > 1]
+    if unmeasured:
         logger.warning(
-            f'joint states cannot hold {listed(held)}: the position in assumed_positions '
-            'counts, at rest')
+            f'joint states cannot contain {listed(unmeasured)}: the node uses the position in '
+            'assumed_positions, at rest')
 
 
-def _warn_of_unknown_joints(robot: Robot, given: Iterable[str], logger: RcutilsLogger) -> None:
-    """Warn of parameters of joints that there are not."""
-    for name in given:
+def _warn_of_unknown_joints(robot: Robot, overrides: Iterable[str], logger: RcutilsLogger) -> None:
+    """Warn of parameters of joints that the robot does not have."""
+    for name in overrides:
         family, _, joint = name.partition('.')
         if f'{family}.' in parameters.PER_JOINT and joint not in robot.joint_names:
             logger.warning(
-                f'{name} is of no independent moving joint of '
+                f'{name} names no independent moving joint of '
                 f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
