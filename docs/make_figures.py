@@ -49,7 +49,7 @@ def main() -> None:
 def tables(record: Record) -> str:
     """Return everything that the documentation quotes of a run."""
     return '\n\n'.join([
-        '.. Written by docs/make_figures.py; what is changed here is lost.',
+        '.. Written by docs/make_figures.py; changes to this file will be overwritten.',
         *_table('Nanoseconds of a call of ros2_rnea, and how many times as long Pinocchio takes',
                 _by_quantity(record)),
         *_table('Nanoseconds of a call, inverse dynamics', _by_peer(record)),

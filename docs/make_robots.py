@@ -32,18 +32,18 @@ from ros2_rnea.model.urdf import parse_urdf
 OUTPUT = Path(__file__).parent / 'robots.rst'
 FOLDER = 'share/example-robot-data/robots/'
 SHOWN = 3
-"""Of findings of one kind in one robot, so many are shown in full; of more, the names."""
+"""Up to this number, findings of one kind in one robot are shown in full; else their subjects."""
 
 HEAD = """\
-.. Written by docs/make_robots.py; what is changed here is lost.
+.. Written by docs/make_robots.py; changes to this file will be overwritten.
 
 What the audit finds in real robots
 ===================================
 
-These are the {count} URDF files of the Python package example-robot-data {version}, as
-``ros2 run ros2_rnea check_model`` sees them.  They are given as they are, and many are old: a
-finding is about a file, not about a robot.  :doc:`check-model` says what each kind of finding
-means, and how it is known that what it says here is true.
+This page lists what ``ros2 run ros2_rnea check_model`` finds in the {count} URDF files of the
+Python package example-robot-data {version}.  The files are unchanged, and many are old: a finding
+is about a file, not about a robot.  :doc:`check-model` explains each kind of finding and its
+thresholds.
 
 .. list-table:: Findings by kind
    :header-rows: 1
@@ -68,7 +68,7 @@ def main() -> None:
     lines = [HEAD.format(count=len(files), version=package.version), *_summary(findings), '']
     sound = [name for name, found in findings.items()
              if all(finding.severity is Severity.NOTE for finding in found)]
-    lines += _wrapped(f'{len(sound)} files have nothing worse than notes: '
+    lines += _wrapped(f'{len(sound)} files have no findings but notes: '
                       + ', '.join(f'``{name}``' for name in sound) + '.')
     for name, result in results.items():
         lines += ['', name, '-' * len(name), '', *_section(result)]
@@ -110,7 +110,7 @@ def _section(result: Examination | DescriptionError) -> Iterator[str]:
             names = ', '.join(_literal(name) for name in _names(found))
             yield from _wrapped(f'{title}: {kind.title} ({len(found)}): {names}')
     if not by_kind:
-        yield 'Nothing.'
+        yield 'No findings.'
 
 
 def _names(found: list[Finding]) -> list[str]:
@@ -118,7 +118,7 @@ def _names(found: list[Finding]) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    """Return text in which reStructuredText sees no markup."""
+    """Return text without characters that reStructuredText takes as markup."""
     for character in ('\\', '*', '`', '|', '_'):
         text = text.replace(character, '\\' + character)
     return text

@@ -45,18 +45,18 @@ def body_findings(
             links = ', '.join(links_of[index])
             yield Finding(
                 Kind.NO_INERTIAL, subject,
-                f'no <inertial> on what it moves (link {links}): its effort would be a guess; '
-                'give the link an <inertial>, or name it in massless_links')
+                f'it moves link {links} without <inertial>, so that its effort cannot be '
+                'computed; give the link an <inertial>, or name it in massless_links')
         elif moved[index] == 0.0 and body.joint in tree.joints:
             yield Finding(
                 Kind.NOTHING_MOVED, subject,
-                'all that it moves is massless: its effort is always 0, and its acceleration '
-                'undefined')
+                'all links that it moves are massless: its effort is always 0, and its '
+                'acceleration is undefined')
         elif body.inertia.m == 0.0 and moved[index] > 0.0:
             yield Finding(
                 Kind.MASSLESS_BODY, subject,
-                f'link {body.link!r}, which it carries, is massless; what it moves hangs on '
-                'further joints')
+                f'its child link {body.link!r} is massless; the mass that it moves is on links '
+                'behind further joints')
 
 
 def _root(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
@@ -64,9 +64,9 @@ def _root(description: RobotDescription, tree: Tree) -> Iterator[Finding]:
         if link.name == tree.root and link.inertial is not None and link.inertial.mass > 0.0:
             yield Finding(
                 Kind.ROOT_INERTIA, f'link {link.name!r}',
-                f'the root link weighs {link.inertial.mass:.4g} kg: on a fixed base that loads no '
-                'joint; KDL leaves it out even on a floating one, unless a link without inertia '
-                'is put above it')
+                f'the root link has a mass of {link.inertial.mass:.4g} kg: on a fixed base it '
+                'loads no joint; KDL ignores it even on a floating base, unless a link without '
+                'inertia is added above it')
 
 
 def moved_masses(tree: Tree) -> list[float]:

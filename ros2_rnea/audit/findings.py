@@ -34,10 +34,10 @@ class Severity(IntEnum):
 
 
 _MEANINGS = {
-    Severity.NOTE: 'good to know; nothing needs to change',
-    Severity.SUSPICIOUS: 'it can be computed, but is probably not what was meant',
-    Severity.IMPOSSIBLE: 'no rigid body can be so',
-    Severity.ERROR: 'it leaves the dynamics undefined',
+    Severity.NOTE: 'for information; nothing needs to change',
+    Severity.SUSPICIOUS: 'the dynamics is defined, but the value is probably a mistake',
+    Severity.IMPOSSIBLE: 'no rigid body has such values',
+    Severity.ERROR: 'the dynamics is undefined',
 }
 
 
@@ -54,7 +54,7 @@ class Kind(Enum):
     TOO_LIGHT = (Severity.SUSPICIOUS, 'too little mass for the inertia')
     TOO_DENSE = (Severity.SUSPICIOUS, 'too much mass for the inertia')
     UNITS = (Severity.SUSPICIOUS, 'other units than kg, m and rad')
-    AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly askew')
+    AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted')
     NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all')
     NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit')
     ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0')
@@ -66,7 +66,7 @@ class Kind(Enum):
     POINT_MASS = (Severity.NOTE, 'mass without inertia')
     MASSLESS_BODY = (Severity.NOTE, 'a massless part between two joints')
     ROOT_INERTIA = (Severity.NOTE, 'mass on the root link')
-    NO_GRAVITY = (Severity.NOTE, 'a joint that never feels gravity')
+    NO_GRAVITY = (Severity.NOTE, 'a joint without gravity load')
     ZERO_VELOCITY_LIMIT = (Severity.NOTE, 'velocity limit 0')
     MIMIC = (Severity.NOTE, 'joints that follow another')
     UNREAD = (Severity.NOTE, 'attributes that are not read')

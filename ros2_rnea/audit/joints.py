@@ -24,7 +24,7 @@ from ros2_rnea.model.description import JointDescription, RobotDescription
 LENGTH_SLACK = 1e-3
 """Accepted deviation of an axis from unit length, for axes rounded to three digits."""
 
-ASKEW = 1e-5, 1e-2
+TILTED = 1e-5, 1e-2
 """Suspicious angles to the nearest coordinate axis [rad]: above rounding, below designs."""
 
 MOST_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
@@ -52,35 +52,36 @@ def joint_findings(description: RobotDescription) -> Iterator[Finding]:
         if joint.name in followers:
             names = ', '.join(map(repr, followers[joint.name]))
             yield Finding(
-                Kind.MIMIC, subject, f'it is followed by {names}, whose efforts count here')
+                Kind.MIMIC, subject,
+                f'it is followed by {names}, whose efforts are added to its own')
 
 
 def _origin(subject: str, joint: JointDescription) -> Iterator[Finding]:
     distance = hypot(*joint.origin.xyz)
     if distance > FARTHEST:
         yield Finding(
-            Kind.UNITS, subject, f"its origin is {distance:g} m from its parent link's: were it "
-            'millimetres?')
+            Kind.UNITS, subject,
+            f'its origin is {distance:g} m from that of its parent link: is it in millimetres?')
     angle = max(joint.origin.rpy, key=abs)
     if abs(angle) > 2.01 * pi:
         yield Finding(
-            Kind.UNITS, subject, f'its origin is turned by {angle:g} rad: was it in degrees?')
+            Kind.UNITS, subject, f'its origin is rotated by {angle:g} rad: is it in degrees?')
 
 
 def _axis(subject: str, joint: JointDescription) -> Iterator[Finding]:
     if not joint.type.has_axis:
         return
-    given = ' '.join(f'{number:g}' for number in joint.axis)
+    axis = ' '.join(f'{number:g}' for number in joint.axis)
     length = hypot(*joint.axis)
     if abs(length - 1.0) > LENGTH_SLACK:
         yield Finding(
-            Kind.AXIS, subject, f'its axis {given} has length {length:.6g}; only its direction '
-            'counts: give it length 1')
+            Kind.AXIS, subject, f'its axis {axis} has length {length:.6g}; only its direction '
+            'is used: give it length 1')
     tilt = hypot(*sorted(map(abs, joint.axis))[:2]) / length
-    if ASKEW[0] < tilt < ASKEW[1]:
+    if TILTED[0] < tilt < TILTED[1]:
         yield Finding(
-            Kind.AXIS, subject, f'its axis {given} is {tilt:.2g} rad off a coordinate axis: '
-            'intended, or a rounded rotation?')
+            Kind.AXIS, subject, f'its axis {axis} deviates by {tilt:.2g} rad from a coordinate '
+            'axis: is that intended, or a rounded rotation?')
 
 
 def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Finding]:
@@ -89,15 +90,15 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
     if isinf(joint.limits.effort):
         yield Finding(
             Kind.NO_EFFORT_LIMIT, subject,
-            'it has no effort limit: what is sent to it is not clamped')
+            'it has no effort limit: efforts sent to it are not clamped')
     elif joint.limits.effort == 0.0:
         yield Finding(
             Kind.ZERO_EFFORT_LIMIT, subject,
-            'its effort limit is 0: what is sent to it is clamped to nothing')
+            'its effort limit is 0: every effort sent to it is clamped to 0')
     if joint.limits.velocity == 0.0:
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,
-            'its velocity limit is 0: planners and controllers that honour it never move it')
+            'its velocity limit is 0: planners and controllers that obey it never move the joint')
 
 
 def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
@@ -105,23 +106,24 @@ def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
     if isinf(lower) or isinf(upper):
         yield Finding(
             Kind.NO_POSITION_LIMITS, subject,
-            f'it is {joint.type.label} and has no {_missing(lower, upper)}: other parsers of ROS '
-            'take that for 0; state it'
+            f'it is {joint.type.label} and has no {_missing(lower, upper)}: other ROS parsers '
+            'take a missing limit as 0; add it'
             + (', or make the joint continuous' if joint.type.turns_about_axis else ''))
         return
     if lower == upper and joint.mimic is None:
         yield Finding(
             Kind.LOCKED, subject,
-            f'its lower and upper limit are both {lower:g}: what honours them never moves it')
+            f'its lower and upper limit are both {lower:g}: a controller that obeys them never '
+            'moves the joint')
     largest = max(abs(lower), abs(upper))
     if joint.type.turns_about_axis and MOST_TURNS < largest < LIKE_NONE:
         yield Finding(
             Kind.UNITS, subject, f'its limits are {lower:g} and {upper:g} rad, '
-            f'{largest / (2 * pi):.1f} turns: were they degrees?')
+            f'{largest / (2 * pi):.1f} turns: are they in degrees?')
     if joint.type.slides_along_axis and FARTHEST < largest < LIKE_NONE:
         yield Finding(
             Kind.UNITS, subject,
-            f'its limits are {lower:g} and {upper:g} m: were they millimetres?')
+            f'its limits are {lower:g} and {upper:g} m: are they in millimetres?')
 
 
 def _missing(lower: float, upper: float) -> str:

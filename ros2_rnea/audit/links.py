@@ -83,12 +83,12 @@ def _inertia_in_link_axes(inertial: Inertial) -> Matrix:
 
 def _units(subject: str, inertial: Inertial) -> Iterator[Finding]:
     if inertial.mass > HEAVIEST:
-        yield Finding(Kind.UNITS, subject, f'its mass is {inertial.mass:g} kg: was it in grams?')
+        yield Finding(Kind.UNITS, subject, f'its mass is {inertial.mass:g} kg: is it in grams?')
     distance = hypot(*inertial.origin.xyz)
     if distance > FARTHEST:
         yield Finding(
-            Kind.UNITS, subject, f'its centre of mass is {distance:g} m from its origin: were it '
-            'millimetres?')
+            Kind.UNITS, subject,
+            f'its centre of mass is {distance:g} m from its origin: is it in millimetres?')
 
 
 def _impossible(subject: str, mass: float, moments: Moments) -> Finding | None:
@@ -99,12 +99,12 @@ def _impossible(subject: str, mass: float, moments: Moments) -> Finding | None:
     if small < -slack:
         return Finding(
             Kind.INERTIA_NEGATIVE, subject,
-            f'its inertia is not positive: {shown}; look for a sign or a copied off-diagonal')
+            f'its inertia is not positive: {shown}; check the signs and the off-diagonal elements')
     if small + middle < large - slack:
         return Finding(
             Kind.INERTIA_TRIANGLE, subject,
-            f'its inertia belongs to no body: the largest of the {shown} exceeds the sum of the '
-            'other two')
+            f'its inertia is physically impossible: the largest of the {shown} exceeds the sum of '
+            'the other two')
     if mass == 0.0 and large > 0.0:
         return Finding(
             Kind.INERTIA_WITHOUT_MASS, subject,
@@ -122,8 +122,8 @@ def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Findi
     if least_density(mass, moments) < LIGHTEST:
         yield Finding(
             Kind.TOO_LIGHT, subject,
-            f'{has}: filled evenly, that is {least_density(mass, moments):.2g} kg/m^3, less than '
-            'foam; the inertia is too large or the mass too small')
+            f'{has}: with a uniform density, that is {least_density(mass, moments):.2g} kg/m^3, '
+            'less than foam; the inertia is too large or the mass too small')
     elif least_density_of_a_ball(mass, moments) > DENSEST:
         yield Finding(
             Kind.TOO_DENSE, subject,
@@ -151,5 +151,5 @@ def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator
         yield Finding(
             Kind.WRONG_POINT, subject,
             f'its inertia (largest principal moment {moments[2]:.3g} kg m^2) fits its mass and '
-            "offset better about the link's origin; about the centre of mass, where URDF has it, "
-            f'that would be {large:.3g}: check what the CAD program exported')
+            "offset better about the link's origin; about the centre of mass, to which URDF "
+            f'refers it, it would be {large:.3g}: check the reference point of the CAD export')

@@ -87,14 +87,14 @@ def load_findings(robot: Robot, loads: Loads, mass: float) -> Iterator[Finding]:
             if moved[index] > 0.0 and not body.limits.lower == body.limits.upper:
                 yield Finding(
                     Kind.NO_GRAVITY, f'joint {name!r}',
-                    'gravity never loads it while the root link stands as it does')
+                    'gravity never loads it in this orientation of the root link')
         elif body.type.nv == 1 and 0.0 < body.limits.effort < largest:
             cause = 'gravity with the spring' if body.spring_stiffness else 'gravity alone'
             unit = 'N' if body.type.slides_along_axis else 'Nm'
             yield Finding(
                 Kind.OVERLOADED, f'joint {name!r}',
-                f'{cause} asks for up to {largest:.4g} {unit} within the position limits, '
-                f'but its effort limit is {body.limits.effort:.4g}: there it cannot hold itself')
+                f'{cause} needs up to {largest:.4g} {unit} within the position limits, but '
+                f'its effort limit is {body.limits.effort:.4g}: there it cannot hold the robot')
 
 
 def _positions(robot: Robot, samples: int) -> np.ndarray:
@@ -114,7 +114,7 @@ def _joint_positions(body: Body, samples: int, random: np.random.Generator) -> n
         q[:, body.type.quaternion] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
     elif body.type.nv == 1:
         q[:, 0] = _mixed(*_range(body), samples, random)
-    else:  # where a planar or cylindrical joint has gone does not matter, how it is turned does
+    else:  # of a planar or cylindrical joint, only the angle changes the gravity term
         q[:, body.type.coordinates.index('angle')] = random.uniform(-pi, pi, samples)
     return q
 
@@ -129,9 +129,9 @@ def _range(body: Body) -> tuple[float, float]:
 
 def _mixed(
         lower: float, upper: float, samples: int, random: np.random.Generator) -> np.ndarray:
-    """Return numbers of a range: first any of it, then its ends, then its middle as well."""
-    any_of_it = random.uniform(lower, upper, samples)
+    """Return random numbers of a range, one of its ends, and a mixture of both with the middle."""
+    anywhere = random.uniform(lower, upper, samples)
     ends = random.choice([lower, upper], samples)
     choice = random.integers(3, size=samples)
-    both = np.choose(choice, [any_of_it, ends, np.full(samples, 0.5 * (lower + upper))])
-    return np.choose(np.arange(samples) % 3, [any_of_it, ends, both])
+    both = np.choose(choice, [anywhere, ends, np.full(samples, 0.5 * (lower + upper))])
+    return np.choose(np.arange(samples) % 3, [anywhere, ends, both])

@@ -29,9 +29,9 @@ def spelling_findings(text: str) -> Iterator[Finding]:
         hint = did_you_mean(name, absent)
         if hint:
             shown = f'<{name}>' if is_element else f'an attribute {name}'
-            yield Finding(Kind.MISSPELT, where, f'it has {shown}, which nothing reads{hint}')
+            yield Finding(Kind.MISSPELT, where, f'it has {shown}, which is not read{hint}')
         elif not is_element:
             unknown.setdefault(where, []).append(name)
     for where, names in unknown.items():
         yield Finding(
-            Kind.UNREAD, where, f'nothing reads what it has as {", ".join(names)}')
+            Kind.UNREAD, where, f'its attributes {", ".join(names)} are not read')

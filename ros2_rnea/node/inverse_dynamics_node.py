@@ -103,7 +103,7 @@ class InverseDynamicsNode(Node):
         self._jumps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_time_jump)
-        for warning in parameters.not_understood(self):
+        for warning in parameters.unknown_parameters(self):
             self.get_logger().warning(warning)
 
     @property

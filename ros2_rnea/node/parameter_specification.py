@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""One parameter of the node: what it may be, and how that is said."""
+"""The specification of one parameter of the node: its type and range, and their description."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from ros2_rnea.errors import ArgumentError
 @dataclass(frozen=True)
 class Specification:
     """
-    One parameter: its default also says its type.
+    One parameter, whose default also determines its type.
 
-    :ivar default: a list's is a tuple, and one of several words is of an Enum with these values.
-    :ivar size: how many numbers a list has; None: as many ``items`` as there are.
+    :ivar default: a tuple for a list; a member of an Enum for a choice of several words.
+    :ivar size: the number of elements of a list of numbers; None: any number of ``items``.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Specification:
 
     def check(self, value: Any) -> Any:
         """
-        Return a value in this parameter's own type, a whole number for a float included.
+        Return a value in the type of this parameter; a float may be given as an integer.
 
-        :raises ArgumentError: naming the parameter, the value and what would do.
+        :raises ArgumentError: naming the parameter, the value and the values that are allowed.
         """
         if value is None:
             return self.default
@@ -59,7 +59,7 @@ class Specification:
         return usable
 
     def descriptor(self) -> ParameterDescriptor:
-        """Return what ``ros2 param describe`` shows."""
+        """Return the descriptor that ``ros2 param describe`` shows."""
         descriptor = ParameterDescriptor(
             name=self.name,
             description=self.description,
@@ -77,7 +77,7 @@ class Specification:
 
     @property
     def initial(self) -> Any:
-        """Return the default as ROS has it."""
+        """Return the default in its ROS type."""
         if isinstance(self.default, Enum):
             return self.default.value
         return list(self.default) if isinstance(self.default, tuple) else self.default

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node's parameters: what each means, what it may be, and the settings they amount to."""
+"""The node's parameters: their meaning, type and range, and the settings made from them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
 
 ASSUMED = 'assumed_positions.'
-"""Parameters below this name hold one joint's position each."""
+"""Prefix of the parameters that contain the assumed position of one joint each."""
 
 PER_JOINT = {
     ASSUMED: (
-        'Where joint {!r} stands while nothing measures it [rad or m].',
+        'Assumed position of joint {!r} while it is not measured [rad or m].',
         'as many numbers as the joint has coordinates'),
     **{parameter.name + '.': (
-        f"{parameter.meaning} of joint {{!r}}, over the description's [{parameter.unit}].",
+        f"{parameter.meaning} of joint {{!r}}, in place of the URDF's [{parameter.unit}].",
         parameter.needed) for parameter in JOINT_DYNAMICS},
 }
 
@@ -52,203 +52,230 @@ _DEFAULT = Settings()
 SPECIFICATIONS = (
     Specification(
         'robot_description', '',
-        'The URDF, where no topic of that name brings it. Xacro must be expanded.'),
+        'The URDF (xacro expanded), if it does not come on the topic of the same name.'),
     Specification(
         'joints', _DEFAULT.joints,
-        'The controlled joints, in the order of ~/commands: that of the controller. Empty: '
-        '~/effort names all joints of one degree of freedom and ~/commands stays silent.'),
+        'The controlled joints, in the order of ~/commands. It must be exactly the order of the '
+        'parameter joints of the controller that receives ~/commands. Empty: nothing is '
+        'published on ~/commands, while ~/effort (by joint name) and the services work.'),
     Specification(
         'mode', _DEFAULT.mode,
-        'feedforward: the effort for the desired motion. gravity_compensation: the effort that '
-        'holds the measured state. computed_torque: the effort at the measured state for the '
-        'desired acceleration, corrected by the gains times the error.'),
+        'feedforward: the effort of the desired motion (topic joint_trajectory); gravity without '
+        'one. gravity_compensation: the effort that holds the measured state, as for guiding by '
+        'hand. computed_torque: the effort at the measured state, for the desired acceleration '
+        'plus feedback (the gains times the errors).'),
     Specification(
         'arm', _DEFAULT.arm,
-        'What is controlled, by what it adds to commanded efforts by itself: generic: nothing. '
-        'franka: gravity and friction. ur: gravity.'),
+        'The type of arm, by the terms that it adds to commanded efforts by itself: generic '
+        '(none), franka (gravity and friction) or ur (gravity). A term that is sent as well '
+        'would act twice.'),
     Specification(
         'arm_gravity', _DEFAULT.arm_gravity,
-        "Acceleration of free fall in the root link's axes for which the arm compensates gravity "
-        'by itself [m/s^2], if that is not the true one, as for a tilted Franka: 0.0, 0.0, -9.81. '
-        'The difference in gravity is sent. Empty: the arm compensates the true gravity.',
+        'The gravity for which such an arm compensates, if it is not the true one [m/s^2], in '
+        'the axes of the root link. For a tilted arm that compensates as if it stood upright: '
+        '[0.0, 0.0, -9.81]; the true gravity is the parameter gravity. The difference is sent. '
+        'Empty: the arm compensates the true gravity.',
         items=float),
     Specification(
         'measured_lacks', _DEFAULT.measured_lacks,
-        'The terms that the efforts in joint_states lack, for the residual: automatic (by arm), '
-        'none, names such as gravity and friction, or all: they are no efforts but, for example, '
-        'motor currents, and no residual is computed.'),
+        'The terms that the efforts in joint_states lack; the residual in ~/terms is computed '
+        'without them. automatic: by arm. none: they have all terms. Names of terms, such as '
+        '[gravity, friction]. all: they are not efforts but, for example, motor currents, so '
+        'that there is no residual.'),
     Specification(
         'terms', _DEFAULT.terms,
-        'Which terms of the effort are sent; automatic: those that the arm does not add.'),
+        'The terms that are sent: automatic (those that the arm does not add), full, no_gravity, '
+        'no_gravity_no_friction, no_gravity_no_coriolis or gravity_only.'),
     Specification(
         'position_gains', _DEFAULT.position_gains,
-        'Gains of computed_torque on the position error [1/s^2]: one for all joints or one each, '
-        'in the order of joints.',
+        'Gains of computed_torque for the position error [1/s^2]: one number for all joints, or '
+        'one for each in the order of joints. With 100 and a velocity gain of 20 each joint '
+        'behaves like a critically damped oscillator of 10 rad/s.',
         items=float),
     Specification(
         'velocity_gains', _DEFAULT.velocity_gains,
-        'Likewise on the velocity error [1/s]; twice the root of the position gain damps '
-        'critically.',
+        'Gains of computed_torque for the velocity error [1/s]: one number for all joints, or '
+        'one for each in the order of joints. Critical damping needs twice the square root of '
+        'the position gain.',
         items=float),
     Specification(
         'effort_controller', '',
-        'The node that takes ~/commands, such as effort_controller: nothing is sent before its '
-        'joints are known to be ours, in their order. Empty: it is not looked at.'),
+        'Name of the controller that receives ~/commands, such as effort_controller. Nothing is '
+        'sent unless its joints are those in joints, in the same order. Empty: the controller is '
+        'not checked.'),
     Specification(
         'trajectory_controller', '',
-        'The joint_trajectory_controller whose rules are taken over, in place of the five '
-        'parameters on how trajectories are followed. Empty: they count as they are.'),
-    Specification('enabled', _DEFAULT.enabled, 'Whether efforts are published.'),
+        'Name of a joint_trajectory_controller. Its parameters then replace the five parameters '
+        'on how trajectories are followed, which begin with '
+        'allow_nonzero_velocity_at_trajectory_end. Empty: those five are used.'),
+    Specification(
+        'enabled', _DEFAULT.enabled,
+        'Whether efforts are published. The service ~/enable sets it.'),
     Specification(
         'gravity', _DEFAULT.gravity,
-        "Acceleration of free fall in the root link's axes [m/s^2]; turn it for a tilted mount.",
+        'Acceleration of free fall in the axes of the root link [m/s^2]. For a robot on the '
+        'ceiling it is [0.0, 0.0, 9.81]; for one on a wall it is along x or y.',
         size=3),
     Specification(
         'gravity_from_imu', _DEFAULT.gravity_from_imu,
-        'Whether the topic imu tells gravity; its frame_id is the link that it is mounted on.'),
+        'Whether gravity is taken from the topic imu, for a moving base. The frame_id of its '
+        'messages is the link on which the sensor is mounted.'),
     Specification(
         'gravity_time_constant', _DEFAULT.gravity_time_constant,
-        'Of the low-pass filter for what imu tells [s].',
+        'Time constant of the low-pass filter for gravity from the IMU [s].',
         0.0, 1e3),
     Specification(
         'state_timeout', _DEFAULT.state_timeout,
-        'How long the state of the controlled joints counts after its reception [s]; then '
-        'on_stale_state says what is sent.',
+        'How long the state of the controlled joints is used after its reception [s]. After that '
+        'it is stale, and on_stale_state applies.',
         1e-3, 10.0),
     Specification(
         'on_stale_state', _DEFAULT.on_stale_state,
-        'Once joint states have stopped: stop: nothing more is sent. decay: the effort blends '
-        'within state_timeout to gravity at the last state and stays there.'),
+        'What happens if the joint states stop: stop (nothing more is sent, and a controller '
+        'without a timeout holds the last effort) or decay (the effort is blended within '
+        'state_timeout to gravity at the last state, and stays there).'),
     Specification(
         'on_shutdown', _DEFAULT.on_shutdown,
-        'What the executable sends last, since controllers hold it for ever: the effort that '
-        'holds the last state, zero, or none: nothing more.'),
+        'The last effort before the node ends; controllers without a timeout hold it for ever: '
+        'gravity (the effort that holds the last state), zero, or none (nothing more is sent).'),
     Specification(
         'state_depth', 1,
-        'Queue depth of joint_states; more than one where several publishers share the topic.',
+        'Queue depth of joint_states; more than 1 if several publishers share the topic.',
         1, 1000, read_only=True),
     Specification(
         'rate', 0.0,
-        'Commands per second [Hz]; 0: one for each joint state that arrives.',
+        'Commands per second [Hz]. 0: one command for each joint state that arrives.',
         0.0, 10000.0),
     Specification(
         'lookahead', _DEFAULT.lookahead,
-        'How far ahead of now the desired motion is read [s]; the latency in /diagnostics is the '
-        'advice for it.',
+        'How far ahead of the present time the desired motion is read [s], to compensate the '
+        'delay until the effort acts. The latency in /diagnostics is a first value.',
         0.0, 1.0),
     Specification(
         'hold_tolerance', _DEFAULT.hold_tolerance,
-        'How far a joint may be from the end of its trajectory [rad or m] for the effort to be '
-        'that of the end; beyond it, gravity at the measured state.',
+        'Largest deviation of a joint from the end of its trajectory [rad or m] at which the '
+        'effort of the end is sent. Beyond it, gravity at the measured state is sent.',
         0.0, 1e3),
     Specification(
         'allow_nonzero_velocity_at_trajectory_end',
         _DEFAULT.rules.allow_nonzero_velocity_at_trajectory_end,
-        'Whether a trajectory may end in motion, as single points that are streamed do.'),
+        'Whether a trajectory may end in motion, as the single points that MoveIt Servo streams '
+        'do. The controller that moves the arm has a parameter of the same name.'),
     Specification(
         'allow_partial_joints_goal', _DEFAULT.rules.allow_partial_joints_goal,
-        'Whether a trajectory need not name all joints; as the controller has it.'),
+        'Whether a trajectory may omit joints. It must be as in the controller.'),
     Specification(
         'allow_trajectory_replacement', _DEFAULT.rules.allow_trajectory_replacement,
-        "Whether a trajectory runs on until its successor's stamp; as the controller has it."),
+        'Whether a trajectory continues until the start time of the next one. Otherwise it ends '
+        'when the next one is received. It must be as in the controller.'),
     Specification(
         'interpolate_from_desired_state', _DEFAULT.rules.interpolate_from_desired_state,
-        'Whether a trajectory leads in from the desired state; as the controller has it.'),
+        'Whether a trajectory starts from the desired state. Otherwise it starts from the '
+        'measured state. It must be as in the controller.'),
     Specification(
         'omitted_joints_stay_where_commanded', _DEFAULT.rules.omitted_joints_stay_where_commanded,
-        'Whether joints that a trajectory omits stay where they are desired to be, as with a '
-        'controller that commands positions, or where they are measured.'),
+        'Whether joints that a trajectory omits stay at their desired position, as with a '
+        'controller that commands positions. Otherwise they stay at their measured position.'),
     Specification(
         'controller_state_timeout', _DEFAULT.controller_state_timeout,
-        "How long a controller's reference counts after its reception [s].",
+        'How long the reference on controller_state is used after its reception [s].',
         1e-3, 1e3),
     Specification(
         'wrench_timeout', _DEFAULT.wrench_timeout,
-        'How long a wrench counts after its reception [s].',
+        'How long a wrench is used after its reception [s].',
         1e-3, 1e3),
     Specification(
         'wrench_fade_time', _DEFAULT.wrench_fade_time,
-        'How long a wrench fades after that [s].',
+        'How long a wrench fades out after wrench_timeout [s].',
         0.0, 1e3),
     Specification(
         'wrench_exerted_by', _DEFAULT.wrench_exerted_by,
-        'Whether the wrench topic tells what the environment does to the robot or what the robot '
-        'does to it.'),
+        'Who exerts the wrench on the topic wrench: environment (it acts on the robot) or robot '
+        '(it acts on the environment).'),
     Specification(
         'wrench_time_constant', _DEFAULT.wrench_time_constant,
-        'Of the low-pass filter for wrenches [s]; 0: none.',
+        'Time constant of the low-pass filter for wrenches [s]. 0: no filter.',
         0.0, 1e3),
     Specification(
         'wrench_force_deadband', _DEFAULT.wrench_force_deadband,
-        'Of a force, what exceeds this counts [N].',
+        'Deadband of the force [N]: only the part above it is used.',
         0.0, 1e6),
     Specification(
         'wrench_moment_deadband', _DEFAULT.wrench_moment_deadband,
-        'Of a moment, what exceeds this counts [Nm].',
+        'Deadband of the moment [Nm]: only the part above it is used.',
         0.0, 1e6),
     Specification(
         'wrench_tool_mass', _DEFAULT.wrench_tool_mass,
-        'Mass beyond the sensor that the description has too [kg]: its weight is taken out of '
-        'what the sensor reads.',
+        'Mass beyond the sensor that the URDF contains too [kg]. Its weight is subtracted from '
+        'the measured wrench, as it would be compensated twice otherwise.',
         0.0, 1e6),
     Specification(
         'wrench_tool_center', _DEFAULT.wrench_tool_center,
-        "The centre of that mass in the wrench's frame [m].",
+        'Centre of mass of the tool beyond the sensor, in the frame of the wrench [m].',
         size=3),
     Specification(
         'wrench_in_gravity_compensation', _DEFAULT.wrench_in_gravity_compensation,
-        'Whether wrenches count in gravity compensation too, where they cancel a guiding hand.'),
+        'Whether wrenches are compensated in mode gravity_compensation too. That would cancel '
+        'the force of a hand that guides the arm.'),
     Specification(
         'beyond_limits', _DEFAULT.beyond_limits,
-        'Where an effort exceeds its limit: clamp: it is cut. scale: all are made smaller by a '
-        'common factor.'),
+        'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (all '
+        'efforts are reduced by one common factor, so that their ratios stay).'),
     Specification(
         'effort_limit_factor', _DEFAULT.effort_limit_factor,
-        "Share of the description's effort limits that may be sent.",
+        "Share of the URDF's effort limits that may be sent, 0 to 1.",
         0.0, 1.0),
     Specification(
         'effort_rate_limit', _DEFAULT.effort_rate_limit,
-        'How fast an effort may change [Nm/s or N/s]; .inf: at once.',
+        'Rate limit: how fast the effort of a joint may change [Nm/s or N/s]. .inf: no limit.',
         1e-3, inf),
     Specification(
         'blend_time', _DEFAULT.blend_time,
-        'How long the effort takes [s] from what was sent last to what is right: at the start, '
-        'when it is enabled, and with new settings or a new robot.',
+        'How long the effort is blended [s] from the one that was sent last to the new one: at '
+        'the start, when the node is enabled, and after a change of settings or of the robot '
+        'model.',
         0.0, 60.0),
     Specification(
         'position_limit_margin', _DEFAULT.position_limit_margin,
-        'How far before the end of its travel a joint is no longer pushed towards it [rad or m].',
+        'Distance to the position limits of the URDF [rad or m] from which on a joint is no '
+        'longer driven towards the limit. The effort that holds it against gravity stays.',
         0.0, 1e3),
     Specification(
         'velocity_limit_factor', _DEFAULT.velocity_limit_factor,
-        "Share of the description's velocity limits from which on a joint is no longer pushed on.",
+        "Share of the URDF's velocity limits from which on a joint is no longer accelerated "
+        'further.',
         1e-3, inf),
     Specification(
         'mimic_tolerance', _DEFAULT.mimic_tolerance,
-        'How far a measured mimic joint may be off its leader [rad or m] before it is said.',
+        'Largest deviation of a measured mimic joint from the joint that it follows [rad or m]. '
+        'Beyond it, /diagnostics has a warning.',
         0.0, 1e3),
     Specification(
         'massless_links', (),
-        'Links that may move without an <inertial>; all others need one.'),
+        'Links that may move without an <inertial>. Any other moving link without one is an '
+        'error.'),
     Specification(
         'payload_links', (),
-        'Links whose payload can change at once; a payload on another link comes into force when '
-        'the robot has been compiled for it.  Each costs some time in every cycle.'),
+        'Links whose payload (~/set_payload) can change at once. A payload on another link is '
+        'used only when a model has been compiled for it. Each link costs some time in every '
+        'cycle.'),
     Specification(
         'strict_model', False,
-        'Whether a physically impossible inertia is an error rather than a warning.'),
+        'Whether a physically impossible inertia is an error. Otherwise it is a warning.'),
     Specification(
         'executor', EXECUTORS[0],
-        "What the executable waits with: rclpy's EventsExecutor, which takes half the processor "
-        'time, or its SingleThreadedExecutor; automatic: the first where this rclpy has it.',
+        'The rclpy executor of the executable: events (EventsExecutor, which needs half the '
+        'processor time), single_threaded (which every ROS release has), or automatic (events if '
+        'it exists).',
         choices=EXECUTORS, read_only=True),
     Specification(
         'thread_priority', 0,
-        'Priority of all threads of the executable under SCHED_FIFO; 0: the usual scheduler.',
+        'Real-time priority of all threads of the process under the scheduler SCHED_FIFO, 1 to '
+        '99. 0: the usual scheduler.',
         0, 99, read_only=True),
     Specification(
         'lock_memory', False,
-        'Whether the executable keeps all its memory from being swapped out.',
+        'Whether all memory of the process is locked, so that it is never swapped out.',
         read_only=True),
 )
 
@@ -257,9 +284,9 @@ BY_NAME = {specification.name: specification for specification in SPECIFICATIONS
 
 def declare(node: Node) -> None:
     """
-    Declare every parameter but those of single joints, which are not known yet.
+    Declare all parameters except those of single joints, since the joints are not known yet.
 
-    :raises ArgumentError: where a value from outside is out of range.
+    :raises ArgumentError: where a value in a file or on the command line is out of range.
     """
     for specification in SPECIFICATIONS:
         try:
@@ -271,9 +298,9 @@ def declare(node: Node) -> None:
 
 def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:
     """
-    Declare the parameters that each joint may have, one at a time.
+    Declare the parameters of each joint, one per iteration.
 
-    :param joints: how many degrees of freedom each has, by name.
+    :param joints: the number of degrees of freedom of each, by name.
     """
     for joint, dof in joints.items():
         for family, (description, constraint) in PER_JOINT.items():
@@ -288,11 +315,12 @@ def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:
 
 class NodeParameters(NamedTuple):
     """
-    What all parameters together amount to.
+    The values of all parameters, checked and converted.
 
-    :ivar own: the values of :data:`SPECIFICATIONS` in their own types, by name.
-    :ivar settings: of the policy.
-    :ivar joint_parameters: over the description's, such as ``{'damping': {'elbow': 0.1}}``.
+    :ivar own: the parameters in :data:`SPECIFICATIONS`, by name, in the types of their defaults.
+    :ivar settings: the settings of the policy.
+    :ivar joint_parameters: values that replace those of the description, such as
+        ``{'damping': {'elbow': 0.1}}``.
     """
 
     own: Mapping[str, Any]
@@ -302,30 +330,30 @@ class NodeParameters(NamedTuple):
 
 def values_of(node: Node) -> dict[str, Any]:
     """
-    Return all of the node's parameters by name, as ROS has them.
+    Return all of the node's parameters by name, in their ROS types.
 
-    Those of single joints count from the start, although they are declared only when the joints
-    are known.
+    They include the parameters of single joints that a file or the command line sets, although
+    these are declared only when the joints are known.
     """
-    given = {name: parameter.value for name, parameter in overrides(node).items()
+    early = {name: parameter.value for name, parameter in overrides(node).items()
              if name.startswith(tuple(PER_JOINT))}
     of_joints = (
         family + name for family in PER_JOINT
         for name in node.get_parameters_by_prefix(family[:-1]))
-    return {**given,
+    return {**early,
             **{name: node.get_parameter(name).value for name in (*BY_NAME, *of_joints)}}
 
 
 def overrides(node: Node) -> dict[str, Parameter]:
-    """Return the parameters in a file or on the command line, declared or not."""
+    """Return the parameters that a file or the command line sets, declared or not."""
     return getattr(node, '_parameter_overrides', {})
 
 
 def read(values: Mapping[str, Any]) -> NodeParameters:
     """
-    Return what parameter values amount to.
+    Check and convert parameter values.
 
-    :raises ArgumentError: naming the first parameter that does not fit.
+    :raises ArgumentError: naming the first parameter with an invalid value.
     """
     own = {name: spec.check(values.get(name)) for name, spec in BY_NAME.items()}
     assumed = {joint: _numbers(ASSUMED + joint, value)
@@ -354,7 +382,8 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
     try:
         return tuple(np.atleast_1d(np.asarray(value, dtype=float)).tolist())
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} is {value!r}; it needs a number or a list of them') from error
+        raise ArgumentError(
+            f'{name} is {value!r}; it needs a number or a list of numbers') from error
 
 
 def _number(kind: DynamicsParameter, name: str, value: Any) -> float:
@@ -364,8 +393,8 @@ def _number(kind: DynamicsParameter, name: str, value: Any) -> float:
     return float(value)
 
 
-def not_understood(node: Node) -> list[str]:
-    """Return what to say of parameters, in a file or on the command line, that there are not."""
+def unknown_parameters(node: Node) -> list[str]:
+    """Return a warning for each unknown parameter in a file or on the command line."""
     return [
         f'there is no parameter {name!r}{did_you_mean(name, BY_NAME)}'
         for name in overrides(node)

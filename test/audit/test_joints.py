@@ -89,15 +89,15 @@ def test_who_follows_is_said_of_the_leader():
         for child, mimic in (('b', None), ('c', Mimic('to_b')), ('d', Mimic('to_b', -1.0))))
     [finding] = [finding for finding in audit(RobotDescription('r', links, joints))
                  if finding.kind.name == 'MIMIC']
-    assert str(finding) == "joint 'to_b': it is followed by 'to_c', 'to_d', whose efforts count " \
-        'here'
+    assert str(finding) == "joint 'to_b': it is followed by 'to_c', 'to_d', whose efforts are " \
+        'added to its own'
 
 
 @pytest.mark.parametrize('axis, words', [
     ((0.0, 1.0, 1.0), 'length 1.41421'),
     ((0.0, 0.5, 0.0), 'length 0.5'),
-    ((0.0, 1.0, 0.001), '0.001 rad off'),
-    ((0.0, -1.0, 5e-5), '5e-05 rad off'),
+    ((0.0, 1.0, 0.001), 'deviates by 0.001 rad'),
+    ((0.0, -1.0, 5e-5), 'deviates by 5e-05 rad'),
 ])
 def test_an_axis_that_was_hardly_meant_is_found(axis, words):
     found = findings_of_joint(axis=axis)
@@ -111,12 +111,12 @@ def test_an_axis_that_was_meant_is_no_finding(axis):
 
 
 @pytest.mark.parametrize('kind, values, words', [
-    (REVOLUTE, {'limits': JointLimits(-180.0, 180.0, 2.0, 300.0)}, 'were they degrees?'),
-    (REVOLUTE, {'limits': JointLimits(0.0, 90.0, 2.0, 300.0)}, 'were they degrees?'),
-    (PRISMATIC, {'limits': JointLimits(0.0, 40.0, 2.0, 300.0)}, 'were they millimetres?'),
-    (REVOLUTE, {'origin': Pose((0.0, 0.0, 330.0))}, 'were it millimetres?'),
-    (REVOLUTE, {'origin': Pose(rpy=(0.0, -90.0, 0.0))}, 'was it in degrees?'),
-    (JointType.FIXED, {'origin': Pose(rpy=(0.0, -90.0, 0.0))}, 'was it in degrees?'),
+    (REVOLUTE, {'limits': JointLimits(-180.0, 180.0, 2.0, 300.0)}, 'are they in degrees?'),
+    (REVOLUTE, {'limits': JointLimits(0.0, 90.0, 2.0, 300.0)}, 'are they in degrees?'),
+    (PRISMATIC, {'limits': JointLimits(0.0, 40.0, 2.0, 300.0)}, 'are they in millimetres?'),
+    (REVOLUTE, {'origin': Pose((0.0, 0.0, 330.0))}, 'is it in millimetres?'),
+    (REVOLUTE, {'origin': Pose(rpy=(0.0, -90.0, 0.0))}, 'is it in degrees?'),
+    (JointType.FIXED, {'origin': Pose(rpy=(0.0, -90.0, 0.0))}, 'is it in degrees?'),
 ])
 def test_other_units_are_suspected(kind, values, words):
     assert words in findings_of_joint(kind, **values)['UNITS']

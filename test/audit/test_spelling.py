@@ -33,12 +33,12 @@ def found(text):
 
 
 @pytest.mark.parametrize('content, subject, words', [
-    ('<limit efort="3"/>', "joint 'j' <limit>", "efort, which nothing reads; did you mean 'effo"),
+    ('<limit efort="3"/>', "joint 'j' <limit>", "efort, which is not read; did you mean 'effo"),
     ('<origin xzy="0 0 1"/>', "joint 'j' <origin>", "did you mean 'xyz'"),
     ('<origin rpi="0 0 1"/>', "joint 'j' <origin>", "did you mean 'rpy'"),
     ('<dynamics dampng="3"/>', "joint 'j' <dynamics>", "did you mean 'damping'"),
     ('<mimic joint="k" mutliplier="3"/>', "joint 'j' <mimic>", "did you mean 'multiplier'"),
-    ('<limits effort="3"/>', "joint 'j'", "<limits>, which nothing reads; did you mean 'limit'"),
+    ('<limits effort="3"/>', "joint 'j'", "<limits>, which is not read; did you mean 'limit'"),
     ('<dynamic damping="3"/>', "joint 'j'", "did you mean 'dynamics'"),
 ])
 def test_a_misspelt_name_is_found_with_what_was_meant(content, subject, words):
@@ -56,7 +56,7 @@ def test_an_inertia_outside_of_inertial_is_found():
 
 def test_attributes_that_nobody_reads_are_one_note_for_each_element():
     assert found(joint('<dynamics damping="1" mu_coulomb="0" K="7000"/>')) == [
-        ('UNREAD', "joint 'j' <dynamics>", 'nothing reads what it has as mu_coulomb, K')]
+        ('UNREAD', "joint 'j' <dynamics>", 'its attributes mu_coulomb, K are not read')]
 
 
 def test_a_name_like_one_that_is_there_too_is_not_taken_for_it():

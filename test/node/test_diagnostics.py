@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node import diagnostics
-from ros2_rnea.node.diagnostics import Diagnostics, PERSISTENT, LATENCY_WINDOW, LEVELS, PERIOD
+from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD, PERSISTENT
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)

@@ -109,7 +109,7 @@ def test_payloads_are_carried_replaced_and_removed_by_name(arm):
 
 
 @pytest.mark.parametrize('fields, said', [
-    ({'moments': (0.01, 0.01, 0.5)}, 'belongs to no body'),
+    ({'moments': (0.01, 0.01, 0.5)}, 'its inertia is physically impossible'),
     ({'moments': (0.01, -0.01, 0.01)}, 'not positive'),
     ({'moments': (inf, 0.01, 0.01)}, 'inertia'),
     ({'mass': 0.0}, 'no mass'),

@@ -11,7 +11,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""config/inverse_dynamics.yaml says what the node's table of parameters says."""
+"""config/inverse_dynamics.yaml contains what the node's table of parameters contains."""
+
+import re
 
 import pytest
 from repository import ROOT
@@ -37,8 +39,14 @@ def test_the_file_has_the_defaults(values):
     assert read(values).settings == Settings()
 
 
-def test_every_parameter_in_the_file_has_a_comment_above_it():
-    lines = FILE.read_text().splitlines()
-    for name in BY_NAME:
-        number = next(i for i, line in enumerate(lines) if line.strip().startswith(f'{name}:'))
-        assert lines[number - 1].strip().startswith('#'), name
+def test_the_comment_above_a_parameter_is_its_description():
+    comments, block = {}, []
+    for line in map(str.strip, FILE.read_text().splitlines()):
+        if line.startswith('#'):
+            block.append(line[1:].strip())
+            continue
+        comments[line.partition(':')[0]] = re.sub(r'\s+', ' ', ' '.join(block)).replace('`', '')
+        block = []
+    for name, specification in BY_NAME.items():
+        # Headings of sections stand directly above the first comment.
+        assert re.sub('^-+ .* -+ ', '', comments[name]) == specification.description, name

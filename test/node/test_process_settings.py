@@ -86,7 +86,7 @@ def test_a_thread_beside_the_cycle_does_not_get_the_priority(monkeypatch):
 @pytest.mark.parametrize('limit, user, result, said', [
     (resource.RLIM_INFINITY, 1000, 0, ''),
     (8 << 20, 0, 0, ''),
-    (8 << 20, 1000, 0, 'memory is not locked: 8 MiB may be'),
+    (8 << 20, 1000, 0, 'memory is not locked, because only 8 MiB may be'),
     (resource.RLIM_INFINITY, 1000, -1, 'memory is not locked: '),
 ])
 def test_memory_is_locked_where_all_of_it_may_be(monkeypatch, limit, user, result, said):

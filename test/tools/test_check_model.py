@@ -151,10 +151,10 @@ def test_the_same_said_of_several_parts_is_said_once():
     findings = [Finding(Kind.TOO_LIGHT, f"link '{name}'", 'too light') for name in 'abc']
     findings.append(Finding(Kind.NO_GRAVITY, "joint 'j'", 'never'))
     assert findings_report(findings) == [
-        'SUSPICIOUS (3): it can be computed, but is probably not what was meant',
+        'SUSPICIOUS (3): the dynamics is defined, but the value is probably a mistake',
         "  links 'a', 'b', 'c'",
         '      too light',
-        'NOTE (1): good to know; nothing needs to change',
+        'NOTE (1): for information; nothing needs to change',
         "  joint 'j'",
         '      never']
     assert verdict(findings) == '0 errors, 0 impossible, 3 suspicious, 1 notes'

@@ -524,8 +524,9 @@ class Configuration:
         self._is_summary_due = False
         self._diagnostics.notice('robot', '')
         if self._model is not None and self.policy is not None:
-            log_model_summary(self._model, self.policy, parameters.overrides(self._node),
-                      self._node.get_logger())
+            log_model_summary(
+                self._model, self.policy, parameters.overrides(self._node),
+                self._node.get_logger())
 
     def _replace_policy(self, policy: FeedforwardPolicy, transition: float | None) -> None:
         if self.policy is not None:

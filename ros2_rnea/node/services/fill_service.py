@@ -35,7 +35,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.models.model_summary import NO_ROBOT
-from ros2_rnea.node.services.fill_answer import FillContext, fill_context
+from ros2_rnea.node.services.fill_answer import fill_context, FillContext
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain

@@ -33,7 +33,7 @@ PACKAGES = {PINOCCHIO: 'pin', MUJOCO: 'mujoco', PACKAGE: PACKAGE, 'NumPy': 'nump
 def page(proof, examples):
     """Return the whole page; ``examples`` are all robots that there are."""
     parts = [
-        f'.. Written by {COMMAND}; what is changed here is lost.',
+        f'.. Written by {COMMAND}; changes to this file will be overwritten.',
         _heading('Every robot against Pinocchio and MuJoCo', '='),
         _summary(proof, examples),
         _how(proof),
@@ -44,8 +44,8 @@ def page(proof, examples):
     for engine in (PINOCCHIO, MUJOCO):
         parts += [_heading(f'{engine}, by robot'), _by_robot(proof, engine)]
     parts += [
-        _heading('What was left out, and why'), _skipped(proof, examples),
-        _heading('What was done to a description first'), _remarks(examples),
+        _heading('Comparisons that are left out, and why'), _skipped(proof, examples),
+        _heading('Changes that were made to descriptions'), _remarks(examples),
         _heading('Versions'), _versions(),
     ]
     return '\n\n'.join(parts) + '\n'
@@ -78,22 +78,23 @@ def _how(proof):
     states = max((m.states for m in proof.measurements), default=0)
     return f"""\
 The robots are the URDF files of the Python package {PACKAGE}, each on a fixed and on a floating
-base.  For each, {states} random states: angles and lengths within ±3, orientations uniform,
-velocities and accelerations within ±3.  An error is the largest difference over the largest
-magnitude of that quantity in that state; of links, over all links together.  The limit is
-{TOLERANCE:.0e}.
+base.  Each is compared at {states} random states: angles and lengths within ±3, uniformly
+distributed orientations, velocities and accelerations within ±3.  A relative error is the
+largest difference in a state, divided by the largest magnitude of the quantity in that state;
+for quantities of links, all links are taken together.  The limit is {TOLERANCE:.0e}.
 
-Forward dynamics gets the efforts that the engine finds for the random motion.  Where a joint's
-friction is large and what it moves is light, accelerations follow from a small difference of
-large efforts, and doubles do not hold the last digits.  There the limit is
-{ROUNDINGS[PINOCCHIO]:g} times what one rounding of the mass matrix and of the efforts changes
-(Skeel's condition number times half the distance between doubles), and {ROUNDINGS[MUJOCO]:g}
-times for MuJoCo, which turns all inertias into principal axes first; such robots are listed
-below.  The column ABA → RNEA shows that the accelerations nonetheless belong to the efforts.
+Forward dynamics is computed for the efforts that the engine finds for the random motion.  Where
+a joint has large friction and moves a light link, the acceleration follows from a small
+difference of large efforts, and loses digits to rounding.  There the limit is
+{ROUNDINGS[PINOCCHIO]:g} times the change that one rounding of the mass matrix and of the
+efforts causes (Skeel's condition number times half the distance between two doubles), and
+{ROUNDINGS[MUJOCO]:g} times for MuJoCo, which first transforms all inertias to principal axes.
+These robots are listed below.  The column ABA → RNEA shows that the accelerations nonetheless
+need the given efforts.
 
-Conventions of the engines are translated in ``test/support/pinocchio_oracle.py`` and
-``mujoco_oracle.py``; friction, which neither has as we do, is added there from the URDF.
-What is compared is listed in ``test/support/proof/quantities.py``."""
+``test/support/pinocchio_oracle.py`` and ``mujoco_oracle.py`` convert between the conventions of
+the engines.  They add the friction of the URDF, which neither engine models in the same way.
+``test/support/proof/quantities.py`` lists the quantities that are compared."""
 
 
 def worst_by_quantity(proof):
@@ -116,8 +117,8 @@ def _ill_conditioned(proof):
             for m in proof.measurements if m.errors.get('ABA', 0.0) > TOLERANCE]
     if not rows:
         return []
-    return [_heading('Accelerations that rounding leaves less certain than the limit'),
-            _table(['engine', 'robot', 'difference to us', 'one rounding',
+    return [_heading('Accelerations whose rounding errors exceed the limit'),
+            _table(['engine', 'robot', 'difference to ros2_rnea', 'one rounding',
                     'ABA → RNEA'], rows)]
 
 
@@ -144,8 +145,8 @@ def _skipped(proof, examples):
         for m in proof.measurements:
             if m.robot == example.name and m.massless:
                 rows.append([m.robot, m.engine, base(m.floating_base),
-                             'forward dynamics only: no inertia on what moves '
-                             f'{", ".join(m.massless)}; accelerations are undefined'])
+                             'forward dynamics is left out: no mass is moved by the joints '
+                             f'{", ".join(m.massless)}'])
     return _table(['robot', 'engine', 'base', 'reason'], rows, look='text')
 
 

@@ -31,7 +31,8 @@ class ExampleRobot:
     A URDF of the package.
 
     :ivar name: its path in the package, folders that all have left out.
-    :ivar text: URDF; where our name for the floating base was taken, the taker is renamed.
+    :ivar text: the URDF, in which a joint with this package's name of the floating base is
+        renamed.
     :ivar massless: links that move without any ``<inertial>``, one for each rigid group.
     """
 
@@ -62,7 +63,8 @@ def _example_robot(path):
     taken = f'<joint name="{FLOATING_BASE}"'
     if taken in text:
         text = text.replace(taken, f'<joint name="{FLOATING_BASE}_of_the_file"')
-        remarks.append(f'its fixed joint {FLOATING_BASE!r}, a name that is ours, renamed')
+        remarks.append(
+            f'its fixed joint {FLOATING_BASE!r} is renamed, because this package uses that name')
     return ExampleRobot(name, text, massless, tuple(remarks))
 
 
