@@ -29,9 +29,9 @@ from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.call import check_array, Target
-from ros2_rnea.kernels.compiled import CompiledKernels, KernelSpec
+from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Kernels
-from ros2_rnea.kernels.tracing import Variant
+from ros2_rnea.kernels.tracing import KernelSpec, Variant
 from ros2_rnea.model.tree import Tree
 
 Function = Callable[..., Any]
@@ -143,22 +143,21 @@ class Evaluator:
             self._function(
                 self._kernels, quantity, self._variant._replace(wrenches=wrenches), rows)
 
-    def object_files(self, asked: Iterable[Quantity]) -> tuple[bytes, ...]:
-        """Return the machine code for single states, with wrenches and without; see load()."""
-        kernels = self._kernels
-        if not isinstance(kernels, CompiledKernels):
+    def code(self, asked: Iterable[Quantity]) -> tuple[bytes, ...]:
+        """Return the kernels for single states, with wrenches and without; see load()."""
+        if self._kernels is None:
             return ()
-        return tuple(kernels.object_file(spec)[1] for spec in self._specs(asked))
+        return tuple(map(self._kernels.code, self._specs(asked)))
 
     def load(self, asked: Iterable[Quantity], code: Iterable[bytes]) -> None:
         """
-        Load what :meth:`object_files` of the same robot returned in another process.
+        Load what :meth:`code` of the same robot returned in another process.
 
-        :raises CompilerError: where it is not machine code.
+        :raises CompilerError: where it is no code of kernels.
         """
-        if isinstance(self._kernels, CompiledKernels):
-            for spec, file in zip(self._specs(asked), code):
-                self._kernels.load(spec, file)
+        if self._kernels is not None:
+            for spec, kernel in zip(self._specs(asked), code):
+                self._kernels.load(spec, kernel)
 
     def _specs(self, asked: Iterable[Quantity]) -> list[KernelSpec]:
         variants = [self._variant._replace(wrenches=wrenches) for wrenches in (False, True)]

@@ -161,23 +161,25 @@ class Robot(Observables):
 
     def machine_code(self, *names: str) -> tuple[bytes, ...]:
         """
-        Return the object files of kernels, so that another process need not compile them.
+        Return the code of kernels, so that another process need not compile them.
 
         They are those that single states take, with wrenches and without.
 
         :param names: of methods, as for :meth:`compile`.
-        :return: empty for an engine without machine code.
+        :return: object files, or bytecode of the engine ``python``; empty for ``textbook``, which
+            has no kernels.
         """
-        return self._evaluator.object_files(_quantities(names))
+        return self._evaluator.code(_quantities(names))
 
     def load_machine_code(self, names: Iterable[str], code: Iterable[bytes]) -> None:
         """
         Use what :meth:`machine_code` of the same robot returned, on this machine.
 
-        It is run, so it must come from a process that is trusted.
+        It is run, so it must come from a process that is trusted, and that has the same version of
+        Python.
 
         :param names: the methods that it was asked for.
-        :raises CompilerError: where it is not machine code.
+        :raises CompilerError: where it is no code of kernels.
         """
         self._evaluator.load(_quantities(names), code)
 

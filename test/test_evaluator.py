@@ -24,8 +24,9 @@ from ros2_rnea import Engine, Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, CompilerError
 from ros2_rnea.evaluator import Evaluator
+from ros2_rnea.kernels import compiled, python
 from ros2_rnea.kernels.engines import kernels_of
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
@@ -38,7 +39,7 @@ from ros2_rnea.model.description import (
     RobotDescription,
 )
 from ros2_rnea.model.tree import attach, payload_inertia
-from small_robots import FREE_FLYER, joint, link, robot
+from small_robots import ARM, FREE_FLYER, joint, link, robot
 
 # --- every quantity, on robots of every kind
 
@@ -178,6 +179,44 @@ def test_python_computes_every_quantity_as_the_textbook_does(drawn):
 @given(asked())
 def test_machine_code_computes_every_quantity_as_the_textbook_does(drawn):
     check_all_quantities(drawn, Engine.COMPILED)
+
+
+# --- kernels from another process
+
+NAMES = ('inverse_dynamics', 'gravity', 'effort_terms')
+
+
+@for_each_engine
+def test_code_of_another_process_is_loaded_and_not_made_again(engine, monkeypatch):
+    ours, textbook = pair(engine)
+    code = ours.machine_code(*NAMES)
+    assert all(code) and all(isinstance(kernel, bytes) for kernel in code)
+    other = pair(engine)[0]
+    other.load_machine_code(NAMES, code)
+    for module in (compiled, python):
+        monkeypatch.setattr(module, 'trace', refuse)
+    monkeypatch.setattr(compiled, 'cache', refuse)
+    for wrenches in (None, np.full((len(other.tree.bodies), 6), 0.3)):
+        assert_close(other.inverse_dynamics(*STATE, f_ext=wrenches),
+                     textbook.inverse_dynamics(*STATE, f_ext=wrenches))
+    assert_close(other.gravity(STATE[0]), textbook.gravity(STATE[0]))
+
+
+@for_each_engine
+@pytest.mark.parametrize('code', [b'', b'neither one nor the other', b'N'])
+def test_code_that_is_none_is_refused(engine, code):
+    robot = pair(engine)[0]
+    with pytest.raises(CompilerError, match=f'{len(code)} bytes are no'):
+        robot.load_machine_code(NAMES, [code])
+
+
+def test_textbook_has_no_code():
+    assert Robot.from_urdf(ARM, engine='textbook').machine_code(*NAMES) == ()
+
+
+def refuse(*arguments):
+    """Stand in for what must not be called."""
+    raise AssertionError('a kernel was made')
 
 
 # --- what a kernel refuses

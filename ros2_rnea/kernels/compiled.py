@@ -28,7 +28,7 @@ from importlib.machinery import BYTECODE_SUFFIXES, SOURCE_SUFFIXES
 import logging
 from pathlib import Path
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
@@ -43,7 +43,14 @@ from ros2_rnea.kernels.call import (
     rows_call,
     Target,
 )
-from ros2_rnea.kernels.tracing import arrays, input_size, PARAMETERS, trace, Variant
+from ros2_rnea.kernels.tracing import (
+    arrays,
+    input_size,
+    KernelSpec,
+    PARAMETERS,
+    trace,
+    Variant,
+)
 from ros2_rnea.model.description import JointLimits
 from ros2_rnea.model.tree import Tree
 
@@ -62,24 +69,6 @@ OPERATIONS_A_SECOND = 6_000
 
 SOURCES = ('dynamics', 'kernels', 'model', 'spatial')
 """The modules and packages that determine the machine code of kernels."""
-
-
-class KernelSpec(NamedTuple):
-    """
-    What a kernel computes.
-
-    :ivar function: ``one`` or ``rows``.
-    :ivar variant: without what the quantity does not depend on.
-    """
-
-    function: str
-    quantity: Quantity
-    variant: Variant
-
-    @property
-    def name(self) -> tuple[str, str, Variant]:
-        """Return what identifies it among the kernels of the same robot."""
-        return self.function, self.quantity.name, self.variant
 
 
 class CompiledKernels:
@@ -155,12 +144,15 @@ class CompiledKernels:
         spec = KernelSpec(function, quantity, variant.relevant_to(quantity))
         with self._lock:
             if spec.name not in self._loaded:
-                _, code = self.object_file(spec)
-                self._loaded[spec.name] = machine.load(code)
+                self._loaded[spec.name] = machine.load(self.code(spec))
             return self._loaded[spec.name]
 
+    def code(self, spec: KernelSpec) -> bytes:
+        """Return the object file of a kernel, from the cache or the compiler."""
+        return self.object_file(spec)[1]
+
     def object_file(self, spec: KernelSpec) -> tuple[str, bytes]:
-        """Return the key and the object file of a kernel, from the cache or the compiler."""
+        """Return the same with its key in the cache."""
         key = self._key(spec)
         code = cache().get(key)
         if code is None:

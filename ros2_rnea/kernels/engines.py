@@ -28,7 +28,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, machine
 from ros2_rnea.kernels.compiled import cache, CompiledKernels
 from ros2_rnea.kernels.python import PythonKernels
-from ros2_rnea.kernels.tracing import Variant
+from ros2_rnea.kernels.tracing import KernelSpec, Variant
 from ros2_rnea.model.tree import Tree
 
 VARIABLE = 'ROS2_RNEA_ENGINE'
@@ -62,6 +62,12 @@ class Kernels(Protocol):
             self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
             ) -> Callable[..., bool]:
         """Return the same for many states: all arrays but the parameters have rows of states."""
+
+    def code(self, spec: KernelSpec) -> bytes:
+        """Return a kernel in a form that another process can load."""
+
+    def load(self, spec: KernelSpec, code: bytes) -> None:
+        """Load what :meth:`code` of the same robot returned in another process."""
 
 
 def engine_of(wish: Engine | str | None) -> Engine:

@@ -21,12 +21,14 @@ a number for each row.
 from __future__ import annotations
 
 from collections.abc import Callable
+import marshal
 from math import inf, nan
 from typing import Any
 
 import numpy as np
 from ros2_rnea import spatial
 from ros2_rnea.dynamics.quantity import Quantity
+from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels.graph import (
     ADD,
     CONSTANT,
@@ -42,7 +44,7 @@ from ros2_rnea.kernels.graph import (
     SUBTRACT,
     Symbol,
 )
-from ros2_rnea.kernels.tracing import Trace, trace, Variant
+from ros2_rnea.kernels.tracing import KernelSpec, Trace, trace, Variant
 from ros2_rnea.model.tree import Tree
 
 Array = np.ndarray
@@ -68,7 +70,7 @@ class PythonKernels:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._made: dict[tuple[str, Variant], Function] = {}
+        self._made: dict[tuple[str, str, Variant], Function] = {}
 
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
         """Return a function ``f(*inputs, output) -> True`` for one state."""
@@ -99,14 +101,30 @@ class PythonKernels:
 
         return call
 
+    def code(self, spec: KernelSpec) -> bytes:
+        """Return a kernel's bytecode, which only this version of Python understands."""
+        text = source(trace(self._tree, spec.quantity, spec.variant))
+        return marshal.dumps(
+            compile(text, f'<{spec.quantity.name} of {self._tree.name}>', 'exec'))
+
+    def load(self, spec: KernelSpec, code: bytes) -> None:
+        """
+        Load a kernel's bytecode, which was made for this tree by this version of Python.
+
+        :raises CompilerError: where it is no bytecode.
+        """
+        namespace = dict(VOCABULARY)
+        try:
+            exec(marshal.loads(code), namespace)
+        except (EOFError, TypeError, ValueError) as error:
+            raise CompilerError(f'{len(code)} bytes are no bytecode: {error}') from error
+        self._made[spec.name] = namespace['kernel']
+
     def _function(self, quantity: Quantity, variant: Variant) -> Function:
-        key = (quantity.name, variant)
-        if key not in self._made:
-            namespace = dict(VOCABULARY)
-            text = source(trace(self._tree, quantity, variant))
-            exec(compile(text, f'<{quantity.name} of {self._tree.name}>', 'exec'), namespace)
-            self._made[key] = namespace['kernel']
-        return self._made[key]
+        spec = KernelSpec('one', quantity, variant.relevant_to(quantity))  # and for rows
+        if spec.name not in self._made:
+            self.load(spec, self.code(spec))
+        return self._made[spec.name]
 
 
 def _columns(array: Array) -> list[Array]:

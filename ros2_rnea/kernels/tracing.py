@@ -78,6 +78,24 @@ class Variant(NamedTuple):
             self.wrenches and WRENCHES in quantity.depends_on)
 
 
+class KernelSpec(NamedTuple):
+    """
+    What a kernel computes.
+
+    :ivar function: ``one`` or ``rows``.
+    :ivar variant: without what the quantity does not depend on.
+    """
+
+    function: str
+    quantity: Quantity
+    variant: Variant
+
+    @property
+    def name(self) -> tuple[str, str, Variant]:
+        """Return what identifies it among the kernels of the same robot."""
+        return self.function, self.quantity.name, self.variant
+
+
 class Guard(NamedTuple):
     """
     A number that a kernel checks: if its magnitude exceeds the bound, Python computes instead.
