@@ -14,15 +14,15 @@
 """
 A tree that needs the same efforts as another, of all motions, and costs less to compute.
 
-Two freedoms that a description leaves are used.  *Frames*: how the frame of a body is turned
-changes no effort; with each joint's axis along z, many coordinates are 0.  *Inertia*: the part of
-a body that looks the same however its joint moves, and that its joint does not feel, can as well
-sit in the parent (Khalil and Dombre, *Modeling, Identification and Control of Robots*, 2002,
-section 9.4: the base inertial parameters).
+A description leaves two things open.  *Frames*: the orientation of a body's frame changes no
+effort; with each joint's axis along z, many coordinates are 0.  *Inertia*: a part of a body's
+inertia that the motion of its joint does not change, and that does not affect the joint's effort,
+can be moved to the parent (Khalil and Dombre, *Modeling, Identification and Control of Robots*,
+2002, section 9.4: the base inertial parameters).
 
-What follows from efforts is that of the first tree: the mass matrix, C, forward dynamics.
-Energies, the centre of mass and the wrenches within joints are not, nor are the inertias any
-longer those of single bodies.
+Quantities that are determined by efforts are those of the original tree: the mass matrix, C and
+forward dynamics.  Energies, the centre of mass and the wrenches within joints differ, and the
+inertias are no longer those of single bodies.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from ros2_rnea.spatial import (
 AXES = X_AXIS, Y_AXIS, Z_AXIS = IDENTITY.rows
 
 ROUNDING = 1e-14
-"""Coordinates this close to 0, 1 or -1 are taken for it: rounding has moved them."""
+"""Coordinates this close to 0, 1 or -1 are set to that number, to remove rounding errors."""
 
 
 def reduced(tree: Tree) -> Tree:
@@ -102,10 +102,10 @@ def _turn_to_axis(body: Body) -> Transform:
 
 def _split(type_: JointType, whole: Inertia) -> tuple[Inertia, Inertia]:
     """
-    Return an inertia in two parts: what has to stay, and what the parent may carry instead.
+    Return an inertia in two parts: the one that must stay, and the one that the parent can have.
 
-    Through a turn about z that is a rod on the axis: it does not resist the turn and looks the
-    same after it.  Through a slide it is what has no mass, so that it matters not where it is.
+    For a rotation about z the latter is a rod on the axis, which does not resist the rotation and
+    is not changed by it.  For a translation it is the part without mass, which has no position.
     """
     if type_.slides_along_axis:
         return Inertia(whole.m, whole.h, MASSLESS.I_origin), Inertia(0.0, ZERO, whole.I_origin)

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""How efforts change, against complex steps and against the derivative of the graph itself."""
+"""Derivatives of efforts, against complex steps and the derivative of the graph itself."""
 
 from __future__ import annotations
 

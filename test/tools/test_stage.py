@@ -19,7 +19,7 @@ pytest.importorskip('rclpy')
 pytest.importorskip('ros2_rnea_interfaces')
 pytest.importorskip('mujoco')
 from ros2_rnea.tools.demo.scenes import SCENES  # noqa: E402
-from ros2_rnea.tools.demo.stage import Deeds  # noqa: E402
+from ros2_rnea.tools.demo.stage import TimedActions  # noqa: E402
 
 
 @pytest.mark.parametrize(('times', 'done'), [
@@ -30,11 +30,11 @@ from ros2_rnea.tools.demo.stage import Deeds  # noqa: E402
     ((1.5, 2.5), 'ab'),
     ((2.5, 2.6, 2.7), 'ab'),  # late: one after the other all the same
 ])
-def test_deeds_are_done_once_and_when_they_are_due(times, done):
+def test_actions_are_executed_once_and_when_they_are_due(times, done):
     seen = []
-    deeds = Deeds((1.0, lambda: seen.append('a')), (2.0, lambda: seen.append('b')))
+    actions = TimedActions((1.0, lambda: seen.append('a')), (2.0, lambda: seen.append('b')))
     for time in times:
-        deeds(time)
+        actions(time)
     assert ''.join(seen) == done
 
 

@@ -53,11 +53,11 @@ class NoAnswerError(RuntimeError):
 
 class Commander(Node):
     """
-    Speaks to the driver and to the node under test.
+    Communicates with the driver and the node under test.
 
     :param joint_names: of the arm, in the order of all columns.
     :param tip: the link that is pushed.
-    :param check: called while this node waits; raises when waiting is no use any more.
+    :param check: called while this node waits; raises when a process has ended.
     """
 
     def __init__(
@@ -177,14 +177,14 @@ class Commander(Node):
         self._force_publisher.publish(message)
 
     def load(self, load: Load) -> None:
-        """Let the arm pick up a payload; a mass of 0: put it down."""
+        """Attach a payload to the simulated arm; a mass of 0 removes it."""
         message = InertiaStamped(inertia=_inertia(load))
         message.header.frame_id = load.link
         self._load_publisher.publish(message)
 
     def tell_payload(self, load: Load) -> None:
         """
-        Tell the node under test what the arm carries; a mass of 0: nothing any more.
+        Set the payload in the node under test; a mass of 0 removes it.
 
         :raises NoAnswerError: when the node refuses it.
         """
@@ -193,7 +193,7 @@ class Commander(Node):
 
     def tell_gravity(self, gravity: Sequence[float]) -> None:
         """
-        Tell the node under test where down is.
+        Set the gravity in the node under test.
 
         :param gravity: acceleration of free fall in the axes of the root link, shape (3,) [m/s^2].
         :raises NoAnswerError: when the node refuses it.
@@ -260,7 +260,7 @@ class Commander(Node):
 
     def _call_until_heard(self, client: Client, request: Any) -> Any:
         """
-        Ask for something that may be asked twice, until there is an answer.
+        Repeat a request that may be sent twice, until there is an answer.
 
         A process that has just started may answer before it has found this one, and then nobody
         hears it.

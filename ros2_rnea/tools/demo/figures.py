@@ -29,12 +29,12 @@ Timing = Mapping[str, 'float | int | None']
 
 
 SETTLING = 0.8
-"""What the arm needs to come to rest after a change [s]."""
+"""Time for the arm to come to rest after a change [s]."""
 
 
 class Log(NamedTuple):
     """
-    What was recorded, all of it over times since one moment [s].
+    A recording, with all times relative to one start time [s].
 
     :param times: of the joint states, shape (N,).
     :param positions: of the joints, shape (N, n) [rad or m].
@@ -69,7 +69,7 @@ class Section(NamedTuple):
 @dataclass(frozen=True)
 class Episode:
     """
-    What happened to the arm in one scene.
+    The recording of one scene and its evaluation.
 
     :param title: for people.
     :param sections: of the scene, one after the other.
@@ -175,7 +175,7 @@ class Recording:
 @dataclass(frozen=True)
 class Results:
     """
-    All that the demo measured.
+    All measurements of the demo.
 
     :param arm: whose joints' order is that of all columns.
     :param recordings: by the key of the phase; none when the scene ``tracking`` was left out.

@@ -26,7 +26,7 @@ from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.figures import Episode, Results
 
 TOO_LATE = 0.01
-"""With more than this share of commands over 20 ms old it is the machine that is at fault."""
+"""If more than this share of commands is over 20 ms old, the machine is too slow to judge."""
 
 # A joint that hardly moves off its path by itself cannot show how much better it gets.
 _WORTH_IMPROVING = 0.1
@@ -94,7 +94,7 @@ class Check:
 
 
 def machine_too_slow(results: Results) -> bool:
-    """Return whether the processes were kept waiting so much that judging them is no use."""
+    """Return whether the processes had to wait so long that the results cannot be judged."""
     return max(results.share_late(), results.share_slow()) > TOO_LATE
 
 
@@ -166,6 +166,6 @@ def _ratio(worse: float, better: float) -> float:
 
 
 def _least_improvement(alone: np.ndarray, full: np.ndarray) -> float:
-    """Return the smallest ratio among the joints that have something to improve."""
+    """Return the smallest ratio among the joints with an error that can be improved."""
     ratios = [_ratio(a, b) for a, b in zip(alone, full) if not a <= _WORTH_IMPROVING]
     return float(np.min(ratios, initial=np.inf))

@@ -70,20 +70,20 @@ class Children:
                 start_new_session=True)
 
     def kill(self, name: str) -> None:
-        """End one child as a crash does: at once, and with nothing put in order."""
+        """Kill one child, as in a crash."""
         child = self._children.pop(name)
         _signal_group(child.pid, signal.SIGKILL)
         _wait(child, 2.0)
 
     def restart(self, name: str) -> None:
-        """Start a child that was killed once more, as it was started before."""
+        """Start a child again with the same command after it was killed."""
         self.start(name, self._commands[name])
 
     def check(self) -> None:
         """
-        See that all children are alive.
+        Check that all children are running.
 
-        :raises ChildError: naming the one that is not, with the last lines that it wrote.
+        :raises ChildError: naming a child that is not, with the last lines of its output.
         """
         for name, child in self._children.items():
             if child.poll() is not None:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What all scenes of the demo have in common: the arm, its motions, and timed actions."""
+"""The parts that all scenes of the demo share: the arm, its motions, and timed actions."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ Meanwhile = Callable[[float], None]
 @dataclass(frozen=True)
 class Stage:
     """
-    The arm and everything that plays with it.
+    The arm, the processes and the commander of a scene.
 
-    :param engine: that knows what holds the arm.
+    :param engine: computes the effort that holds the arm.
     :param children: the processes of driver and node.
     :param progress: called with the share of the scene that is over, 0 to 1.
     """
@@ -64,7 +64,7 @@ class Stage:
 
     def settle(self, mode: str = 'feedforward', rate: float = FULL_RATE) -> None:
         """
-        Bring driver and node to how they shall be, and let the arm come to rest.
+        Set driver and node to a mode and rate, and let the arm come to rest.
 
         :param mode: of the node; empty: the node is disabled.
         :param rate: of joint states, and so of commands [Hz].
@@ -111,18 +111,18 @@ class Stage:
         return start
 
 
-class Deeds:
+class TimedActions:
     """
-    What is to be done once each, in the order of its time.
+    Actions that are each executed once, in the order of their times.
 
-    :param deeds: times since the start of the motion [s], and what to do then.
+    :param actions: times since the start of the motion [s], with the action for each.
     """
 
-    def __init__(self, *deeds: tuple[float, Callable[[], None]]) -> None:
-        self._left: Sequence[tuple[float, Callable[[], None]]] = deeds
+    def __init__(self, *actions: tuple[float, Callable[[], None]]) -> None:
+        self._left: Sequence[tuple[float, Callable[[], None]]] = actions
 
     def __call__(self, time: float) -> None:
-        """Do what is due, one deed at a time."""
+        """Execute the next action, if it is due."""
         if self._left and time >= self._left[0][0]:
             (_, do), *self._left = self._left
             do()

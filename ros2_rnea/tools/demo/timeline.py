@@ -35,7 +35,7 @@ SMALLEST = 3e-4
 """Error that is still drawn, as a share of the largest."""
 
 GOOD, BAD = '#EAF2F8', '#FBECE4'
-"""Grounds of sections in which the node knows all, and of those in which it does not."""
+"""Background colours of sections in which the node knows the change, and in which not."""
 
 _KNOWN = ('before', 'told', 'follows', 'back')
 
@@ -83,7 +83,7 @@ def draw_timeline(results: Results, path: Path) -> None:
 
 
 def _heaviest(episodes: list[Episode]) -> int:
-    """Return the joint to whose motor the most is sent."""
+    """Return the joint with the largest effort."""
     return int(np.argmax(np.max(
         [np.abs(e.log.sent).max(axis=0, initial=0.0) for e in episodes], axis=0)))
 
@@ -119,7 +119,7 @@ def _draw_error(axes: Axes, episode: Episode) -> None:
 
 
 def with_gaps(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a curve that is interrupted where nothing came for long."""
+    """Return a curve that is interrupted where no effort was received for long."""
     places = np.flatnonzero(np.diff(times) > SILENCE) + 1
     return np.insert(times, places, np.nan), np.insert(values, places, np.nan, axis=0)
 

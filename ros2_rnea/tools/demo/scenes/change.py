@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ros2_rnea.tools.demo.figures import Episode, Section
-from ros2_rnea.tools.demo.stage import Deeds, Stage
+from ros2_rnea.tools.demo.stage import Stage, TimedActions
 
 HAPPENS, TOLD, OVER = 2.8, 5.6, 9.9
 """Times since the start of the motion [s]."""
@@ -34,14 +34,14 @@ It may compile the robot with its load first, and then goes over in ``blend_time
 def play_change(stage: Stage, title: str, happen: Callable[[], None],
                 tell: Callable[[], None]) -> Episode:
     """
-    Let the arm follow one motion: before the change, with it unknown, and with it known.
+    Let the arm follow a motion: before the change, with the change unknown, and with it known.
 
-    :param happen: lets the world change.
+    :param happen: changes the simulated world.
     :param tell: tells the node.
     """
     motion = stage.arm.motion(OVER)
     stage.settle()
-    log = stage.follow(motion, Deeds((HAPPENS, happen), (TOLD, tell)))
+    log = stage.follow(motion, TimedActions((HAPPENS, happen), (TOLD, tell)))
     errors = stage.arm.displayed(log.positions - motion.at(log.times).positions)
     sections = (Section('before', 0.0, HAPPENS),
                 Section('not told', HAPPENS, TOLD),

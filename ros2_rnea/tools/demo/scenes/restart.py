@@ -19,7 +19,7 @@ import numpy as np
 
 from ros2_rnea.tools.demo.figures import Episode, Section
 from ros2_rnea.tools.demo.motion import EASING
-from ros2_rnea.tools.demo.stage import Deeds, Stage
+from ros2_rnea.tools.demo.stage import Stage, TimedActions
 
 DIES = 1.4 * EASING
 """Time since the start of the motion [s]."""
@@ -31,15 +31,15 @@ WATCHED = 1.5
 """How long is watched what happens after the node has found the new driver [s]."""
 
 UNTIMED = {'states_answered': 0, 'engine_ticks': 0}
-"""While the two find each other nobody can answer, which is no fault of the machine."""
+"""Delays while driver and node discover each other are not a fault of the machine."""
 
 
 def play(stage: Stage) -> Episode:
-    """Kill the driver, start it when the motion is over, and see how the effort comes back."""
+    """Kill the driver, start it after the motion, and record how the effort comes back."""
     arm, commander, children = stage.arm, stage.commander, stage.children
     stage.settle()
     motion = arm.motion(DURATION)
-    start = stage.move(motion, Deeds((DIES, lambda: children.kill('driver'))))
+    start = stage.move(motion, TimedActions((DIES, lambda: children.kill('driver'))))
     children.restart('driver')
     commander.wait_for_efforts()  # The node has found the new driver,
     commander.wait_for_states()  # and so has the commander.

@@ -19,7 +19,7 @@ import numpy as np
 
 from ros2_rnea.tools.demo.figures import Episode, Section
 from ros2_rnea.tools.demo.motion import Motion
-from ros2_rnea.tools.demo.stage import Deeds, Stage
+from ros2_rnea.tools.demo.stage import Stage, TimedActions
 
 STOPS = 2.6
 """Time since the start of the motion [s]: the arm is in full swing."""
@@ -44,7 +44,7 @@ def play(stage: Stage) -> Episode:
     place = position + 0.5 * BRAKING * velocity  # where an even deceleration ends
     halt = Motion(*(row[None] for row in (place, rest, rest)))
     start = stage.move(
-        motion, Deeds((STOPS, lambda: commander.send_motion(0, np.array([BRAKING]), halt))),
+        motion, TimedActions((STOPS, lambda: commander.send_motion(0, np.array([BRAKING]), halt))),
         until=STOPS + WATCHED)
     log = commander.recorded(start, commander.now())
 
