@@ -129,7 +129,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/launch', sorted(glob('launch/*.launch.py'))),
-        (f'share/{NAME}/config', sorted(glob('config/*.yaml'))),
+        (f'share/{NAME}/config', sorted(glob('config/*.*'))),
         *scripts_of_the_wheel(),
     ],
     zip_safe=False,

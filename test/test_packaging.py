@@ -103,7 +103,7 @@ def test_wheel_carries_everything(wheel: Path):
     expected = {str(path.relative_to(ROOT)) for pattern in ['*.py', '*.pyi', '*.urdf', 'py.typed']
                 for path in PACKAGE.rglob(pattern)}
     expected |= {f'{data}/share/ros2_rnea/{path.relative_to(ROOT)}'
-                 for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.yaml')]}
+                 for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.*')]}
     expected |= {f'{data}/lib/ros2_rnea/{name}' for name in EXECUTABLES}
     expected |= {f'{data}/share/ros2_rnea/package.xml',
                  f'{data}/share/ament_index/resource_index/packages/ros2_rnea'}
