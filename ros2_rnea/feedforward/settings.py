@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from math import inf, isfinite
+from math import dist, inf, isfinite
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -94,6 +94,11 @@ class Arm(Enum):
             Arm.FRANKA: Terms.NO_GRAVITY_NO_FRICTION,
             Arm.UR: Terms.NO_GRAVITY,
         }.get(self, Terms.FULL)
+
+    @property
+    def compensates_upright(self) -> bool:
+        """Tell whether the arm compensates gravity as if it stood upright, however it stands."""
+        return self is Arm.FRANKA
 
     @property
     def measured_lacks(self) -> tuple[str, ...] | None:
@@ -344,6 +349,14 @@ class Settings:
             raise ArgumentError(
                 f'arm_gravity is {given}, but the whole gravity is sent, as to an arm that adds '
                 'none; it needs an arm, or terms, for which gravity is left out')
+        if not given and self.arm.compensates_upright and (
+                self.gravity_from_imu or dist(self.gravity, STANDARD_GRAVITY) > UPRIGHT_TOLERANCE):
+            told = 'taken from the imu' if self.gravity_from_imu else list(self.gravity)
+            raise ArgumentError(
+                f'gravity is {told}, and arm is {self.arm.value}, which compensates gravity as if '
+                'it stood upright; it needs arm_gravity: the gravity that the arm compensates, in '
+                f"the root link's axes, as {list(STANDARD_GRAVITY)} where z of that link points "
+                'up along the base of the arm')
 
     def _check_measured(self) -> None:
         whole = (MEASURED_AS_ARM, MEASURED_IS_COMPLETE, MEASURED_IS_NO_EFFORT)
@@ -365,6 +378,9 @@ MEASURED_IS_COMPLETE = ('none',)
 
 MEASURED_IS_NO_EFFORT = ('all',)
 """The measured effort is something else, such as a motor current; no residual is computed."""
+
+UPRIGHT_TOLERANCE = 0.1
+"""Difference of gravity from the standard one that no tilt need be the cause of [m/s^2]."""
 
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""

@@ -259,7 +259,8 @@ DIFFERENCE = (efforts(Q, ZEROS, ZEROS, gravity=(9.81, 0.0, 0.0))
 def test_a_tilted_arm_is_sent_the_gravity_torques_that_it_does_not_add():
     assert np.abs(DIFFERENCE).min() > 1.0
     near(measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION).decide(at(0.0)).effort, DIFFERENCE)
-    without = measured(**{**ON_A_WALL, 'arm_gravity': ()}, mode=Mode.GRAVITY_COMPENSATION)
+    without = measured(
+        **{**ON_A_WALL, 'arm': Arm.UR, 'arm_gravity': ()}, mode=Mode.GRAVITY_COMPENSATION)
     near(without.decide(at(0.0)).effort, ZEROS)  # as for an arm that was told how it stands
 
 
@@ -305,7 +306,8 @@ def test_a_tilted_arm_is_led_to_the_difference_and_back():
     assert 0.0 < shares[0][0] < 0.1
     assert (np.diff(shares, axis=0) > 0.0).all()
     near(shares[-1], np.ones(2))
-    policy.change_settings(Settings(**{**vars(policy.settings), 'arm_gravity': ()}))
+    policy.change_settings(
+        Settings(**{**vars(policy.settings), 'arm_gravity': policy.settings.gravity}))
     near(policy.decide(at(0.5)).effort, DIFFERENCE)
     near(policy.decide(at(1.0)).effort, ZEROS)
 
@@ -313,10 +315,16 @@ def test_a_tilted_arm_is_led_to_the_difference_and_back():
 @pytest.mark.parametrize('settings, message', [
     ({'arm': Arm.UR, 'arm_gravity': (0.0, -9.81)}, r'arm_gravity is \[0.0, -9.81\]; it needs 3'),
     ({'arm': Arm.UR, 'arm_gravity': (0.0, 0.0, nan)}, 'arm_gravity is .*nan.* finite'),
-    ({'arm_gravity': (0.0, 0.0, -9.81)}, 'arm_gravity is .* the whole gravity is sent')])
+    ({'arm_gravity': (0.0, 0.0, -9.81)}, 'arm_gravity is .* the whole gravity is sent'),
+    ({'arm': Arm.FRANKA, 'gravity': (0.0, 1.0, -9.75)}, 'arm is franka.*needs arm_gravity'),
+    ({'arm': Arm.FRANKA, 'gravity_from_imu': True}, 'from the imu.*needs arm_gravity')])
 def test_a_gravity_of_the_arm_that_cannot_be_is_refused(settings, message):
     with pytest.raises(ArgumentError, match=message):
         Settings(**settings)
+
+
+def test_the_gravity_of_another_place_is_no_tilt():
+    assert Settings(arm=Arm.FRANKA, gravity=(0.0, 0.0, -9.78)).arm_gravity == ()
 
 
 # ---- the terms of a decision ------------------------------------------------------------------

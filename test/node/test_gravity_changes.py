@@ -67,7 +67,7 @@ def test_the_time_of_one_request_is_not_that_of_the_next(arm):
 
 
 def test_an_arm_on_a_wall_is_sent_what_its_own_compensation_lacks(arm):
-    assert arm.set_parameter('arm', 'franka').successful
+    assert arm.set_parameter('arm', 'ur').successful
     assert arm.answer(JOINTS, Q) == pytest.approx([0.0, 0.0], abs=1e-12)
     assert turn(arm, ACROSS).success
     assert arm.answer(JOINTS, Q) == pytest.approx([0.0, 0.0], abs=1e-12)  # the arm knows
@@ -76,6 +76,20 @@ def test_an_arm_on_a_wall_is_sent_what_its_own_compensation_lacks(arm):
     np.testing.assert_allclose(
         arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS) - ROBOT.gravity(Q), rtol=1e-9)
     assert arm.node.policy.robot is made_by  # nothing was built for it
+
+
+def test_gravity_is_not_turned_for_an_arm_that_goes_on_as_if_it_stood_upright(arm):
+    assert arm.set_parameter('arm', 'franka').successful
+    reply = turn(arm, ACROSS)
+    assert not reply.success
+    assert 'it needs arm_gravity' in reply.message
+    refused = arm.set_parameter('gravity_from_imu', True)
+    assert not refused.successful
+    assert 'gravity is taken from the imu' in refused.reason
+    assert arm.set_parameter('arm_gravity', [0.0, 0.0, -9.81]).successful
+    assert turn(arm, ACROSS).success
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS) - ROBOT.gravity(Q), rtol=1e-9)
 
 
 def test_the_gravity_of_the_arm_comes_in_by_and_by(arm):

@@ -188,6 +188,7 @@ def test_the_tolerance_is_in_percent(fill):
     (['--plot', 'plot.xyz'], SWING, 'plot.xyz cannot be written'),
     (['name:=x'], SWING, 'is not a .xacro file'),
     (['--arm-gravity', '0', '0', '-9'], SWING, 'the whole gravity is sent'),
+    (['--arm', 'franka', '--gravity', '0', '0', '9.81'], SWING, 'it needs arm_gravity'),
     ([], SWING + 'more: 1\n', "unknown key 'more'"),
     ([], SWING.replace('elbow', 'elbo'), "position of joint 'elbow' is not known"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)

@@ -77,10 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
     start = Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
-    of_node = Settings(arm=Arm(options.arm), arm_gravity=tuple(options.arm_gravity))
+    sent = Settings(
+        arm=Arm(options.arm), gravity=tuple(options.gravity),
+        arm_gravity=tuple(options.arm_gravity))
     settings = FillSettings(
         options.tolerance / 100.0, options.max_points, options.allow_nonzero_end_velocity,
-        of_node.sent_terms, of_node.arm_gravity)
+        sent.sent_terms, sent.arm_gravity)
     terminal = Console(stderr=True)
     with Progress(
             TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
