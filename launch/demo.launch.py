@@ -56,7 +56,9 @@ def _nodes(context: LaunchContext) -> list[Node]:
         executable='inverse_dynamics_node',
         name='inverse_dynamics',
         namespace=namespace,
-        parameters=[{'joints': joints, 'mode': LaunchConfiguration('mode')}],
+        parameters=[{
+            'joints': joints, 'mode': LaunchConfiguration('mode'),
+            'wrench_gain': 1.0, 'wrench_time_constant': 0.0}],  # the simulated push is known
         remappings=[('~/commands', 'effort_controller/commands')],
         output='screen')
     return [driver, node]

@@ -29,6 +29,7 @@ from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
 from ros2_rnea.feedforward.effort.state_feedback import check_gains, StateFeedback
+from ros2_rnea.feedforward.effort.wrench_compensation import WrenchCompensation
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
@@ -90,6 +91,7 @@ class FeedforwardPolicy:
         # Effort: inverse dynamics and all limits.
         self._law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
         self._motions = MotionBuffers(self._index_map, n)
+        self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._last_status = Status.WAITING
@@ -114,14 +116,16 @@ class FeedforwardPolicy:
                 self._continuous)
         self._law.send(settings.sent_terms, settings.arm_gravity)
         self._ramp.rate_limit = settings.effort_rate_limit
+        allowed = allowed_efforts(self.robot, settings)[self._motions.controlled]
+        self._compensation.limits = _share(settings.wrench_effort_share, allowed)
+        self._compensation.fade_time = settings.wrench_fade_time
         self._limiter = EffortLimiter(
-            allowed_efforts(self.robot, settings)[self._motions.controlled],
+            allowed,
             settings.beyond_limits,
             JointBounds([body.limits for body in self._bodies],
                         settings.position_limit_margin, settings.velocity_limit_factor),
             self._ramp)
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
-        self._use_wrenches = not self._gravity_only or settings.wrench_in_gravity_compensation
 
     # ---- changes at run time --------------------------------------------------------------------
 
@@ -339,6 +343,12 @@ class FeedforwardPolicy:
             return np.full_like(measured, np.nan)
         return measured - (total - sum(getattr(of_model, name) for name in lacking))
 
+    def joints_limiting_wrenches(self) -> tuple[str, ...]:
+        """Return the joints whose share of the effort limit reduced the wrenches last."""
+        flags = self._compensation.is_limited
+        return () if flags is None else tuple(
+            name for name, flag in zip(self.controlled, flags.tolist()) if flag)
+
     def mimic_deviations(self) -> dict[str, float]:
         """Return the deviations of mimic joints beyond ``mimic_tolerance``, by name [rad or m]."""
         deviations = {}
@@ -448,12 +458,24 @@ class FeedforwardPolicy:
     def _effort(
             self, motion: RobotMotion, status: Status, now: Instant, detail: str = '',
             ) -> Decision:
-        wrenches = self.wrenches.on_bodies(now.steady) if self._use_wrenches else None
+        wrenches = self._compensated_wrenches(motion.q, status, now.steady)
         if wrenches is not None:
             motion = motion._replace(wrenches=wrenches)
         self._last_motion = motion
         tau = self._law.effort(motion, self._tau)
         return self._sent(tau[self._motions.controlled], status, now, detail=detail)
+
+    def _compensated_wrenches(
+            self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
+        """Return the wrenches that the effort balances, shape (bodies, 6); None: no wrench."""
+        weight = self._compensation.fade(
+            status in _FOLLOWED or self.settings.wrench_in_gravity_compensation, now)
+        wrenches = self.wrenches.on_bodies(now) if weight else None
+        if wrenches is None:
+            self._compensation.is_limited = None
+            return None
+        wrenches *= weight
+        return self._compensation.within_share(q, wrenches)
 
     def _sent(
             self, needed: np.ndarray, status: Status, now: Instant,
@@ -477,6 +499,9 @@ class FeedforwardPolicy:
 
 _HOLDING = (Status.DECAYING, Status.SHUTTING_DOWN)
 """Statuses in which the last measured positions are held instead of following the motion."""
+
+_FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
+"""Statuses in which a controller holds the arm at a motion or its end."""
 
 _WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.GOAL_DEVIATION)
 """Statuses in which the target is the measured position, because no goal is known or near."""
@@ -504,5 +529,9 @@ def controlled_joints(robot: Robot, settings: Settings) -> tuple[str, ...]:
 
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:
     """Return the largest effort that is sent, shape (nv,) [Nm or N]; infinite: no limit."""
-    limits = robot.effort_limits
-    return np.where(np.isinf(limits), limits, limits * settings.effort_limit_factor)
+    return _share(settings.effort_limit_factor, robot.effort_limits)
+
+
+def _share(share: float, limits: np.ndarray) -> np.ndarray:
+    """Return a share of effort limits; a joint without a limit stays without."""
+    return np.multiply(limits, share, out=limits.copy(), where=np.isfinite(limits))

@@ -157,6 +157,9 @@ class WrenchSettings(NamedTuple):
     :ivar time_constant: of the low-pass filter [s]; 0: no filter.
     :ivar force_deadband: norms of forces below this count as zero [N].
     :ivar moment_deadband: likewise for moments [Nm].
+    :ivar gain: share of what is left that is compensated, 0 to 1.
+    :ivar force_limit: largest norm of a compensated force [N].
+    :ivar moment_limit: likewise of a moment [Nm].
     :ivar tool_mass: of the tool that the sensor carries and the description contains [kg]; it is
         the same for every frame, so that it suits a robot with one sensor only.
     :ivar tool_center: the tool's centre of mass in the wrench's frame [m].
@@ -168,6 +171,9 @@ class WrenchSettings(NamedTuple):
     time_constant: float = 0.0
     force_deadband: float = 0.0
     moment_deadband: float = 0.0
+    gain: float = 1.0
+    force_limit: float = inf
+    moment_limit: float = inf
     tool_mass: float = 0.0
     tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
@@ -206,7 +212,14 @@ class Settings:
     :ivar wrench_timeout: a wrench is fresh for this long [s].
     :ivar wrench_fade_time: duration of its fade-out afterwards [s].
     :ivar wrench_exerted_by: whether messages contain the wrench on the robot or its reaction.
-    :ivar wrench_in_gravity_compensation: whether wrenches are compensated in that mode too.
+    :ivar wrench_gain: share of a measured wrench that is compensated, 0 to 1.  In contact, the
+        wrench grows with the effort, so that the share is the gain of a positive feedback loop.
+    :ivar wrench_force_limit: largest norm of a compensated force [N].
+    :ivar wrench_moment_limit: likewise of a moment [Nm].
+    :ivar wrench_effort_share: largest share of a joint's effort limit that the compensation of
+        wrenches may use, 0 to 1.
+    :ivar wrench_in_gravity_compensation: whether wrenches are compensated where no motion is
+        followed, too.
     :ivar wrench_time_constant: of the low-pass filter for wrenches [s].
     :ivar wrench_force_deadband: norms of forces below this count as zero [N].
     :ivar wrench_moment_deadband: likewise for moments [Nm].
@@ -249,8 +262,12 @@ class Settings:
     wrench_timeout: float = 0.1
     wrench_fade_time: float = 0.2
     wrench_exerted_by: ExertedBy = ExertedBy.ENVIRONMENT
+    wrench_gain: float = 0.5
+    wrench_force_limit: float = 50.0
+    wrench_moment_limit: float = 10.0
+    wrench_effort_share: float = 0.2
     wrench_in_gravity_compensation: bool = False
-    wrench_time_constant: float = 0.0
+    wrench_time_constant: float = 0.05
     wrench_force_deadband: float = 0.0
     wrench_moment_deadband: float = 0.0
     wrench_tool_mass: float = 0.0
@@ -270,10 +287,10 @@ class Settings:
             value = getattr(self, name)
             if len(value) != 3 or not all(map(isfinite, value)):
                 raise ArgumentError(f'{name} is {value}; it needs 3 finite numbers')
-        if not 0.0 <= self.effort_limit_factor <= 1.0:
-            raise ArgumentError(
-                f'effort_limit_factor is {self.effort_limit_factor}; '
-                'it needs a number from 0 to 1')
+        for name in _SHARES:
+            value = getattr(self, name)
+            if not 0.0 <= value <= 1.0:
+                raise ArgumentError(f'{name} is {value}; it needs a number from 0 to 1')
         for name in ('effort_rate_limit', 'velocity_limit_factor'):
             value = getattr(self, name)
             if not value > 0.0:
@@ -316,6 +333,9 @@ class Settings:
             time_constant=self.wrench_time_constant,
             force_deadband=self.wrench_force_deadband,
             moment_deadband=self.wrench_moment_deadband,
+            gain=self.wrench_gain,
+            force_limit=self.wrench_force_limit,
+            moment_limit=self.wrench_moment_limit,
             tool_mass=self.wrench_tool_mass,
             tool_center=self.wrench_tool_center)
 
@@ -385,8 +405,11 @@ UPRIGHT_TOLERANCE = 0.1
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""
 
+_SHARES = ('effort_limit_factor', 'wrench_gain', 'wrench_effort_share')
+
 _FINITE = (
     'state_timeout', 'lookahead', 'hold_tolerance', 'controller_state_timeout',
     'gravity_time_constant', 'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
-    'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_tool_mass', 'blend_time',
+    'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',
+    'wrench_moment_limit', 'wrench_tool_mass', 'blend_time',
     'position_limit_margin', 'mimic_tolerance')

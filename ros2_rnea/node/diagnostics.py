@@ -78,6 +78,7 @@ class Diagnostics:
         self._commands = 0
         self._notices: dict[str, str] = {}
         self._errors: set[str] = set()  # the subjects of notices that are errors
+        self._logged_once: set[str] = set()
         self._last_seen: dict[str, float] = {}
         self._reports: SimpleQueue[tuple[str, str]] = SimpleQueue()
         self._ages = _Window()
@@ -108,6 +109,17 @@ class Diagnostics:
         else:
             self._node.get_logger().info(f'{about}: resolved: {known}')
         self.publish()
+
+    def log_once(self, text: str, is_warning: bool = False) -> None:
+        """Log a text, but never twice."""
+        if text in self._logged_once:
+            return
+        self._logged_once.add(text)
+        logger = self._node.get_logger()
+        if is_warning:
+            logger.warning(text)
+        else:
+            logger.info(text)
 
     def transient_notice(self, about: str, text: str) -> None:
         """Report a condition that a message may cause; it is resolved a period after the last."""

@@ -18,10 +18,14 @@ from __future__ import annotations
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.settings import Mode
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import listed
 
 PERIOD = 1.0
+
+HIGHEST_GAIN_IN_CONTACT = 0.5
+"""A wrench_gain above this is worth a warning: at this one, a contact force doubles."""
 
 LONGEST_SILENCE = 1.0
 """A source without a message for longer than this [s] is reported as silent."""
@@ -45,6 +49,8 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     diagnostics.notice('old wrenches', '' if not stale else (
         f'the last wrench of {listed(stale)} is older than wrench_timeout: it is ignored, or '
         'fades out'))
+    _check_wrench_limits(policy, diagnostics)
+    _explain_wrench_gain(policy, diagnostics)
     missing = policy.motion.controller.missing
     diagnostics.notice('controller_state', '' if not missing else (
         f'its reference contains no {listed(missing)}, which is then taken as zero'))
@@ -60,3 +66,40 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     diagnostics.notice('mimic joints', ', '.join(
         f'{name} deviates by {value:+.4f} from the joint that it follows'
         for name, value in deviations.items()))
+
+
+def _check_wrench_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+    """Report where limits reduce the wrenches that are compensated."""
+    frames, joints = policy.wrenches.limited, policy.joints_limiting_wrenches()
+    reasons = []
+    if frames:
+        reasons.append(
+            f'that of {listed(frames)} exceeds wrench_force_limit or wrench_moment_limit')
+    if joints:
+        reasons.append(f'their effort exceeds wrench_effort_share at {listed(joints)}')
+    diagnostics.notice(
+        'limited wrenches', 'reduced, because ' + ' and '.join(reasons) if reasons else '')
+
+
+def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+    """Log once, at the first wrench, which share is compensated and when another one is right."""
+    settings = policy.settings
+    gain = settings.wrench_gain
+    is_compensated = (
+        settings.mode is not Mode.GRAVITY_COMPENSATION or settings.wrench_in_gravity_compensation)
+    if not gain or not is_compensated or not policy.wrenches.frames:
+        return
+    if gain > HIGHEST_GAIN_IN_CONTACT:
+        growth = (
+            'until a limit is reached' if gain == 1.0
+            else f'to {1.0 / (1.0 - gain):.3g} times its value without compensation')
+        diagnostics.log_once(
+            f'wrench_gain is {gain:g}. This is right only for a wrench that is known and does not '
+            'depend on the effort, such as that of a hose or of a planned process force: in '
+            f'contact with a stiff environment, the force grows {growth}. Otherwise set '
+            f'{HIGHEST_GAIN_IN_CONTACT:g} or less', is_warning=True)
+    else:
+        diagnostics.log_once(
+            f'the share {gain:g} of the measured wrench is compensated (wrench_gain). Set 1 for a '
+            'wrench that is known and does not depend on the effort, such as that of a hose or of '
+            'a planned process force, and 0 for no compensation')

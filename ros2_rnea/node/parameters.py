@@ -193,8 +193,30 @@ SPECIFICATIONS = (
         'Who exerts the wrench on the topic wrench: environment (it acts on the robot) or robot '
         '(it acts on the environment).'),
     Specification(
+        'wrench_gain', _DEFAULT.wrench_gain,
+        'Share of a measured wrench that is compensated, 0 to 1. In contact it is the gain of a '
+        'positive feedback loop, in which the force grows to 1 / (1 - gain) times its value '
+        'without compensation. 1: only for a wrench that is known and does not depend on the '
+        'effort, such as that of a hose or of a planned process force. 0: no compensation.',
+        0.0, 1.0),
+    Specification(
+        'wrench_force_limit', _DEFAULT.wrench_force_limit,
+        'Largest compensated force [N]. Above it, force and moment are reduced by one factor. The '
+        'default is the weight of 5 kg; hoses and cables pull with less.',
+        0.0, 1e6),
+    Specification(
+        'wrench_moment_limit', _DEFAULT.wrench_moment_limit,
+        'Largest compensated moment [Nm], likewise. The default is 50 N at a lever of 0.2 m.',
+        0.0, 1e6),
+    Specification(
+        'wrench_effort_share', _DEFAULT.wrench_effort_share,
+        'Largest share of the effort limit of each joint that the compensation of wrenches may '
+        'use, 0 to 1. Above it, all wrenches are reduced by one factor.',
+        0.0, 1.0),
+    Specification(
         'wrench_time_constant', _DEFAULT.wrench_time_constant,
-        'Time constant of the low-pass filter for wrenches [s]. 0: no filter.',
+        'Time constant of the low-pass filter for wrenches [s]. 0: no filter, with which the '
+        'compensation oscillates in contact with a stiff environment.',
         0.0, 1e3),
     Specification(
         'wrench_force_deadband', _DEFAULT.wrench_force_deadband,
@@ -215,8 +237,9 @@ SPECIFICATIONS = (
         size=3),
     Specification(
         'wrench_in_gravity_compensation', _DEFAULT.wrench_in_gravity_compensation,
-        'Whether wrenches are compensated in mode gravity_compensation too. That would cancel '
-        'the force of a hand that guides the arm.'),
+        'Whether wrenches are compensated also where no motion is followed: in mode '
+        'gravity_compensation, and before the first trajectory. That would cancel the force of a '
+        'hand that guides the arm.'),
     Specification(
         'beyond_limits', _DEFAULT.beyond_limits,
         'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (all '

@@ -28,6 +28,7 @@ from ros2_rnea.feedforward.settings import ExertedBy, Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
+from wrench_settings import COMPENSATED_AT_ONCE
 
 ARM_ROBOT = Robot.from_urdf(ARM)
 GRIPPER_ROBOT = Robot.from_urdf(ARM_WITH_GRIPPER)
@@ -496,7 +497,7 @@ def test_a_joint_that_is_not_controlled_cannot_be_sent_along_a_trajectory():
 
 
 def pushed(frames=('tool',), **settings):
-    policy = measured(**settings)
+    policy = measured(**{**COMPENSATED_AT_ONCE, **settings})
     for frame in frames:
         policy.take_wrench(frame, PUSH, at(0.0))
     return policy
@@ -505,10 +506,12 @@ def pushed(frames=('tool',), **settings):
 @pytest.mark.parametrize('settings, sign', [
     ({}, 1.0),
     ({'wrench_exerted_by': ExertedBy.ROBOT}, -1.0),
-    ({'mode': Mode.GRAVITY_COMPENSATION}, 0.0),
-    ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True}, 1.0),
-    ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True,
-      'wrench_exerted_by': ExertedBy.ROBOT}, -1.0),
+    ({'wrench_in_gravity_compensation': False}, 0.0),
+    ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': False}, 0.0),
+    ({'mode': Mode.GRAVITY_COMPENSATION}, 1.0),
+    ({'mode': Mode.GRAVITY_COMPENSATION, 'wrench_exerted_by': ExertedBy.ROBOT}, -1.0),
+    ({'wrench_gain': 0.25}, 0.25),
+    ({'wrench_gain': 0.0}, 0.0),
 ])
 def test_a_wrench_is_balanced_unless_a_hand_guides_the_arm(settings, sign):
     near(pushed(**settings).decide(at(0.0)).effort,
@@ -521,9 +524,48 @@ def test_wrenches_in_several_frames_add():
 
 
 def test_a_wrench_counts_while_a_trajectory_is_followed():
-    policy = following()
+    policy = following(**{**COMPENSATED_AT_ONCE, 'wrench_in_gravity_compensation': False})
     policy.take_wrench('tool', PUSH, at(0.25))
     near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER, f_ext={'tool': PUSH}))
+
+
+def test_a_wrench_fades_in_with_the_motion_and_out_where_the_goal_is_left():
+    known = {**COMPENSATED_AT_ONCE, 'wrench_in_gravity_compensation': False}
+    policy = measured(**{**known, 'wrench_fade_time': 0.2, 'wrench_timeout': 9.0})
+    policy.take_wrench('tool', PUSH, at(0.0))
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
+    policy.take_trajectory(
+        TrajectoryCommand(JOINTS, [Waypoint(0.0, MEASURED, STILL, STILL)]), at(0.0))
+    whole = in_order(f_ext={'tool': PUSH}) - in_order()
+    for time, share in ((0.0, 0.0), (0.05, 0.15625), (0.1, 0.5), (0.2, 1.0), (0.3, 1.0)):
+        measure(policy, time=time)
+        near(decided(policy, Status.HOLDING_END, time).effort - in_order(), share * whole)
+    away = MEASURED + [0.3, 0.0]
+    whole = in_order(away, f_ext={'tool': PUSH}) - in_order(away)
+    for time, share in ((0.4, 0.5), (0.5, 0.0), (0.6, 0.0)):
+        measure(policy, away, time=time)
+        near(decided(policy, Status.GOAL_DEVIATION, time).effort - in_order(away), share * whole)
+
+
+@pytest.mark.parametrize('factor', [1.0, 0.5])
+@pytest.mark.parametrize('share', [0.0, 0.02, 0.2])
+def test_wrenches_use_their_share_of_the_effort_limits_and_no_more(share, factor):
+    policy = measured(**{
+        **COMPENSATED_AT_ONCE, 'wrench_effort_share': share, 'effort_limit_factor': factor})
+    assert policy.joints_limiting_wrenches() == ()
+    policy.take_wrench('tool', 100.0 * np.array(PUSH), at(0.0))
+    decision = policy.decide(at(0.0))
+    external = in_order(f_ext={'tool': 100.0 * np.array(PUSH)}) - in_order()
+    allowed = share * factor * np.array([40.0, 100.0])
+    scaling = (allowed / np.abs(external)).min()
+    assert scaling < 1.0
+    near(decision.effort, in_order() + scaling * external)
+    near(policy.terms(decision).external, scaling * external)
+    beyond = [name for name, one, most in zip(JOINTS, np.abs(external), allowed) if one > most]
+    assert policy.joints_limiting_wrenches() == tuple(beyond)
+    policy.take_wrench('tool', 1e-3 * np.array(PUSH), at(0.0))
+    decided(policy, Status.NO_TRAJECTORY)
+    assert policy.joints_limiting_wrenches() == (() if share else JOINTS)
 
 
 @pytest.mark.parametrize('timeout, counts', [(0.05, False), (0.07, True)])
@@ -600,9 +642,9 @@ def succeeded_by(older, whose=ARM_ROBOT, joints=JOINTS, **settings):
 
 
 def test_a_successor_goes_on_with_states_trajectory_and_wrenches():
-    older = following()
+    older = following(**COMPENSATED_AT_ONCE)
     older.take_wrench('tool', PUSH, at(0.25))
-    policy = succeeded_by(older, gravity=(0.0, 0.0, -1.6))
+    policy = succeeded_by(older, gravity=(0.0, 0.0, -1.6), **COMPENSATED_AT_ONCE)
     near(decided(policy, Status.FOLLOWING, 0.25).effort,
          in_order(*QUARTER, f_ext={'tool': PUSH}, gravity=(0.0, 0.0, -1.6)))
 

@@ -26,6 +26,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
+from wrench_settings import COMPENSATED_AT_ONCE
 
 ROBOT = Robot.from_urdf(ARM)
 JOINTS = ('elbow', 'shoulder')  # not the order of the description
@@ -331,7 +332,7 @@ def test_the_gravity_of_another_place_is_no_tilt():
 
 
 def test_the_terms_are_those_of_the_desired_motion_in_the_order_of_the_joints():
-    policy = measured(wrench_timeout=1.0)
+    policy = measured(wrench_timeout=1.0, **COMPENSATED_AT_ONCE)
     desired = along(policy)
     policy.take_wrench('tool', PUSH, at(0.0))
     decision = policy.decide(at(0.05))
@@ -421,7 +422,7 @@ def test_what_was_done_to_an_effort_is_flagged_by_joint():
     assert found.saturated.tolist() == [True, True]
     assert found.rate_limited.tolist() == [True, True]
     assert found.restrained.tolist() == [False, False]
-    policy = measured(q=np.array([-0.8, 3.0]), qd=(0.0, 0.0))
+    policy = measured(q=np.array([-0.8, 3.0]), qd=(0.0, 0.0), **COMPENSATED_AT_ONCE)
     policy.take_wrench('tool', (0.0, -60.0, 0.0, 0.0, 0.0, 0.0), at(0.0))
     found = policy.terms(policy.decide(at(0.0)))
     assert found.restrained.tolist() == [False, True]
@@ -496,7 +497,8 @@ def test_the_reading_of_an_accelerometer_needs_a_link_and_where_it_is():
 def test_a_held_tool_that_the_sensor_weighs_changes_no_effort():
     """The description has it already: the reading at rest is its weight, and nothing else."""
     mass, center = 1.5, np.array([0.02, -0.01, 0.1])
-    policy = measured(wrench_tool_mass=mass, wrench_tool_center=tuple(center))
+    policy = measured(
+        wrench_tool_mass=mass, wrench_tool_center=tuple(center), **COMPENSATED_AT_ONCE)
     weight = mass * ROBOT.link_poses(Q[::-1])['tool'].rotation.T @ [0.0, 0.0, -9.81]
     policy.take_wrench('tool', [*np.cross(center, weight), *weight], at(0.0))
     near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2)))

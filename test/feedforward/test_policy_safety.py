@@ -29,6 +29,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
+from wrench_settings import COMPENSATED_AT_ONCE
 
 ARM_ROBOT = Robot.from_urdf(ARM)
 JOINTS = ('shoulder', 'elbow')
@@ -148,7 +149,7 @@ def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
 
 
 def test_a_wrench_from_before_a_reset_of_time_does_not_count_when_its_time_comes_again():
-    ride = Ride(wrench_timeout=60.0).go(1.0)
+    ride = Ride(wrench_timeout=60.0, **COMPENSATED_AT_ONCE).go(1.0)
     ride.policy.take_wrench('tool', PUSH, ride.now)
     came = ride.time
     assert np.abs(ride.go(1.0).sent[-1] - GRAVITY).max() > 0.1
@@ -227,7 +228,7 @@ def test_a_transition_is_not_cut_short_where_nothing_else_happens():
 
 
 def test_zeroing_a_wrench_makes_no_step():
-    ride = Ride(effort_rate_limit=inf, wrench_timeout=60.0)
+    ride = Ride(effort_rate_limit=inf, wrench_timeout=60.0, **COMPENSATED_AT_ONCE)
     ride.policy.take_wrench('tool', PUSH, ride.now)
     before = ride.go(1.0).sent[-1]
     assert ride.policy.zero_wrench(ride.now) == ('tool',)
@@ -303,7 +304,7 @@ PUSH = np.array([0.0, 2.0, 0.0, 3.0, 0.0, 1.0])
     (0.09, 1.0), (0.11, 0.99275), (0.2, 0.5), (0.29, 0.00725), (0.32, 0.0), (2.0, 0.0)])
 def test_a_wrench_that_stops_fades(age, share):
     """It counts for 0.1 s and fades in another 0.2 s."""
-    ride = Ride(blend_time=0.0, effort_rate_limit=inf)
+    ride = Ride(blend_time=0.0, effort_rate_limit=inf, **COMPENSATED_AT_ONCE)
     ride.policy.take_wrench('tool', PUSH, ride.now)
     ride.go(age)
     still = np.zeros(2)
@@ -315,9 +316,9 @@ def test_a_wrench_that_stops_fades(age, share):
 
 
 @pytest.mark.parametrize('q, qd', [((3.0, -0.8), ()), ((0.3, -0.8), (2.5, 0.0))])
-@pytest.mark.parametrize('moment', [60.0, -60.0])
+@pytest.mark.parametrize('moment', [35.0, -35.0])
 def test_a_joint_at_a_bound_has_no_more_than_what_holds_it_and_is_named(q, qd, moment):
-    ride = Ride(blend_time=0.0, effort_rate_limit=inf)
+    ride = Ride(blend_time=0.0, effort_rate_limit=inf, **COMPENSATED_AT_ONCE)
     push = np.array([0.0, moment, 0.0, 0.0, 0.0, 0.0])
     ride.policy.take_wrench('tool', push, ride.now)
     ride.go(PERIOD, q, qd)
@@ -335,7 +336,7 @@ def test_a_joint_at_a_bound_has_no_more_than_what_holds_it_and_is_named(q, qd, m
     ({'velocity_limit_factor': 0.5}, (0.3, -0.8), (1.5, 0.0))])
 def test_the_bounds_are_settings(setting, q, qd):
     for settings, restrained in ((setting, ('shoulder',)), ({}, ())):
-        ride = Ride(**settings)
+        ride = Ride(**settings, **COMPENSATED_AT_ONCE)
         ride.policy.take_wrench('tool', [0.0, -60.0, 0.0, 0.0, 0.0, 0.0], ride.now)
         assert limited_joints(ride.go(PERIOD, q, qd).decision, 'restrained') == restrained
 

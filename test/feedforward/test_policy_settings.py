@@ -24,12 +24,15 @@ from ros2_rnea.feedforward.settings import Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM
+from wrench_settings import COMPENSATED_AT_ONCE
 
 ROBOT = Robot.from_urdf(ARM)
 JOINTS = ('shoulder', 'elbow')
 Q = [0.3, -0.8]
 DOWN, ACROSS = (0.0, 0.0, -9.81), (9.81, 0.0, 0.0)
-AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0}
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0,
+           **COMPENSATED_AT_ONCE}
+GUIDED = {'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': False}
 PUSH = (0.0, 2.0, 0.0, 3.0, 0.0, 1.0)
 
 
@@ -74,7 +77,7 @@ def test_they_are_in_force_with_the_next_decision_and_wrenches_stay(policy):
     policy.change_settings(settings(gravity=ACROSS))
     np.testing.assert_allclose(
         effort(policy, 0.1), needed(ACROSS, f_ext={'tool': np.array(PUSH)}))
-    policy.change_settings(settings(mode=Mode.GRAVITY_COMPENSATION))
+    policy.change_settings(settings(**GUIDED))
     np.testing.assert_allclose(effort(policy, 0.2), needed())
     policy.change_settings(settings(enabled=False))
     assert policy.decide(at(0.3)).status is Status.DISABLED
@@ -85,7 +88,7 @@ def test_the_effort_goes_over_in_the_time_that_is_asked_for_or_in_that_of_the_se
         policy, duration, blend_time):
     before = effort(policy, 0.9)
     policy.change_settings(
-        settings(mode=Mode.GRAVITY_COMPENSATION, blend_time=blend_time), duration)
+        settings(**GUIDED, blend_time=blend_time), duration)
     np.testing.assert_allclose(effort(policy, 1.0), before)
     np.testing.assert_allclose(effort(policy, 2.0), 0.5 * (before + needed()))
     np.testing.assert_allclose(effort(policy, 3.0), needed())

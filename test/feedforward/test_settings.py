@@ -55,7 +55,7 @@ def test_the_defaults_are_those_of_the_file_that_people_copy():
 
 def test_a_wrench_is_taken_as_it_comes_unless_its_settings_say_otherwise():
     assert WrenchSettings(0.1) == WrenchSettings(
-        0.1, 0.0, ExertedBy.ENVIRONMENT, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0))
+        0.1, 0.0, ExertedBy.ENVIRONMENT, 0.0, 0.0, 0.0, 1.0, inf, inf, 0.0, (0.0, 0.0, 0.0))
 
 
 def test_gains_may_be_from_zero_to_the_highest():
@@ -79,6 +79,11 @@ def test_gains_may_be_from_zero_to_the_highest():
     ('hold_tolerance', -1e-9),
     ('wrench_timeout', nan),
     ('wrench_fade_time', -1.0),
+    ('wrench_gain', -0.1),
+    ('wrench_gain', 1.1),
+    ('wrench_effort_share', nan),
+    ('wrench_force_limit', -1.0),
+    ('wrench_moment_limit', inf),
     ('effort_rate_limit', 0.0),
     ('effort_rate_limit', nan),
     ('blend_time', inf),

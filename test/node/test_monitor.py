@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ros2_rnea.feedforward.settings import Mode
 from ros2_rnea.node import monitor
 
 NOW = 50.0
@@ -31,13 +32,23 @@ class Notices(dict):
         if text:
             self[about] = text
 
+    def log_once(self, text, is_warning=False):
+        self.logged = (text, is_warning)
 
-def policy(stale=(), missing=(), from_imu=False, imu_received=-inf, silent=(), deviations=None):
+
+def policy(
+        stale=(), limited=(), frames=(), limiting=(), gain=0.5, mode=Mode.FEEDFORWARD,
+        in_gravity=False, missing=(), from_imu=False, imu_received=-inf, silent=(),
+        deviations=None):
     """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
     return SimpleNamespace(
-        wrenches=SimpleNamespace(stale=lambda now: stale if now == NOW else None),
+        wrenches=SimpleNamespace(
+            stale=lambda now: stale if now == NOW else None, limited=limited, frames=frames),
+        joints_limiting_wrenches=lambda: limiting,
         motion=SimpleNamespace(controller=SimpleNamespace(missing=missing)),
-        settings=SimpleNamespace(gravity_from_imu=from_imu),
+        settings=SimpleNamespace(
+            gravity_from_imu=from_imu, wrench_gain=gain, mode=mode,
+            wrench_in_gravity_compensation=in_gravity),
         measured_gravity=SimpleNamespace(received=imu_received),
         gravity=np.array([0.0, 0.12345, -9.8]),
         states=SimpleNamespace(silent_others=lambda now, longest: silent if (
@@ -61,6 +72,9 @@ def test_where_all_is_well_there_is_nothing_to_say():
 
 @pytest.mark.parametrize('conditions, about, names', [
     ({'stale': ('tool', 'wrist')}, 'old wrenches', ['tool', 'wrist', 'wrench_timeout']),
+    ({'limited': ('wrist',)}, 'limited wrenches', ['wrist', 'wrench_force_limit']),
+    ({'limiting': ('elbow',)}, 'limited wrenches', ['elbow', 'wrench_effort_share']),
+    ({'limited': ('wrist',), 'limiting': ('elbow',)}, 'limited wrenches', ['wrist', 'elbow']),
     ({'missing': ('velocities',)}, 'controller_state', ['velocities']),
     ({'silent': ('grip',)}, 'other joints', ['grip']),
     ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
@@ -92,3 +106,24 @@ def test_publishers_that_share_a_topic_need_a_queue(count, depth, is_noticed):
     monitor.check_publishers(node, states, notices)
     assert list(notices) == (['state_depth'] if is_noticed else [])
     assert not is_noticed or f'state_depth to {2 * count}' in notices['state_depth']
+
+
+@pytest.mark.parametrize('conditions, said, is_warning', [
+    ({'gain': 0.5}, 'the share 0.5 of', False),
+    ({'gain': 0.1}, 'the share 0.1 of', False),
+    ({'gain': 0.9}, 'grows to 10 times', True),
+    ({'gain': 1.0}, 'grows until a limit', True),
+    ({'gain': 0.5, 'mode': Mode.GRAVITY_COMPENSATION, 'in_gravity': True}, 'share 0.5', False)])
+def test_the_first_wrench_is_met_with_the_share_that_is_compensated(conditions, said, is_warning):
+    notices = Notices()
+    monitor.check_policy(policy(frames=('tool',), **conditions), NOW, notices)
+    assert said in notices.logged[0]
+    assert notices.logged[1] is is_warning
+
+
+@pytest.mark.parametrize('conditions', [
+    {'frames': ()}, {'gain': 0.0}, {'mode': Mode.GRAVITY_COMPENSATION}])
+def test_nothing_is_said_about_the_gain_where_no_wrench_is_compensated(conditions):
+    notices = Notices()
+    monitor.check_policy(policy(**{'frames': ('tool',), **conditions}), NOW, notices)
+    assert not hasattr(notices, 'logged')

@@ -108,6 +108,48 @@ def test_the_mode_can_be_changed_and_the_trajectory_goes_on(arm):
     assert status(arm) == 'FOLLOWING'
 
 
+def follow_rest(arm, q):
+    """Let the arm follow a trajectory that ends at once where it is."""
+    arm.answer(JOINTS, q)
+    arm.send_trajectory(JOINTS, [(0.001, q)])
+    arm.until(lambda: arm.answer(JOINTS, q) and status(arm) == 'HOLDING_END')
+
+
+def test_a_wrench_is_compensated_by_half_once_a_trajectory_is_followed(arm, capfd):
+    for name, value in (
+            ('wrench_timeout', 60.0), ('wrench_gain', 0.5),
+            ('wrench_in_gravity_compensation', False)):
+        assert arm.set_parameter(name, value).successful
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    robot, q, zeros = Robot.from_urdf(ARM), [0.2, 0.3], [0.0, 0.0]
+    np.testing.assert_allclose(arm.answer(JOINTS, q), robot.gravity(q), rtol=1e-12)
+    follow_rest(arm, q)
+    half = robot.inverse_dynamics(q, zeros, zeros, f_ext={'tool': [0, 0, 0, 1.5, 0, 0.5]})
+    np.testing.assert_allclose(arm.answer(JOINTS, q), half, rtol=1e-12)
+    logged = ''
+
+    def is_logged():
+        nonlocal logged
+        logged += capfd.readouterr().err
+        return 'Set 1 for a wrench that is known' in logged
+
+    arm.until(is_logged)
+    assert logged.count('the share 0.5 of the measured wrench') == 1
+
+
+def test_a_wrench_far_too_large_adds_no_more_than_its_share_of_the_limits(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0, wrench_timeout=60.0, wrench_effort_share=0.2)
+    arm.describe(ARM)
+    q = [0.2, 0.3]
+    gravity = Robot.from_urdf(ARM).gravity(q)
+    arm.push('tool', force=(1e6, 0.0, 0.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    added = np.abs(np.array(arm.answer(JOINTS, q)) - gravity)
+    assert np.max(added / [20.0, 8.0]) == pytest.approx(1.0)
+    arm.until(lambda: 'wrench_effort_share' in arm.told('limited wrenches'))
+
+
 def test_a_wrench_counts_in_its_frame_and_several_add(arm):
     force, moment = (3.0, 0.0, 1.0), (0.0, 0.5, 0.0)
     assert arm.set_parameter('wrench_timeout', 60.0).successful
@@ -135,6 +177,7 @@ def test_a_wrench_may_be_what_the_robot_exerts(arm):
 
 def test_a_wrench_is_off_in_gravity_compensation_unless_asked_for(arm):
     arm.set_parameter('wrench_timeout', 60.0)
+    arm.set_parameter('wrench_in_gravity_compensation', False)
     arm.set_parameter('mode', 'gravity_compensation')
     arm.push('tool', force=(3.0, 0.0, 1.0))
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)

@@ -32,13 +32,15 @@ from ros2_rnea.node.process import make_executor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from wrench_settings import COMPENSATED_AT_ONCE
 
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0}
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0,
+           **COMPENSATED_AT_ONCE}
 """Parameters with which the effort that is needed is sent in the next message."""
 
 

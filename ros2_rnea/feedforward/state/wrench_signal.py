@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The wrenches measured in one frame, with bias, low-pass filter and deadbands applied."""
+"""The wrench measured in one frame, after bias, filter, deadbands, gain and limits."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ class WrenchSignal:
     """
     The conditioned wrench of one frame; all wrenches are [moment; force], shape (6,).
 
-    :param settings: the low-pass filter's time constant and the deadbands.  The wrench timeout is
-        the longest gap between samples that the filter counts in full.
-    :ivar value: the newest wrench after bias, filter and deadbands.
+    :param settings: the low-pass filter's time constant, the deadbands, the gain and the limits.
+        The wrench timeout is the longest gap between samples that the filter counts in full.
+    :ivar value: the newest wrench after all of these.
+    :ivar is_limited: whether it is smaller than without the limits.
     """
 
     def __init__(self, settings: WrenchSettings) -> None:
         self.value = np.zeros(6)
+        self.is_limited = False
         self._deadbands = settings.moment_deadband, settings.force_deadband
+        self._gain = settings.gain
+        self._limits = settings.moment_limit, settings.force_limit
         self._low_pass = LowPass(settings.time_constant, np.zeros(6), settings.timeout)
         self._bias: np.ndarray | None = None
 
@@ -63,10 +67,12 @@ class WrenchSignal:
         filtered = self._low_pass.value
         self._bias = filtered if self._bias is None else self._bias + filtered
         self._low_pass.value = self.value = np.zeros(6)
+        self.is_limited = False
 
     def forget(self) -> None:
         """Discard the wrench but keep the bias, which belongs to the sensor."""
         self.value = np.zeros(6)
+        self.is_limited = False
         self._low_pass.restart(self.value)
 
     def adopt(self, older: WrenchSignal, sign: float) -> None:
@@ -81,9 +87,22 @@ class WrenchSignal:
         self._set_value(self._low_pass.value)
 
     def _set_value(self, filtered: np.ndarray) -> None:
-        """Set the value to the part of a filtered wrench beyond the deadbands."""
-        if any(self._deadbands):
-            filtered = filtered.copy()
-            for part, deadband in zip((filtered[:3], filtered[3:]), self._deadbands):
-                part *= deadband_factor(hypot(*part.tolist()), deadband)
+        """
+        Set the value to the share of a filtered wrench that is compensated.
+
+        The limits reduce moment and force by one common factor: reduced each by its own, they
+        would belong to a force with another line of action.
+        """
+        moment, force = filtered[:3], filtered[3:]
+        sizes = hypot(*moment.tolist()), hypot(*force.tolist())
+        factors = [self._gain * deadband_factor(size, deadband) if deadband else self._gain
+                   for size, deadband in zip(sizes, self._deadbands)]
+        common = min(
+            [limit / (factor * size)
+             for size, factor, limit in zip(sizes, factors, self._limits)
+             if factor * size > limit], default=1.0)
+        self.is_limited = bool(common < 1.0)
+        if any(self._deadbands) or common * self._gain != 1.0:
+            filtered = np.concatenate(
+                (common * factors[0] * moment, common * factors[1] * force))
         self.value = filtered

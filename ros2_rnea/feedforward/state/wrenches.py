@@ -48,6 +48,10 @@ class ExternalWrenches:
     3. *Bias*: the sensor offset found by :meth:`zero` is subtracted.
     4. *Low-pass filter*, which starts from zero, or from what is left of a wrench fading out.
     5. *Deadbands* of the moment and of the force: the part beyond them is used.
+    6. *Gain*: the share of the wrench that is compensated.  The effort against the force of a
+       contact presses harder, which increases the force: a loop of positive feedback with this
+       gain, whose steady force is that of the arm without compensation, divided by 1 − gain.
+    7. *Limits* of the norms of moment and force, which reduce both by one common factor.
 
     :param tree: of the robot.
     :param settings: of all frames.
@@ -166,6 +170,16 @@ class ExternalWrenches:
             body, to_body = self._bodies[frame]
             self._body_wrenches[body] += to_body.dot(wrench)
         return self._body_wrenches
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Return the frames of all wrenches received so far."""
+        return tuple(self._signals)
+
+    @property
+    def limited(self) -> tuple[str, ...]:
+        """Return the frames whose newest wrench exceeds the limit of its force or moment."""
+        return tuple(frame for frame, signal in self._signals.items() if signal.is_limited)
 
     def stale(self, now: float) -> tuple[str, ...]:
         """Return the frames whose newest wrench is older than the timeout."""

@@ -47,3 +47,45 @@ def test_nothing_is_beyond_what_it_does_not_exceed(size, deadband):
 @pytest.mark.parametrize('size', [1.0 + 1e-9, 2.0, 1e9])
 def test_what_is_beyond_is_what_exceeds(size):
     assert size * deadband_factor(size, 1.0) == pytest.approx(size - 1.0, abs=1e-12, rel=1e-6)
+
+
+def signal_of(**settings):
+    """Return the value of a signal without a filter that has received a push."""
+    signal = WrenchSignal(WrenchSettings(1e6, **settings))
+    signal.update(PUSH, 0.0)
+    return signal
+
+
+@pytest.mark.parametrize('gain', [0.0, 0.5, 1.0])
+def test_the_gain_is_the_share_of_the_wrench_that_is_compensated(gain):
+    assert signal_of(gain=gain).value.tolist() == (gain * PUSH).tolist()
+
+
+MOMENT, FORCE = np.linalg.norm(PUSH[:3]), np.linalg.norm(PUSH[3:])
+
+
+@pytest.mark.parametrize('limits, factor', [
+    ({'force_limit': 0.5 * FORCE}, 0.5),
+    ({'moment_limit': 0.25 * MOMENT}, 0.25),
+    ({'force_limit': 0.5 * FORCE, 'moment_limit': 0.25 * MOMENT}, 0.25),
+    ({'force_limit': 0.5 * FORCE, 'gain': 0.8}, 0.5),
+    ({'force_limit': 0.5 * FORCE, 'gain': 0.4}, 0.4),
+    ({'force_limit': 1.01 * FORCE, 'moment_limit': 1.01 * MOMENT}, 1.0),
+    ({'force_limit': 0.0}, 0.0)])
+def test_a_limit_reduces_force_and_moment_by_one_factor(limits, factor):
+    signal = signal_of(**limits)
+    np.testing.assert_allclose(signal.value, factor * PUSH, rtol=1e-12)
+    assert signal.is_limited is (factor < limits.get('gain', 1.0))
+
+
+def test_the_deadband_is_applied_before_gain_and_limit():
+    signal = signal_of(force_deadband=0.5 * FORCE, gain=0.5, force_limit=0.2 * FORCE)
+    np.testing.assert_allclose(signal.value[3:], 0.2 * PUSH[3:], rtol=1e-12)
+    np.testing.assert_allclose(signal.value[:3], 0.5 * 0.8 * PUSH[:3], rtol=1e-12)
+
+
+@pytest.mark.parametrize('end', ['zero', 'forget'])
+def test_a_wrench_that_is_discarded_is_not_limited(end):
+    signal = signal_of(force_limit=0.5 * FORCE)
+    getattr(signal, end)()
+    assert not signal.is_limited
