@@ -16,7 +16,6 @@
 from collections import Counter
 import gc
 import os
-from statistics import median
 import threading
 import time
 import weakref
@@ -26,6 +25,7 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Mode, Settings
@@ -97,8 +97,8 @@ def test_a_swap_takes_the_cycle_a_millisecond_at_most(bench, threads, monkeypatc
     assert {name for name, callers in threads.items() if ours in callers} == set()
     assert 'load' in threads or not machine.available()
     assert len(durations['swap']) == 11
-    assert median(durations['swap']) <= LONGEST_SWAP
-    assert median(durations['declare']) <= LONGEST_SWAP
+    assert max(durations['swap']) <= LONGEST_SWAP, durations
+    assert max(durations['declare']) <= LONGEST_SWAP, durations
 
 
 def test_one_description_makes_one_robot_and_one_policy(bench, monkeypatch):
@@ -295,12 +295,13 @@ def test_a_payload_whose_link_the_new_robot_has_not_is_dropped_and_named(loaded,
     assert "the payload 'box' on link 'lower' is removed" in capfd.readouterr().err
 
 
-def test_the_longer_of_two_transitions_counts(bench):
+@pytest.mark.parametrize('first, second', [(2.0, 30.0), (30.0, 2.0)])
+def test_the_longer_of_two_transitions_counts(bench, first, second):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     changes = arm.node._configuration
-    changes.set_payload(box(link='lower', name='first'), 30.0)
-    changes.set_payload(box(link='lower', name='second'), 2.0)
+    changes.set_payload(box(link='lower', name='first'), first)
+    changes.set_payload(box(link='lower', name='second'), second)
     assert changes._transition == 30.0
     arm.until(arm.is_settled)
     assert carried(arm) == ['first', 'second']
@@ -421,3 +422,39 @@ def test_of_replaced_robots_and_policies_none_is_left(bench, fastest_engine):
     assert sum(robot() is not None for robot in first) == 1
     assert alive((Robot, FeedforwardPolicy)) <= before[0]
     assert sizes[1] - sizes[0] < 8e6
+
+
+# ---- while a model is being built ---------------------------------------------------------------
+
+
+def test_a_model_that_takes_long_is_said_to_be_built_until_it_is_in_use(bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    timers = len([*arm.node.timers])
+    monkeypatch.setattr(configuration, 'LONG_BUILD', 0.05)
+    with monkeypatch.context() as patch:
+        patch.setattr(model_worker.ModelWorker, 'take', lambda _: None)
+        arm.begin_to_describe(ARM_WITH_GRIPPER)
+        assert not arm.told('model')
+        arm.until(lambda: 'is being built' in arm.told('model'))
+        arm.answer(JOINTS, [0.1, 0.2])
+        assert arm.node.policy.robot.name == 'arm'
+    arm.until(arm.is_settled)
+    assert arm.node.policy.robot.name != 'arm'
+    assert not arm.told('model')
+    assert len([*arm.node.timers]) == timers  # none is left that only waited
+
+
+def test_a_payload_that_the_robot_cannot_have_leaves_the_others(loaded, monkeypatch):
+    def fail(*_):
+        raise ArgumentError('too much')
+
+    changes = loaded.node._configuration
+    with monkeypatch.context() as patch:
+        patch.setattr(models.Model, 'update', fail)
+        with pytest.raises(ArgumentError, match='too much'):
+            changes.set_payload(box(2.0, 'lower', 'other'))
+    with pytest.raises(ArgumentError, match="no payload 'other'"):
+        changes.remove_payload('other')
+    assert carried(loaded) == ['box']
+    assert loaded.is_settled()

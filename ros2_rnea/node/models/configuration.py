@@ -98,6 +98,7 @@ class Configuration:
         self._declarations: Iterator[None] = iter(())
         self._poll_timer: Timer | None = None
         self._refused: Source | None = None
+        self._refusal = ''  # why another model of the description in use is refused
         self._is_summary_due = False
         self._is_declaring = False
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
@@ -411,6 +412,7 @@ class Configuration:
             self._log_summary()
         if self._requested is None:
             self._stop_polling()
+            self._diagnostics.notice('model', self._refusal)
             return
         if self._answer is None:
             self._answer = self._worker.take()
@@ -446,13 +448,17 @@ class Configuration:
     def _discard_answer(self) -> None:
         """Let the worker's thread free an answer that a newer request has superseded."""
         if self._answer is not None:
-            answer, self._answer = self._answer, None
-            self._worker.discard(answer)
+            replaced: list[object] = [self._answer]
+            self._answer = None
+            self._worker.discard(replaced)
 
     def _stop_waiting(self) -> None:
+        """Wait for no model; the next poll resolves the notice, which takes longer than a swap."""
         self._discard_answer()
         self._requested = self._transition = None
-        self._diagnostics.notice('model', '')
+        self._refusal = ''
+        if self._poll_timer is None:
+            self._diagnostics.notice('model', '')
 
     def _stop_polling(self) -> None:
         if self._poll_timer is not None:
@@ -476,8 +482,8 @@ class Configuration:
                 self._request(source_now)
         else:
             self._remove_payloads(model.accepts_payload, 'its model is refused')
-            self._diagnostics.notice(
-                'model', f'the new model is refused, and the previous one stays in use: {error}')
+            self._refusal = f'the new model is refused, and the previous one stays in use: {error}'
+            self._diagnostics.notice('model', self._refusal)
 
     def _swap(self, source: Source, built: Built) -> None:
         """
@@ -486,8 +492,7 @@ class Configuration:
         :param source: from which it was requested.
         """
         model, policy = built
-        previous, settings, transition = self._model, self._settings(), self._transition
-        previous_policy = self.policy
+        settings, transition = self._settings(), self._transition
         missing = {payload.link for payload in self._payloads
                    if payload.link in model.tree.links and not model.accepts_payload(payload)}
         if missing:
@@ -503,6 +508,8 @@ class Configuration:
             return
         self._answer = None
         self._stop_waiting()
+        replaced: list[object] = [self._model, self.policy]
+        is_new = self._is_of_another_robot(model.source)
         self._model = model
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
@@ -511,11 +518,11 @@ class Configuration:
         self._diagnostics.robot = model.robot.name
         self._diagnostics.findings = model.findings
         self._diagnostics.payloads = self._payloads
-        if previous is None or previous.source.description != model.source.description:
+        if is_new:
             self._refused = None
             self._diagnostics.accepted('robot_description')
             self._is_summary_due = True
-        self._worker.discard(previous, previous_policy)
+        self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
 

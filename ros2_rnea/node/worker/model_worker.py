@@ -126,10 +126,16 @@ class ModelWorker:
             answer, self._answer = self._answer, None
             return answer
 
-    def discard(self, *replaced: object) -> None:
-        """Let the thread free replaced objects, since freeing a model takes as long as a swap."""
+    def discard(self, replaced: list[object]) -> None:
+        """
+        Let the thread free replaced objects, since freeing a model takes as long as a swap.
+
+        :param replaced: emptied here.  The caller must hold no other reference to the objects:
+            if the thread is faster, they would be freed where the caller returns.
+        """
         with self._changed:
             self._discarded += replaced
+            replaced.clear()
             self._changed.notify()
 
     def close(self) -> None:
