@@ -52,10 +52,11 @@ def arm(engine):
 
 @st.composite
 def plain_cases(draw):
-    """Draw what the oracles know: one pitch, one plane, no friction and no rotors."""
+    """Draw what the oracles know: one pitch, one plane, no friction, no rotors and no springs."""
     case = draw(cases())
     description = replace(case.description, joints=tuple(
         replace(j, pitch=SCREW, damping=0.0, friction=0.0, rotor_inertia=0.0,
+                spring_stiffness=0.0,
                 axis=(0.0, 0.0, 1.0) if j.type is JointType.PLANAR else j.axis)
         for j in case.description.joints))
     return replace(case, description=description,
@@ -355,7 +356,7 @@ def test_a_mimicking_joint_passes_on_a_wrench_too():
 @for_drawn(cases(kinds=MOVING))
 def test_a_joint_s_effort_is_the_part_of_its_wrench_that_moves_it(case):
     plain = Robot.from_description(replace(case.description, joints=tuple(
-        replace(j, damping=0.0, friction=0.0, rotor_inertia=0.0)
+        replace(j, damping=0.0, friction=0.0, rotor_inertia=0.0, spring_stiffness=0.0)
         for j in case.description.joints)), case.floating_base)
     wrenches = plain.joint_wrenches(*case.state, case.f_ext, case.gravity)
     J_own = {body.joint: plain.jacobian(case.q, body.link)[:, body.v_slice]

@@ -71,5 +71,5 @@ def test_a_body_that_tumbles_feels_euler_s_equations():
 def test_coriolis_times_velocity_is_the_effort_without_weight(case):
     C = case.robot.coriolis_matrix(case.q, case.qd)
     expected = (case.robot.bias(case.q, case.qd, (0.0, 0.0, 0.0))
-                - case.robot.friction(case.qd))
+                - case.robot.friction(case.qd) - case.robot.spring(case.q))
     assert_close(C @ case.qd, expected, np.max(np.abs(C)) * np.max(np.abs(case.qd)))

@@ -81,19 +81,21 @@ def test_effort_is_linear_in_the_acceleration(case, data):
 
 
 @for_drawn(ANY)
-def test_effort_is_the_mass_matrix_the_coriolis_matrix_gravity_and_friction(case):
+def test_effort_is_the_mass_matrix_the_coriolis_matrix_gravity_friction_and_springs(case):
     expected = (case.robot.mass_matrix(case.q) @ case.qdd
                 + case.robot.coriolis_matrix(case.q, case.qd) @ case.qd
-                + case.robot.gravity(case.q, case.gravity) + case.robot.friction(case.qd))
+                + case.robot.gravity(case.q, case.gravity) + case.robot.friction(case.qd)
+                + case.robot.spring(case.q))
     assert_close(case.robot.inverse_dynamics(*case.state, gravity=case.gravity), expected,
                  moving_effort(case))
 
 
 @for_drawn(ANY)
-def test_gravity_is_the_slope_of_the_potential(case):
+def test_gravity_and_springs_are_the_slope_of_the_potential(case):
     weight = Vector(*case.gravity)
     slope = slopes(lambda q: energy.potential_energy(case.tree, q, weight), case.tree, case.q)
-    assert_close(case.robot.gravity(case.q, case.gravity), slope, moving_effort(case))
+    assert_close(case.robot.gravity(case.q, case.gravity) + case.robot.spring(case.q), slope,
+                 moving_effort(case))
 
 
 @for_drawn(ANY)
@@ -138,7 +140,9 @@ def test_the_mass_matrix_is_what_unit_accelerations_take(case):
     n = case.robot.nv
     q, none = np.tile(case.q, (n, 1)), np.zeros((n, n))
     columns = case.robot.inverse_dynamics(q, none, np.eye(n), gravity=WEIGHTLESS)
-    assert_close(case.robot.mass_matrix(case.q), columns.T)
+    at_rest = case.robot.spring(case.q)
+    assert_close(case.robot.mass_matrix(case.q), columns.T - at_rest[:, None],
+                 np.max(np.abs(at_rest), initial=0.0))
 
 
 @for_drawn(ANY)
@@ -271,7 +275,8 @@ def test_the_regressor_times_the_parameters_is_the_rigid_bodies_effort(case):
     terms = case.robot.effort_terms(*case.state, gravity=case.gravity)
     bare = Robot.from_description(
         replace(case.description, joints=tuple(
-            replace(joint, damping=0.0, friction=0.0, rotor_inertia=0.0)
+            replace(joint, damping=0.0, friction=0.0, rotor_inertia=0.0,
+                    spring_stiffness=0.0)
             for joint in case.description.joints)), case.floating_base)
     assert_close(Y @ case.robot.inertial_parameters,
                  bare.inverse_dynamics(*case.state, gravity=case.gravity), np.max(np.abs(terms)))

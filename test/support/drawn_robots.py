@@ -17,7 +17,7 @@ Robots and states that Hypothesis draws, and shrinks where a test fails.
 Robots are descriptions in code, so that all joint types are among them.  Every number is a
 multiple of 1/8 (or made of such): they shrink to zero, read well in a report, and none is so
 small or large that rounding would hide or feign a failure.  The first choices are the plain ones:
-a chain of revolute joints without friction or rotor, each at its parent's origin.
+a chain of revolute joints without friction, rotor or spring, each at its parent's origin.
 
 A run draws the same examples each time; with the variable DRAW_THOROUGHLY set, others and many
 more.
@@ -100,12 +100,15 @@ def inertials(draw):
 @st.composite
 def joints(draw, index, kind, parent):
     """Draw a joint of a kind between the links of two numbers."""
+    has_spring = kind.nv == 1
     return JointDescription(
         name=f'joint{index}', type=kind, parent=f'link{parent}', child=f'link{index}',
         origin=draw(poses()), axis=draw(directions()),
         damping=abs(draw(eighths(1))), friction=abs(draw(eighths(1))),
         pitch=draw(eighths(1)) if kind is JointType.HELICAL else 0.0,
-        rotor_inertia=abs(draw(eighths(1))) / 8.0, gear_ratio=draw(st.sampled_from([1.0, -2.5])))
+        rotor_inertia=abs(draw(eighths(1))) / 8.0, gear_ratio=draw(st.sampled_from([1.0, -2.5])),
+        spring_stiffness=abs(draw(eighths(1))) if has_spring else 0.0,
+        spring_reference=draw(eighths(1)) if has_spring else 0.0)
 
 
 @st.composite
