@@ -25,8 +25,9 @@ Then each mutant of the sample gets a process, forked from one that has imported
 the package, and a copy of the repository in which the mutant stands.  The tests that execute the
 changed line run until one fails; for a line that is executed at import only, or of a file that
 only other processes import, all tests of the files in which a test executes anything of its file,
-or else all.  Some runs are controls without a mistake: they should pass, and the number that fails
-tells how often a kill may have had another reason.
+or else all; for another line that no test executes, those that start processes, as these may.
+Some runs are controls without a mistake: they should pass, and the number that fails tells how
+often a kill may have had another reason.
 
 Results are kept in out/mutation, so that an interrupted run goes on where it was.  A mutant that
 was killed is not run again while its file is unchanged, a survivor not while the tests are
@@ -45,7 +46,6 @@ import json
 from math import inf
 import os
 from pathlib import Path
-import random
 import shutil
 import signal
 import subprocess
@@ -101,6 +101,18 @@ def digest(paths: list[Path]) -> str:
     return hashlib.sha256(b'\0'.join(path.read_bytes() for path in sorted(paths))).hexdigest()
 
 
+def drawn(found: list[Mutant], sources: dict, number: int, seed: int) -> list[Mutant]:
+    """Return a random sample, of which a change of the source replaces what it changes only."""
+    seen: Counter[tuple] = Counter()
+    ranks = []
+    for mutant in found:
+        _, *changed = mutant.diff(sources[mutant.path]).split('\n')  # after the line's number
+        name = (seed, mutant.path, mutant.scope, *changed)
+        seen[name] += 1
+        ranks.append(hashlib.sha256(repr((name, seen[name])).encode()).digest())
+    return [found[i] for i in sorted(sorted(range(len(found)), key=ranks.__getitem__)[:number])]
+
+
 def copy_of_repository() -> Path:
     """Return a new folder with all files of the repository, and what of it is compiled."""
     place = Path(tempfile.mkdtemp(prefix='mutation_'))
@@ -135,7 +147,9 @@ def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
     first, last = mutant.lines
     names = {name for line in range(first, last + 1) for name in lines.get(str(line), ())}
     is_in_function = mutant.scope.rsplit('.', 1)[-1][:1].islower() or '__' in mutant.scope
-    if not names and not (is_in_function and lines):  # also where no process that is seen comes by
+    if not names and is_in_function and lines:
+        names = set(covered['starters'])
+    elif not names:  # also where no process that is seen comes by
         near = {name for those in lines.values() for name in those} or covered['seconds'].keys()
         files = {name.split('::')[0] for name in near}
         names = {name for name in covered['seconds']
@@ -262,7 +276,7 @@ def main() -> None:
         if entry[0] in sources:
             print(f'{EQUIVALENT.name} has a mutant that there is no longer:', *entry)
     if 0 < given.sample < len(sample):
-        sample = random.Random(given.seed).sample(sample, given.sample)
+        sample = drawn(sample, sources, given.sample, given.seed)
     kept_path = OUT / f'{"-".join(folder.parts[1:])}.jsonl'
     kept = {}
     if kept_path.exists():

@@ -66,12 +66,15 @@ def _pytest(arguments: list[str], plugin: object) -> None:
 
 
 class Measuring:
-    """Keeps which test comes by which line, and how long it takes."""
+    """Keeps which test comes by which line or starts a process, and how long it takes."""
 
     def __init__(self, place: Path, package: str, kept: Path) -> None:
         import coverage
         self._place, self._package, self._kept = place, package, kept
         self._seconds: dict[str, float] = {}
+        self._test = ''
+        self._starters: set[str] = set()
+        sys.addaudithook(self._notice_process)
         os.environ.setdefault('COVERAGE_CORE', 'ctrace')  # the one that knows contexts
         self._coverage = coverage.Coverage(
             data_file=None, source=[str(place / package)], config_file=False)
@@ -79,11 +82,13 @@ class Measuring:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Count what now runs for a test."""
+        self._test = nodeid
         self._coverage.switch_context(nodeid)
         self._seconds[nodeid] = time.monotonic()
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Count no longer."""
+        self._test = ''
         self._coverage.switch_context('')
         self._seconds[nodeid] = time.monotonic() - self._seconds[nodeid]
 
@@ -103,7 +108,12 @@ class Measuring:
             if name.split('.')[0] != self._package and getattr(module, '__spec__', None)
             and not str(getattr(module, '__file__', None)).startswith(str(self._place))]
         self._kept.write_text(json.dumps(
-            {'lines': lines, 'seconds': self._seconds, 'modules': modules}))
+            {'lines': lines, 'seconds': self._seconds, 'modules': modules,
+             'starters': sorted(self._starters)}))
+
+    def _notice_process(self, event: str, _: tuple) -> None:
+        if event == 'subprocess.Popen' and self._test:
+            self._starters.add(self._test)
 
 
 class Mutated:
