@@ -334,3 +334,32 @@ def test_parameters_of_joints_that_another_callback_refuses_keep_no_robot_out(be
     arm.describe(ARM)
     arm.answer(JOINTS, [0.1, 0.2])
     assert 'cannot be declared' in capfd.readouterr().err
+
+
+def test_after_a_refused_parameter_of_a_joint_others_are_declared_with_the_next_robot(
+        bench, capfd):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    asked = []
+
+    def refuse_the_second(changed):
+        asked.extend(parameter.name for parameter in changed)
+        return SetParametersResult(successful=len(asked) != 2, reason='locked')
+
+    arm.node.add_on_set_parameters_callback(refuse_the_second)
+    arm.describe(ARM)
+    first, second = asked  # nothing is asked for after the one that was refused
+    assert arm.node.has_parameter(first) and not arm.node.has_parameter(second)
+    assert capfd.readouterr().err.count('cannot be declared') == 1
+    arm.describe(ARM_WITH_GRIPPER)
+    assert first not in asked[2:] and second in asked[2:]
+    assert all(map(arm.node.has_parameter, asked))
+    assert any(name.endswith('.grip') for name in asked)
+
+
+def test_a_node_without_a_robot_can_be_disabled_and_stays_so(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    assert arm.set_parameter('enabled', False).successful
+    arm.describe(ARM)
+    assert not arm.sends(JOINTS, [0.1, 0.2])
+    assert arm.set_parameter('enabled', True).successful
+    arm.answer(JOINTS, [0.1, 0.2])

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node import diagnostics
-from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD, PERSISTENT
+from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -90,9 +90,22 @@ def test_each_state_is_logged_as_what_it_is(world, status):
     world.under_test.decided(Decision(status, ('shoulder',)))
     expected = {OK: 'info', WARN: 'warning', ERROR: 'error', STALE: 'error'}[LEVELS[status]]
     assert world.levels == [expected]
-    assert status.value in world.log[0][1] and 'shoulder' in world.log[0][1]
+    assert world.log[0][1] == world.status.message == f'{status.value} (shoulder)'
     assert world.status.level == LEVELS[status]
     assert world.values['state'] == status.name.lower()
+
+
+@pytest.mark.parametrize('detail', ['', 'at point 3'])
+def test_a_state_of_all_joints_names_none(world, detail):
+    world.under_test.decided(Decision(Status.FOLLOWING, detail=detail))
+    assert world.log == [
+        ('info', f'{Status.FOLLOWING.value}; {detail}' if detail else Status.FOLLOWING.value)]
+
+
+def test_the_first_state_is_logged_at_once_on_a_machine_that_has_just_started(world):
+    world.now = 0.0
+    world.under_test.decided(Decision(Status.GRAVITY))
+    assert len(world.log) == 1
 
 
 def test_a_state_that_stays_is_logged_once_and_published_on(world):
@@ -179,15 +192,18 @@ def test_findings_about_the_model_are_a_warning_and_numbered(world):
         'first finding', 'second finding')
 
 
-@pytest.mark.parametrize('topic', ['imu', *PERSISTENT])
+@pytest.mark.parametrize('topic', [
+    'imu', 'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
+    'trajectory_controller'])
 def test_refusals_are_counted_and_said_again_only_where_they_are_rare(world, topic):
     for reason in ('one', 'another', 'another'):
         world.under_test.refused(topic, ValueError(reason))
-    assert len(world.log) == (2 if topic in PERSISTENT else 1)
+    stays = topic != 'imu'
+    assert len(world.log) == (2 if stays else 1)
     world.under_test.accepted(topic)
     world.tick(0.5 * PERIOD)
     assert world.values[f'messages on {topic}'] == 'accepted 1, refused 3'
-    assert (topic in world.values) is (topic not in PERSISTENT)
+    assert (topic in world.values) is not stays
     world.tick()
     assert topic not in world.values
 

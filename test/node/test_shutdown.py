@@ -1,0 +1,95 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The last efforts of a node that ends, by a clock that the test sets."""
+
+import pytest
+from ros2_rnea import Robot
+from ros2_rnea.node import inverse_dynamics_node as module
+from small_robots import ARM
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+
+
+@pytest.fixture
+def ending(bench, monkeypatch):
+    """Return an arm that fades to gravity in 0.5 s, and at what times it does what at its end."""
+    arm = bench(joints=JOINTS, state_timeout=0.5, on_shutdown='gravity')
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    now, instants, done = [100.0], [], []
+
+    def sleep(seconds):
+        done.append('sleep')
+        now[0] += seconds
+
+    monkeypatch.setattr(module, 'monotonic', lambda: now[0])
+    monkeypatch.setattr(module, 'sleep', sleep)
+    decide_last = type(arm.node.policy).decide_last
+
+    def watched(policy, instant):
+        instants.append(instant)
+        return decide_last(policy, instant)
+
+    monkeypatch.setattr(type(arm.node.policy), 'decide_last', watched)
+    publishers = arm.node._effort_publishers
+    send, wait = publishers.send, publishers.wait_for_delivery
+    monkeypatch.setattr(
+        publishers, 'send', lambda effort, stamp: done.append(effort.tolist()) or send(
+            effort, stamp))
+    monkeypatch.setattr(
+        publishers, 'wait_for_delivery', lambda: done.append('delivered') or wait())
+    return arm, instants, done
+
+
+def test_it_fades_to_gravity_by_both_clocks_and_waits_for_the_delivery(ending):
+    arm, instants, done = ending
+    arm.node.send_last()
+    first = instants[0]
+    for count, instant in enumerate(instants):
+        for clock in ('steady', 'ros'):
+            assert getattr(instant, clock) - getattr(first, clock) == pytest.approx(
+                count * module.SHUTDOWN_PERIOD, abs=1e-5)
+    assert instants[-1].steady - first.steady == pytest.approx(
+        0.5, abs=2.0 * module.SHUTDOWN_PERIOD)
+    assert done[-2] == pytest.approx(Robot.from_urdf(ARM).gravity(Q), abs=1e-12)
+    assert done[-1] == 'delivered'
+    assert done.count('delivered') == 1
+
+
+def test_it_ends_though_the_fading_does_not(ending, monkeypatch):
+    arm, instants, done = ending
+    monkeypatch.setattr(type(arm.node.policy), 'is_settled', False)
+    arm.node.send_last()
+    assert instants[-1].steady - instants[0].steady == pytest.approx(
+        module.LONGEST_SHUTDOWN, abs=2.0 * module.SHUTDOWN_PERIOD)
+    assert done[-1] == 'delivered'
+
+
+def test_a_node_that_sends_nothing_sends_nothing_at_its_end(ending):
+    arm, instants, done = ending
+    assert arm.set_parameter('enabled', False).successful
+    done.clear()
+    arm.node.send_last()
+    assert len(instants) == 1
+    assert done == []
+
+
+def test_without_a_robot_there_is_nothing_to_send(bench):
+    arm = bench(joints=JOINTS)
+    arm.node.send_last()
+    arm.settle()
+    assert arm.efforts == arm.commands == []
