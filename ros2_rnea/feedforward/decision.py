@@ -30,7 +30,7 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """Why a decision sends its effort or none; the last nine statuses come with an effort."""
+    """Why a decision sends its effort or none; the last eight come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     WAITING = 'no joint state yet'
@@ -38,8 +38,8 @@ class Status(Enum):
     UNKNOWN_POSITION = 'the position of a joint is unknown: nothing is sent'
     UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
-    DECAYING = 'joint states have stopped: gravity at the last measured state'
-    SHUTTING_DOWN = 'the node shuts down: its last efforts are sent'
+    SHUT_DOWN = 'the node ends: nothing more is sent'
+    STOPPING = 'the effort fades to that of on_stop'
     GRAVITY = 'gravity at the measured state'
     NO_TRAJECTORY = 'no trajectory: gravity at the measured state'
     FOLLOWING = 'following the trajectory'

@@ -26,6 +26,7 @@ from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
+from ros2_rnea.feedforward.effort.final_fade import FinalFade
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
 from ros2_rnea.feedforward.effort.state_feedback import check_gains, StateFeedback
@@ -33,7 +34,7 @@ from ros2_rnea.feedforward.effort.wrench_compensation import WrenchCompensation
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
-from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
@@ -93,6 +94,7 @@ class FeedforwardPolicy:
         self._motions = MotionBuffers(self._index_map, n)
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
+        self._final_fade = FinalFade(self._ramp)
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._last_status = Status.WAITING
         self._last_motion = self._motions.held(self._singles)
@@ -157,12 +159,14 @@ class FeedforwardPolicy:
         """
         Cross-fade from the last effort to the next, as after a change of the robot's parameters.
 
-        A transition that has begun is not made shorter.
+        A transition that has begun is not made shorter, and a final fade is not made longer.
 
         :param duration: of the transition [s]; None: as the settings say.
         :param at_least: the remaining time of an earlier policy's transition [s].
         """
         chosen = self.settings.blend_time if duration is None else duration
+        if self._final_fade.is_active:
+            chosen = 0.0  # the final fade has to end in time
         self._ramp.blend(max(chosen, at_least, self._ramp.remaining))
 
     # ---- input ----------------------------------------------------------------------------------
@@ -184,6 +188,7 @@ class FeedforwardPolicy:
             self.measured_gravity.adopt(previous.measured_gravity)
             self._use_measured_gravity()
         self._ramp.adopt(previous._ramp)
+        self._final_fade.adopt(previous._final_fade)
         self.blend(duration, previous._ramp.remaining)
 
     def reset_after_time_jump(self) -> None:
@@ -289,34 +294,36 @@ class FeedforwardPolicy:
     # ---- output ---------------------------------------------------------------------------------
 
     def decide(self, now: Instant) -> Decision:
-        """Return what to send now, and store it as sent."""
+        """
+        Return what to send now, and store it as sent.
+
+        Where there is a reason to send nothing, the effort first fades to that of ``on_stop``,
+        because the controller holds the last one.
+        """
         decision = self._decide(now)
-        self._last_status = decision.status
         if decision.effort is None:
-            self._ramp.pause()
-        return decision
+            decision = self._fading_out(decision, now)
+        return self._stored(decision)
 
     def decide_last(self, now: Instant) -> Decision:
-        """
-        Return what to send while the node shuts down, in each cycle until :attr:`is_settled`.
+        """Return what to send while the node ends, until a decision has no effort."""
+        return self._stored(self._fading_out(Decision(Status.SHUT_DOWN), now))
 
-        It contains an effort only where the cycle before sent one.
+    def effort_after_stop(self) -> dict[str, float]:
         """
-        how = self.settings.on_shutdown
-        if (how is OnShutdown.NONE or not self._ramp.is_sending
-                or not self.settings.enabled):
-            return Decision(Status.DISABLED)
-        self._blend_to_hold(Status.SHUTTING_DOWN)
-        self._last_motion = self._motions.held(self._singles)
-        needed = self._holding_effort()
-        if how is OnShutdown.ZERO:
-            needed = np.zeros_like(needed)
-        return self._sent(needed, Status.SHUTTING_DOWN, now, detail=how.value)
+        Return the effort by joint that a controller holds if nothing is sent from now on.
+
+        It is that of ``on_stop`` if the effort first fades to it, else the one that was sent last.
+        """
+        held = self._ramp.sent
+        if self._may_fade_out():
+            held = self._limiter.saturated(self._stop_effort())
+        return dict(zip(self.controlled, held.tolist()))
 
     @property
-    def is_settled(self) -> bool:
-        """Return whether the last effort was the wanted one, without cross-fade or rate limit."""
-        return self._ramp.is_settled
+    def is_sending(self) -> bool:
+        """Return whether the last cycle sent an effort."""
+        return self._ramp.is_sending
 
     def terms(self, decision: Decision) -> SentTerms | None:
         """Return the terms of the last decision's effort; None where it sent none."""
@@ -368,22 +375,12 @@ class FeedforwardPolicy:
     def _decide(self, now: Instant) -> Decision:
         if not self.settings.enabled:
             return Decision(Status.DISABLED)
-        is_fresh = self.states.is_fresh(now.steady)
-        if not is_fresh and not self._may_decay():
+        if not self.states.is_fresh(now.steady):
             return self._without_state(now)
+        unknown = self._unknown_positions()
+        if unknown:
+            return Decision(Status.UNKNOWN_POSITION, unknown, self._remedy(unknown[0]))
         measured = self._singles
-        if not self._all_known:  # a known position stays known
-            unknown = self._index_map.unknown(measured)
-            if unknown:
-                return Decision(Status.UNKNOWN_POSITION, unknown, self._remedy(unknown[0]))
-            self._all_known = True
-        if not is_fresh:
-            self._blend_to_hold(Status.DECAYING)
-            self._last_motion = self._motions.held(self._singles)
-            return self._sent(
-                self._holding_effort(), Status.DECAYING, now, self.states.stale(now.steady))
-        if self._last_status in _HOLDING or not self._ramp.is_sending:
-            self._ramp.blend(self.settings.blend_time)
         if self._gravity_only:
             return self._effort(self._motions.at_rest(measured), Status.GRAVITY, now)
         if self._feedback is not None:
@@ -392,16 +389,51 @@ class FeedforwardPolicy:
                 return Decision(Status.UNKNOWN_VELOCITY, without)
         return self._along_motion(now)
 
-    def _may_decay(self) -> bool:
-        """Return whether an effort was sent that can decay, and a state is known to hold."""
-        return (self.settings.on_stale_state is OnStaleState.DECAY
-                and self._ramp.is_sending and not self.states.unmeasured())
+    def _stored(self, decision: Decision) -> Decision:
+        """Store what later cycles need to know of a decision, and return it."""
+        self._last_status = decision.status
+        if decision.effort is None:
+            self._ramp.pause()
+            self._final_fade.end()
+        return decision
 
-    def _blend_to_hold(self, status: Status) -> None:
-        """Start the cross-fade to the holding effort, once when the status changes."""
-        if self._last_status is not status:
-            self._last_status = status
-            self._ramp.blend(self.settings.state_timeout)
+    def _fading_out(self, silence: Decision, now: Instant) -> Decision:
+        """
+        Return the next effort on the way to that of ``on_stop``.
+
+        :param silence: the decision without an effort that takes effect afterwards; it is
+            returned where the final fade is over, and where no effort was being sent.
+        """
+        goes_on = self._may_fade_out() and self._final_fade.goes_on(
+            now.steady, self.states.age(now.steady), self.settings.state_timeout)
+        if goes_on:
+            self._last_motion = self._motions.held(self._singles)
+            fading = self._sent(
+                self._stop_effort(), Status.STOPPING, now, silence.joints,
+                f'on_stop: {self.settings.on_stop.value}; then {silence.status.value}')
+            if fading.effort is not None:
+                return fading
+        if self._final_fade.was_cut_short and not silence.detail:
+            return silence._replace(detail=_CUT_SHORT)
+        return silence
+
+    def _may_fade_out(self) -> bool:
+        """Return whether an effort was being sent, and that of ``on_stop`` can be computed."""
+        return (self._ramp.is_sending and self.settings.on_stop is not OnStop.NONE
+                and not self._unknown_positions())
+
+    def _stop_effort(self) -> np.ndarray:
+        """Return the effort of ``on_stop``."""
+        holding = self._holding_effort()
+        return np.zeros_like(holding) if self.settings.on_stop is OnStop.ZERO else holding
+
+    def _unknown_positions(self) -> tuple[str, ...]:
+        """Return the joints whose position is neither measured nor assumed."""
+        if self._all_known:  # a known position stays known
+            return ()
+        unknown = self._index_map.unknown(self._singles)
+        self._all_known = not unknown
+        return unknown
 
     def _without_state(self, now: Instant) -> Decision:
         never = self.states.unmeasured()
@@ -462,8 +494,12 @@ class FeedforwardPolicy:
         if wrenches is not None:
             motion = motion._replace(wrenches=wrenches)
         self._last_motion = motion
-        tau = self._law.effort(motion, self._tau)
-        return self._sent(tau[self._motions.controlled], status, now, detail=detail)
+        tau = self._law.effort(motion, self._tau)[self._motions.controlled]
+        is_start = self._final_fade.is_active or not self._ramp.is_sending
+        if is_start and np.isfinite(tau).all():
+            self._final_fade.cancel()
+            self._ramp.blend(self.settings.blend_time)
+        return self._sent(tau, status, now, detail=detail)
 
     def _compensated_wrenches(
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
@@ -481,7 +517,7 @@ class FeedforwardPolicy:
             self, needed: np.ndarray, status: Status, now: Instant,
             joints: tuple[str, ...] = (), detail: str = '') -> Decision:
         """Return the decision to send an effort within all limits."""
-        measured = None if status is Status.SHUTTING_DOWN else self._measured
+        measured = None if status is Status.STOPPING else self._measured
         effort, flags, not_finite = self._limiter.limit(
             needed, now.steady, measured, self._holding_effort)
         if not_finite is not None:
@@ -497,8 +533,8 @@ class FeedforwardPolicy:
         return f'publish {joint!r} in joint_states, or {assume}'
 
 
-_HOLDING = (Status.DECAYING, Status.SHUTTING_DOWN)
-"""Statuses in which the last measured positions are held instead of following the motion."""
+_CUT_SHORT = 'the final fade was cut short: another effort than that of on_stop is held'
+"""Detail where the rate limit was too low, or the state too old, to reach the effort in time."""
 
 _FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
 """Statuses in which a controller holds the arm at a motion or its end."""

@@ -123,27 +123,21 @@ class ExertedBy(Enum):
     ROBOT = 'robot'
 
 
-class OnStaleState(Enum):
-    """What is sent after the joint states have stopped."""
+class OnStop(Enum):
+    """
+    The effort to which the last efforts lead before nothing is sent.
 
-    STOP = 'stop'
-    """Nothing."""
-
-    DECAY = 'decay'
-    """Efforts that decay to gravity at the last measured state, and then remain there."""
-
-
-class OnShutdown(Enum):
-    """The effort to which the last efforts of the node lead."""
+    Nothing is sent when joint states have stopped, when the node is disabled, and after its end.
+    """
 
     GRAVITY = 'gravity'
     """The effort that holds the last measured position."""
 
     ZERO = 'zero'
-    """Zero."""
+    """Zero, for an arm that its brakes hold or that cannot fall."""
 
     NONE = 'none'
-    """Nothing more is sent; the controller holds the last effort."""
+    """Nothing more is sent: the controller holds the last effort, also that of a motion."""
 
 
 class WrenchSettings(NamedTuple):
@@ -234,8 +228,7 @@ class Settings:
         pushed further [rad or m].
     :ivar velocity_limit_factor: share of the description's velocity limits above which a joint
         is no longer accelerated.
-    :ivar on_stale_state: what is sent after the joint states have stopped.
-    :ivar on_shutdown: the effort to which the node's last efforts lead.
+    :ivar on_stop: the effort to which the last efforts lead before nothing is sent.
     :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
     :raises ArgumentError: naming the setting whose value is out of range.
     """
@@ -278,8 +271,7 @@ class Settings:
     blend_time: float = 0.5
     position_limit_margin: float = 0.0
     velocity_limit_factor: float = 1.0
-    on_stale_state: OnStaleState = OnStaleState.STOP
-    on_shutdown: OnShutdown = OnShutdown.GRAVITY
+    on_stop: OnStop = OnStop.GRAVITY
     mimic_tolerance: float = 0.02
 
     def __post_init__(self) -> None:

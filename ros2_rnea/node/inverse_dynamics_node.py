@@ -27,7 +27,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.decision import Decision, Instant
+from ros2_rnea.feedforward.decision import Decision, Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels.engines import reason_for_slow_calls
@@ -59,8 +59,7 @@ OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] was stamped by another clock: its latency is not measured."""
 
 SHUTDOWN_PERIOD = 0.002
-LONGEST_SHUTDOWN = 3.0
-"""Period and longest duration of the efforts that are sent while the node shuts down [s]."""
+"""How often efforts are sent while the node ends [s]."""
 
 SIGNAL_LATENCY = 0.1
 """How long a signal may wait until the executor returns [s]."""
@@ -146,13 +145,23 @@ class InverseDynamicsNode(Node):
     def _on_enable(
             self, request: SetBool.Request, response: SetBool.Response
             ) -> SetBool.Response:
+        was_sending = self.policy is not None and self.policy.is_sending
         result = self.set_parameters([Parameter('enabled', value=request.data)])[0]
         response.success = result.successful
         response.message = result.reason
         if result.successful and not request.data:
-            response.message = (
-                'no more efforts are sent; a controller without a timeout holds the last command')
+            response.message = self._what_is_held() if was_sending else 'nothing was being sent'
         return response
+
+    def _what_is_held(self) -> str:
+        """Return a sentence about the effort that a controller holds after the final fade."""
+        policy = self.policy
+        if policy is None:
+            return ''
+        efforts = ', '.join(
+            f'{joint} {effort:.3f}' for joint, effort in policy.effort_after_stop().items())
+        return (f'the effort fades out (on_stop: {policy.settings.on_stop.value}), then nothing '
+                f'is sent; a controller without a timeout holds {efforts} [Nm or N]')
 
     # ---- the cycle ----------------------------------------------------------------------------
 
@@ -169,6 +178,7 @@ class InverseDynamicsNode(Node):
         except RneaError as error:
             self._diagnostics.refused('cycle', error)
             return
+        self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
 
     def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:
@@ -178,24 +188,22 @@ class InverseDynamicsNode(Node):
 
     def send_last(self) -> None:
         """
-        Fade the effort to the one of the parameter ``on_shutdown``, and wait for its delivery.
+        Fade the effort to the one of the parameter ``on_stop``, and wait for its delivery.
 
         No message is received meanwhile, so that the last joint state is used throughout.
         """
         policy, start, started = self.policy, self._clocks.now(), monotonic()
-        if policy is None:
+        if policy is None or not policy.is_sending:
             return
-        elapsed = 0.0
-        while elapsed < LONGEST_SHUTDOWN:
-            decision = policy.decide_last(
-                Instant(start.steady + elapsed, start.ros + elapsed))
-            if decision.effort is None:
-                return
-            self._effort_publishers.send(decision.effort, self._state_stamp)
-            if policy.is_settled:
-                break
-            sleep(SHUTDOWN_PERIOD)
+        while True:
             elapsed = monotonic() - started
+            decision = policy.decide_last(Instant(start.steady + elapsed, start.ros + elapsed))
+            if decision.effort is None:
+                break
+            self._effort_publishers.send(decision.effort, self._state_stamp)
+            sleep(SHUTDOWN_PERIOD)
+        if decision.detail:
+            self.get_logger().warning(decision.detail)
         self._effort_publishers.wait_for_delivery()
 
     def _state_age(self) -> float | None:

@@ -127,17 +127,14 @@ SPECIFICATIONS = (
     Specification(
         'state_timeout', _DEFAULT.state_timeout,
         'How long the state of the controlled joints is used after its reception [s]. After that '
-        'it is stale, and on_stale_state applies.',
+        'it is stale, and on_stop applies.',
         1e-3, 10.0),
     Specification(
-        'on_stale_state', _DEFAULT.on_stale_state,
-        'What happens if the joint states stop: stop (nothing more is sent, and a controller '
-        'without a timeout holds the last effort) or decay (the effort is blended within '
-        'state_timeout to gravity at the last state, and stays there).'),
-    Specification(
-        'on_shutdown', _DEFAULT.on_shutdown,
-        'The last effort before the node ends; controllers without a timeout hold it for ever: '
-        'gravity (the effort that holds the last state), zero, or none (nothing more is sent).'),
+        'on_stop', _DEFAULT.on_stop,
+        'To which effort the last one is blended within state_timeout before nothing is sent: '
+        'when joint states stop, when enabled becomes false, and when the node ends. Controllers '
+        'without a timeout hold it for ever. gravity (what holds the last measured state), zero, '
+        'or none (nothing more is sent, so that the effort of a motion may be held).'),
     Specification(
         'state_depth', 1,
         'Queue depth of joint_states; more than 1 if several publishers share the topic.',
@@ -416,9 +413,22 @@ def _number(kind: DynamicsParameter, name: str, value: Any) -> float:
     return float(value)
 
 
+REPLACED = {'on_stale_state': 'on_stop', 'on_shutdown': 'on_stop'}
+"""Former parameters, and those that replace them."""
+
+
 def unknown_parameters(node: Node) -> list[str]:
     """Return a warning for each unknown parameter in a file or on the command line."""
     return [
-        f'there is no parameter {name!r}{did_you_mean(name, BY_NAME)}'
+        f'there is no parameter {name!r}{_instead(name)}'
         for name in overrides(node)
         if not node.has_parameter(name) and not name.startswith(('qos_overrides', *PER_JOINT))]
+
+
+def _instead(name: str) -> str:
+    """Return what to set in place of an unknown parameter, as the end of a sentence."""
+    if name not in REPLACED:
+        return did_you_mean(name, BY_NAME)
+    new = BY_NAME[REPLACED[name]]
+    needed = new.descriptor().additional_constraints
+    return f' any more; {new.name!r} replaces it, which needs {needed}'

@@ -24,7 +24,7 @@ from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
-from ros2_rnea.feedforward.settings import ExertedBy, Mode, Settings
+from ros2_rnea.feedforward.settings import ExertedBy, Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
@@ -191,7 +191,8 @@ def test_a_bad_message_is_refused_and_the_state_before_counts(names, positions):
     with pytest.raises(MessageError):
         measure(policy, positions, names, time=0.05)
     near(decided(policy, Status.NO_TRAJECTORY, time=0.05).effort, in_order())
-    decided(policy, Status.STALE, time=0.12)
+    decided(policy, Status.STOPPING, time=0.12)
+    decided(policy, Status.STALE, time=0.25)
 
 
 def test_a_message_out_of_order_is_refused_until_the_state_is_stale():
@@ -661,7 +662,8 @@ def test_a_successor_s_own_settings_count():
     decided(older, Status.GOAL_DEVIATION, 1.5)
     decided(succeeded_by(older, hold_tolerance=0.5), Status.HOLDING_END, 1.5)
     decided(succeeded_by(older, state_timeout=9.0), Status.GOAL_DEVIATION, 5.0)
-    decided(succeeded_by(older, enabled=False), Status.DISABLED, 1.5)
+    decided(succeeded_by(older, enabled=False), Status.STOPPING, 1.5)
+    decided(succeeded_by(older, enabled=False, on_stop=OnStop.NONE), Status.DISABLED, 1.5)
 
 
 @pytest.mark.parametrize('joints', [('shoulder', 'elbow'), ('elbow',)])

@@ -28,6 +28,7 @@ import numpy as np
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
+from ros2_rnea.feedforward.effort.final_fade import LONGEST_FINAL_FADE
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
@@ -37,8 +38,7 @@ from ros2_rnea.feedforward.settings import (
     BeyondLimits,
     ExertedBy,
     Mode,
-    OnShutdown,
-    OnStaleState,
+    OnStop,
     Settings,
     Terms,
 )
@@ -74,8 +74,7 @@ some_settings = st.fixed_dictionaries({
     'wrench_fade_time': st.sampled_from([0.0, 0.2]),
     'wrench_in_gravity_compensation': st.booleans(),
     'position_limit_margin': st.sampled_from([0.0, 0.5]),
-    'on_stale_state': st.sampled_from(OnStaleState),
-    'on_shutdown': st.sampled_from(OnShutdown),
+    'on_stop': st.sampled_from(OnStop),
     'rules': st.builds(ControllerRules, *[st.booleans()] * 5),
     'terms': st.sampled_from(Terms),
     'arm': st.sampled_from(Arm),
@@ -105,6 +104,7 @@ class AnythingHappens(RuleBasedStateMachine):
         self.policy = FeedforwardPolicy(ROBOTS[0], Settings(joints=NAMES))
         self.sent: dict[str, float] = {}
         self.sent_at = -inf
+        self.fading_since = inf
 
     @property
     def now(self):
@@ -122,6 +122,8 @@ class AnythingHappens(RuleBasedStateMachine):
         decision = getattr(self.policy, how)(self.now)
         if decision.effort is not None:
             self.check(decision)
+        else:
+            self.fading_since = inf
         return decision
 
     def check(self, decision):
@@ -129,6 +131,7 @@ class AnythingHappens(RuleBasedStateMachine):
         assert effort.shape == (len(names),)
         assert np.isfinite(effort).all()
         settings = self.policy.settings
+        self.check_age(decision, settings.state_timeout)
         bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
         most = settings.effort_rate_limit * min(
             max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
@@ -140,6 +143,14 @@ class AnythingHappens(RuleBasedStateMachine):
             assert abs(value) <= max(limit, abs(before) - most) + 1e-9
         self.sent.update(zip(names, effort.tolist()))
         self.sent_at = self.steady
+
+    def check_age(self, decision, timeout):
+        """Only a final fade uses a state beyond its timeout, for as long again at most."""
+        age = self.policy.states.age(self.steady)
+        is_fading = decision.status is Status.STOPPING
+        assert age <= (2.0 if is_fading else 1.0) * timeout
+        self.fading_since = min(self.fading_since, self.steady) if is_fading else inf
+        assert self.steady - self.fading_since <= LONGEST_FINAL_FADE
 
     def gravity_at(self, places):
         """Return what holds the robot in a place, as far as the arm does not and limits allow."""

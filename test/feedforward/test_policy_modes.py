@@ -21,7 +21,7 @@ from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
-from ros2_rnea.feedforward.settings import Arm, Mode, OnStaleState, Settings, Terms
+from ros2_rnea.feedforward.settings import Arm, Mode, Settings, Terms
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
@@ -236,11 +236,10 @@ def test_gravity_is_not_sent_to_an_arm_that_adds_it(arm, terms):
 
 @pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR])
 def test_no_rest_of_any_kind_adds_gravity_to_an_arm_that_adds_it_itself(arm):
-    """At rest, in the decay after joint states, at a bound and at the end it would be double."""
-    ways = {'mode': Mode.GRAVITY_COMPENSATION}, {'on_stale_state': OnStaleState.DECAY}, {}
-    for way in ways:
+    """At rest, when joint states stop, at a bound and at the end it would be double."""
+    for way in ({'mode': Mode.GRAVITY_COMPENSATION}, {}):
         policy = measured(arm=arm, **way)
-        for now in (at(0.0), at(0.05), at(0.3), at(0.5)):
+        for now in (at(0.0), at(0.05), at(0.15), at(0.5)):
             decision = policy.decide(now)
             assert decision.effort is None or decision.effort.tolist() == [0.0, 0.0]
     policy = measured(arm=arm)
@@ -282,15 +281,14 @@ def test_every_other_term_of_a_motion_stays_in_a_tilted_arm():
          (terms.coriolis + terms.inertia + shift[0] - shift[1])[::-1])
 
 
-@pytest.mark.parametrize('way', [
-    {'on_stale_state': OnStaleState.DECAY}, {'mode': Mode.GRAVITY_COMPENSATION}])
+@pytest.mark.parametrize('way', [{}, {'mode': Mode.GRAVITY_COMPENSATION}])
 def test_a_tilted_arm_is_held_when_states_stop_and_when_the_node_ends(way):
     policy = measured(**ON_A_WALL, **way)
     policy.decide(at(0.0))
     near(policy.decide_last(at(0.001)).effort, DIFFERENCE)
-    if 'on_stale_state' in way:
-        policy.decide(at(0.3))
-        near(policy.decide(at(0.9)).effort, DIFFERENCE)
+    policy.decide(at(0.02))
+    near(policy.decide(at(0.11)).effort, DIFFERENCE)
+    near(policy.decide(at(0.19)).effort, DIFFERENCE)
 
 
 def test_gravity_may_turn_while_the_arm_goes_on_with_its_own():

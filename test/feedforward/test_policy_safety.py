@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 from decisions import limited_joints
@@ -24,7 +25,7 @@ from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
-from ros2_rnea.feedforward.settings import Mode, OnShutdown, OnStaleState, Settings
+from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
@@ -36,7 +37,6 @@ JOINTS = ('shoulder', 'elbow')
 Q = (0.3, -0.8)
 GRAVITY = ARM_ROBOT.gravity(Q)
 PERIOD = 0.002
-DECAY = {'on_stale_state': OnStaleState.DECAY}
 TRAJECTORY = (Waypoint(0.0, Q, (0.0, 0.0), (0.0, 0.0)),
               Waypoint(0.5, (1.3, 0.2), (0.0, 0.0), (0.0, 0.0)))
 
@@ -347,101 +347,228 @@ def test_a_start_at_the_end_of_the_travel_is_blended_too():
     ride.go(0.6, q=(-3.0, 0.0)).is_at(ARM_ROBOT.gravity([-3.0, 0.0]))
 
 
-# ---- joint states that stop -------------------------------------------------------------------
+# ---- three reasons to stop, and one way ---------------------------------------------------------
 
 
-def test_by_default_nothing_is_sent_without_fresh_states_and_the_return_is_blended():
+def in_motion(**settings):
+    """Return a ride whose effort is that of a motion, and this effort."""
+    ride = Ride(**settings).go(1.0)
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
+    ride.go(0.1)
+    assert np.abs(ride.sent[-1] - GRAVITY).max() > 1.0
+    return ride
+
+
+def joint_states_stop(ride):
+    while ride.go(PERIOD, measured=False).decision.status is Status.FOLLOWING:
+        pass
+    return ride.go(0.2, measured=False)
+
+
+def the_node_is_disabled(ride):
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=False))
+    return ride.go(0.2)
+
+
+def the_node_ends(ride):
+    return ride.go(0.2, measured=False, decide='decide_last')
+
+
+REASONS = (joint_states_stop, the_node_is_disabled, the_node_ends)
+
+
+@pytest.mark.parametrize('stop', REASONS)
+@pytest.mark.parametrize('way, expected', [(OnStop.GRAVITY, GRAVITY), (OnStop.ZERO, [0.0, 0.0])])
+def test_for_each_reason_the_effort_fades_to_that_of_on_stop_and_then_nothing_is_sent(
+        stop, way, expected):
+    ride = in_motion(on_stop=way, effort_rate_limit=inf)
+    ride.policy.change_settings(ride.policy.settings, 0.0)
+    before, count = ride.sent[-1], len(ride.sent)
+    stop(ride).is_at(expected)
+    assert ride.decision.effort is None
+    # A cross-fade has an intermediate value, and a slope of at most 1.5 times the mean one.
+    way_to_go = np.abs(before - expected).max()
+    steps = np.abs(np.diff(ride.sent[count:], axis=0)).max(axis=1)
+    assert steps.max() < 1.6 * way_to_go * PERIOD / 0.05
+    count = len(ride.sent)
+    ride.go(1.0, measured=False, decide=(
+        'decide_last' if stop is the_node_ends else 'decide'))
+    assert len(ride.sent) == count
+
+
+@pytest.mark.parametrize('stop', REASONS)
+def test_with_none_nothing_more_is_sent_for_any_reason(stop):
+    ride = in_motion(on_stop=OnStop.NONE)
+    if stop is joint_states_stop:
+        ride.go(0.098, measured=False)
+    count = len(ride.sent)
+    assert stop(ride).decision.effort is None
+    assert len(ride.sent) <= count + (stop is joint_states_stop)
+
+
+@pytest.mark.parametrize('stop, status', [
+    (joint_states_stop, Status.STALE), (the_node_is_disabled, Status.DISABLED),
+    (the_node_ends, Status.SHUT_DOWN)])
+def test_the_final_fade_has_a_status_of_its_own_that_names_what_comes_then(stop, status):
+    ride, seen = in_motion(), []
+    decide, decide_last = ride.policy.decide, ride.policy.decide_last
+    ride.policy.decide = lambda now: (seen.append(decide(now)), seen[-1])[1]
+    ride.policy.decide_last = lambda now: (seen.append(decide_last(now)), seen[-1])[1]
+    stop(ride)
+    fading = [decision for decision in seen if decision.status is Status.STOPPING]
+    assert len(fading) > 10
+    assert all(decision.effort is not None for decision in fading)
+    assert all(status.value in decision.detail for decision in fading)
+    assert seen[-1].status is status
+    assert not seen[-1].detail
+
+
+def test_after_two_timeouts_nothing_is_computed_from_an_old_state_even_if_the_way_is_long():
+    ride = in_motion()
+    last_state = ride.time
+    ride.policy.change_settings(replace(ride.policy.settings, effort_rate_limit=2.0))
+    while ride.go(PERIOD, measured=False).decision.effort is not None:
+        pass
+    assert 0.19 < ride.time - last_state <= 0.2 + PERIOD
+    assert np.abs(ride.sent[-1] - GRAVITY).max() > 0.1
+    assert 'cut short' in ride.decision.detail
+    assert 'cut short' in ride.go(1.0, measured=False).decision.detail
+    ride.policy.change_settings(replace(ride.policy.settings, effort_rate_limit=1000.0))
+    assert not ride.go(0.6).go(0.3, measured=False).decision.detail
+
+
+def test_a_final_fade_that_starts_late_ends_in_time():
+    ride = in_motion(effort_rate_limit=inf)
+    ride.time += 0.17
+    last_state = ride.time - 0.17
+    while ride.go(PERIOD, measured=False).decision.effort is not None:
+        pass
+    ride.is_at(GRAVITY)
+    assert ride.time - last_state <= 0.2 + PERIOD
+
+
+def test_states_that_have_stopped_for_two_timeouts_when_this_is_noticed_are_not_used():
+    ride = in_motion()
+    count = len(ride.sent)
+    ride.time += 0.2
+    assert ride.go(PERIOD, measured=False).decision.status is Status.STALE
+    assert len(ride.sent) == count
+    assert 'cut short' in ride.decision.detail
+
+
+def test_a_slow_rate_limit_may_take_longer_than_the_fade_while_states_are_fresh():
+    ride = in_motion()
+    ride.policy.change_settings(
+        replace(ride.policy.settings, enabled=False, effort_rate_limit=5.0))
+    assert ride.go(0.3).decision.status is Status.STOPPING
+    ride.go(2.0).is_at(GRAVITY)
+    assert (ride.decision.status, ride.decision.detail) == (Status.DISABLED, '')
+
+
+def test_it_takes_three_seconds_at_most():
+    ride = in_motion()
+    ride.policy.change_settings(
+        replace(ride.policy.settings, enabled=False, effort_rate_limit=0.1))
+    assert ride.go(2.9).decision.status is Status.STOPPING
+    assert ride.go(0.2).decision.status is Status.DISABLED
+    assert 'cut short' in ride.decision.detail
+
+
+@pytest.mark.parametrize('moment', [0.01, 0.05, 0.5])
+@pytest.mark.parametrize('stop', [joint_states_stop, the_node_is_disabled])
+def test_it_is_blended_back_during_and_after_the_final_fade(stop, moment):
+    ride = in_motion(effort_rate_limit=inf)
+    if stop is joint_states_stop:
+        ride.go(0.1 + moment, measured=False)
+    else:
+        ride.policy.change_settings(replace(ride.policy.settings, enabled=False))
+        ride.go(moment)
+        ride.policy.change_settings(replace(ride.policy.settings, enabled=True))
+    held = ride.sent[-1]
+    assert ride.decision.status is not Status.FOLLOWING
+    ride.go(PERIOD)
+    assert ride.decision.status in (Status.FOLLOWING, Status.GOAL_DEVIATION)
+    ride.is_at(held)
+    ride.go(0.6)
+    if ride.decision.status is Status.GOAL_DEVIATION:
+        ride.go(0.6).is_at(GRAVITY)
+    assert np.abs(np.diff(ride.sent[-300:], axis=0)).max() / PERIOD < 200.0
+
+
+def test_a_payload_or_new_settings_during_the_final_fade_do_not_make_it_longer():
+    ride = in_motion(effort_rate_limit=inf)
+    ride.go(0.14, measured=False)
+    ride.policy.change_settings(replace(ride.policy.settings, mimic_tolerance=1.0))
+    ride.go(0.05, measured=False)
+    ride.change(effort_rate_limit=inf).go(0.01, measured=False).is_at(GRAVITY)
+    assert ride.decision.effort is None
+
+
+@pytest.mark.parametrize('prepare', [
+    lambda ride: ride,
+    lambda ride: ride.go(0.2).change(enabled=False).go(1.0).change().go(0.0)])
+def test_nothing_is_faded_out_where_nothing_was_sent(prepare):
+    ride = Ride()
+    ride.policy.take_joint_state(MeasuredJoints(JOINTS, Q), ride.now)
+    prepare(ride)
+    ride.time += 0.11
+    assert ride.go(0.02, measured=False).decision.status is Status.STALE
+
+
+def test_a_new_robot_with_a_joint_whose_position_is_unknown_is_not_faded_out():
+    ride = Ride().go(1.0)
+    ride.change(Robot.from_urdf(ARM_WITH_GRIPPER)).go(PERIOD)
+    assert ride.decision.status is Status.UNKNOWN_POSITION
+    assert ride.go(PERIOD, measured=False, decide='decide_last').decision.effort is None
+
+
+@pytest.mark.parametrize('fault, status', [
+    ('velocities', Status.UNKNOWN_VELOCITY), ('gravity', Status.NOT_FINITE)])
+def test_other_reasons_to_send_nothing_final_fade_too(fault, status):
+    ride = Ride(mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,))
+    ride.go(1.0, qd=(0.0, 0.0))
+    if fault == 'velocities':
+        ride.go(0.05)
+    else:
+        ride.policy.take_controller_state(ControllerReference(
+            JOINTS, (1e300, 0.0), (0.0, 0.0), (1e308, 1e308), 0.0, 1.0), ride.now)
+        ride.go(0.05, qd=(0.0, 0.0))
+    assert ride.decision.status is Status.STOPPING
+    assert status.value in ride.decision.detail
+
+
+def test_a_joint_at_the_end_of_its_travel_is_let_go_where_that_is_asked_for():
+    ride = Ride(on_stop=OnStop.ZERO).go(1.0, q=(-3.0, 0.5))
+    ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
+
+
+def test_the_effort_that_will_be_held_is_known_before_it_is_reached():
+    ride = in_motion()
+    held = ride.policy.effort_after_stop()
+    np.testing.assert_allclose([held[name] for name in JOINTS], GRAVITY)
+    the_node_is_disabled(ride).is_at(GRAVITY)
+    assert ride.policy.effort_after_stop() == held
+    ride = in_motion(on_stop=OnStop.NONE)
+    assert list(ride.policy.effort_after_stop().values()) == ride.sent[-1].tolist()
+
+
+def test_the_return_of_joint_states_is_blended():
     ride = Ride().go(1.0).go(1.0, measured=False)
     assert ride.decision.status is Status.STALE
     ride.go(PERIOD, q=(1.0, 1.0)).is_at(GRAVITY)
     ride.go(0.6, q=(1.0, 1.0)).is_at(ARM_ROBOT.gravity([1.0, 1.0]))
 
 
-def test_a_decay_reaches_gravity_at_the_last_state_in_one_timeout_and_stays():
-    ride = Ride(**DECAY).go(1.0)
-    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
-    ride.go(0.1).go(0.09, measured=False)
-    assert ride.decision.status is Status.FOLLOWING
-    assert np.abs(ride.sent[-1] - GRAVITY).max() > 0.5
-    while ride.decision.status is Status.FOLLOWING:
-        moving = ride.sent[-1]
-        ride.go(PERIOD, measured=False)
-    assert (ride.decision.status, ride.decision.joints) == (Status.DECAYING, JOINTS)
-    np.testing.assert_allclose(ride.sent[-1], moving, atol=1e-6)
-    ride.go(0.1, measured=False).is_at(GRAVITY)
-    ride.go(5.0, measured=False).is_at(GRAVITY)
-    ride.go(0.6, q=(1.0, 1.0))
-    assert ride.largest_rate() < 1000.0
-
-
-def test_each_of_several_decays_is_blended():
-    ride = Ride(**DECAY, effort_rate_limit=inf).go(1.0)
-    for _ in range(2):
-        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
-        ride.go(0.1)
-        while ride.go(PERIOD, measured=False).decision.status is Status.FOLLOWING:
-            pass
-        np.testing.assert_allclose(*ride.sent[-2:], atol=0.3)
-        assert np.abs(ride.sent[-1] - GRAVITY).max() > 1.0
-        ride.go(0.2, measured=False).is_at(GRAVITY)
-        ride.go(1.0, q=(1.3, 0.2)).go(1.0)
-
-
-@pytest.mark.parametrize('prepare', [
-    lambda ride: ride,
-    lambda ride: ride.go(0.2).change(enabled=False, **DECAY).go(0.2).change(**DECAY)])
-def test_there_is_no_decay_where_nothing_was_sent(prepare):
-    ride = Ride(**DECAY)
-    ride.policy.take_joint_state(MeasuredJoints(JOINTS, Q), ride.now)
-    prepare(ride)
-    ride.time += 5.0
+def test_after_a_jump_of_time_the_state_is_of_no_use():
+    ride = in_motion()
+    ride.time = 1.0
     assert ride.go(0.1, measured=False).decision.status is Status.STALE
 
 
-def test_a_new_robot_with_a_joint_whose_place_is_unknown_does_not_decay():
-    ride = Ride(**DECAY).go(1.0)
-    ride.change(Robot.from_urdf(ARM_WITH_GRIPPER), **DECAY)
-    ride.time += 1.0
-    ride.go(PERIOD, measured=False)
-    assert ride.decision.status is Status.UNKNOWN_POSITION
-    assert ride.go(PERIOD, measured=False).decision.effort is None
-
-
-# ---- the end ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize('how, expected', [
-    (OnShutdown.GRAVITY, GRAVITY), (OnShutdown.ZERO, [0.0, 0.0])])
-def test_the_last_effort_is_led_to_without_a_step(how, expected):
-    ride = Ride(on_shutdown=how).go(1.0)
-    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
-    ride.go(0.1).go(PERIOD, measured=False, decide='decide_last')
-    assert not ride.policy.is_settled
-    ride.go(0.1, measured=False, decide='decide_last').is_at(expected)
-    assert ride.decision.status is Status.SHUTTING_DOWN
-    assert ride.policy.is_settled
-    assert ride.largest_rate() <= 1000.0
-
-
-def test_a_joint_at_the_end_of_its_travel_is_let_go_where_that_is_asked_for():
-    ride = Ride(on_shutdown=OnShutdown.ZERO).go(1.0, q=(-3.0, 0.5))
-    ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
-
-
-def test_the_last_effort_is_led_to_from_a_decay_as_well():
-    ride = Ride(**DECAY, on_shutdown=OnShutdown.ZERO, effort_rate_limit=inf).go(1.0)
-    ride.go(0.5, measured=False).is_at(GRAVITY)
-    ride.go(PERIOD, measured=False, decide='decide_last').is_at(GRAVITY)
-    ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
-
-
-def test_what_is_disabled_sends_nothing_last():
-    ride = Ride().go(1.0).change(enabled=False)
-    assert ride.go(PERIOD, decide='decide_last').decision.effort is None
-
-
 @pytest.mark.parametrize('ride', [
-    Ride(), Ride(on_shutdown=OnShutdown.NONE).go(1.0),
-    Ride().go(1.0).go(1.0, measured=False), Ride().go(1.0).change(enabled=False).go(0.1)])
+    Ride(), Ride(on_stop=OnStop.NONE).go(1.0),
+    Ride().go(1.0).go(1.0, measured=False),
+    Ride().go(1.0).change(enabled=False, on_stop=OnStop.NONE),
+    Ride().go(1.0).change(enabled=False).go(1.0)])
 def test_nothing_is_sent_last_where_nothing_was_sent_or_is_wanted(ride):
     assert ride.go(PERIOD, measured=False, decide='decide_last').decision.effort is None

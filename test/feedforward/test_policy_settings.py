@@ -20,7 +20,7 @@ import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM
@@ -79,7 +79,7 @@ def test_they_are_in_force_with_the_next_decision_and_wrenches_stay(policy):
         effort(policy, 0.1), needed(ACROSS, f_ext={'tool': np.array(PUSH)}))
     policy.change_settings(settings(**GUIDED))
     np.testing.assert_allclose(effort(policy, 0.2), needed())
-    policy.change_settings(settings(enabled=False))
+    policy.change_settings(settings(enabled=False, on_stop=OnStop.NONE))
     assert policy.decide(at(0.3)).status is Status.DISABLED
 
 

@@ -162,7 +162,10 @@ def test_enable_stops_and_starts_the_commands(bench):
     arm.describe(ARM)
     arm.answer(['shoulder', 'elbow'], [0.0, 0.0])
     reply = arm.call(SetBool, 'enable', data=False)
-    assert reply.success and 'holds the last command' in reply.message
+    held = ', '.join(f'{joint} {effort:.3f}' for joint, effort in zip(
+        JOINTS, arm.efforts[-1].effort))
+    assert reply.success and held in reply.message and 'without a timeout' in reply.message
+    arm.settle(0.3)
     count = len(arm.efforts)
     arm.state(['shoulder', 'elbow'], [0.0, 0.0])
     arm.settle()

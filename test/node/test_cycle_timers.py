@@ -16,8 +16,8 @@
 from types import SimpleNamespace
 
 import pytest
-from ros2_rnea.feedforward.settings import OnStaleState, Settings
-from ros2_rnea.node.timing.cycle_timers import CycleTimers, DECAYING_PERIOD
+from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.node.timing.cycle_timers import CycleTimers
 
 
 class Timers:
@@ -47,24 +47,29 @@ def timers():
 
 def test_without_a_rate_only_the_watch_runs(timers):
     assert not timers.under_test.keeps_rate
-    assert timers.restart(state_timeout=0.2) == {('on_watch', 0.1, 'steady')}
+    assert timers.restart(state_timeout=0.2) == {('on_watch', 0.05, 'steady')}
     assert not timers.under_test.keeps_rate
 
 
 def test_a_rate_has_a_timer_of_its_own(timers):
     assert timers.restart(500.0, state_timeout=0.2) == {
-        ('on_rate', 0.002, 'steady'), ('on_watch', 0.1, 'steady')}
+        ('on_rate', 0.002, 'steady'), ('on_watch', 0.05, 'steady')}
     assert timers.under_test.keeps_rate
-    assert timers.restart(0.0, state_timeout=0.2) == {('on_watch', 0.1, 'steady')}
+    assert timers.restart(0.0, state_timeout=0.2) == {('on_watch', 0.05, 'steady')}
     assert not timers.under_test.keeps_rate
 
 
-@pytest.mark.parametrize('timeout, on_stale, period', [
-    (0.2, OnStaleState.STOP, 0.1), (0.002, OnStaleState.STOP, 0.01),
-    (0.2, OnStaleState.DECAY, DECAYING_PERIOD), (0.002, OnStaleState.DECAY, 0.001)])
-def test_the_watch_is_often_enough_to_notice_and_to_decay(timers, timeout, on_stale, period):
-    running = timers.restart(state_timeout=timeout, on_stale_state=on_stale)
-    assert running == {('on_watch', period, 'steady')}
+@pytest.mark.parametrize('timeout, watch, final_fade', [
+    (0.2, 0.05, 0.005), (0.04, 0.01, 0.002), (0.002, 0.001, 0.001)])
+def test_a_timeout_is_noticed_and_faded_out_in_time(timers, timeout, watch, final_fade):
+    assert timers.restart(state_timeout=timeout) == {('on_watch', watch, 'steady')}
+    timers.under_test.final_fade(True)
+    timers.under_test.final_fade(True)
+    assert timers.running == [('on_watch', watch, 'steady'), ('on_rate', final_fade, 'steady')]
+    assert not timers.under_test.keeps_rate
+    for _ in range(2):
+        timers.under_test.final_fade(False)
+        assert timers.running == [('on_watch', watch, 'steady')]
 
 
 def test_timers_go_on_where_nothing_that_they_depend_on_changes(timers):
@@ -78,7 +83,7 @@ def test_timers_are_made_again_on_the_clock_that_counts_from_now_on(timers):
     timers.restart(100.0, state_timeout=0.2)
     timers.clocks.is_simulated = True
     assert timers.restart(100.0, state_timeout=0.2) == {
-        ('on_rate', 0.01, 'simulated'), ('on_watch', 0.1, 'simulated')}
+        ('on_rate', 0.01, 'simulated'), ('on_watch', 0.05, 'simulated')}
     timers.clocks.is_simulated = False
     assert timers.restart(100.0, state_timeout=0.2) == {
-        ('on_rate', 0.01, 'steady'), ('on_watch', 0.1, 'steady')}
+        ('on_rate', 0.01, 'steady'), ('on_watch', 0.05, 'steady')}

@@ -142,7 +142,7 @@ decide = FeedforwardPolicy.decide
 
 def fail_once_blended(policy, now):
     decision = decide(policy, now)
-    if decision.effort is not None and decision.effort.any() and policy.is_settled:
+    if decision.effort is not None and decision.effort.any() and policy._ramp.is_settled:
         raise RuntimeError('a defect in the cycle')
     return decision
 
@@ -178,7 +178,7 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
         start, program, end, namespace, how):
     process = start(
         program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
-        '-p', f'on_shutdown:={how}', '-p', 'blend_time:=0.1', '-r', f'__ns:={namespace}_{how}')
+        '-p', f'on_stop:={how}', '-p', 'blend_time:=0.1', '-r', f'__ns:={namespace}_{how}')
     gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
     expected = gravity if how == 'gravity' else 0.0 * gravity
     with driver(f'{namespace}_{how}') as (turn, commands):

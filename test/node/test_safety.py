@@ -176,33 +176,85 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
     assert 'shoulder' in arm.told('joint limits')
 
 
-def test_without_joint_states_the_effort_decays_to_gravity_at_the_last_one(bench):
-    arm = arm_at_work(bench, on_stale_state='decay')
-    arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3])])
-    arm.push('tool', force=(3.0, 0.0, 1.0))
-    arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
-    arm.until(lambda: arm.node._diagnostics._decision.status.name == 'DECAYING')
-    arm.until(lambda: close(arm.commands[-1], GRAVITY))
-    count = len(arm.commands)
-    arm.until(lambda: len(arm.commands) > count + 20)
-    assert close(arm.commands[-20:], GRAVITY)
-    arm.until(lambda: any(
-        'gravity at the last measured state' in d.message for d in arm.diagnostics))
+# ---- on_stop ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('how, expected', [('gravity', GRAVITY), ('zero', [0.0, 0.0])])
-def test_the_end_is_led_to_without_a_step(bench, how, expected):
-    arm = arm_at_work(bench, on_shutdown=how, gravity=[0.0, 0.0, -9.81])
-    arm.push('tool', force=(3.0, 0.0, 1.0))
+def pushed(bench, **parameters):
+    """Return an arm with an effort that is not that of gravity, and this effort."""
+    arm = arm_at_work(bench, gravity=[0.0, 0.0, -9.81], wrench_timeout=60.0, **parameters)
+    arm.push('tool', force=(9.0, 0.0, 3.0))
     arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
+    for _ in range(60):
+        effort = arm.answer(JOINTS, Q)
+    assert np.abs(effort - GRAVITY).max() > 1.0
+    return arm, effort
+
+
+def joint_states_stop(arm):
+    """No message is published any more."""
+
+
+def the_node_is_disabled(arm):
+    return arm.call(SetBool, 'enable', data=False).message
+
+
+def the_node_ends(arm):
     arm.node.send_last()
-    arm.until(lambda: np.allclose(arm.commands[-1], expected, atol=1e-12))
+
+
+@pytest.mark.parametrize('stop', [joint_states_stop, the_node_is_disabled, the_node_ends])
+@pytest.mark.parametrize('how, expected', [('gravity', GRAVITY), ('zero', [0.0, 0.0])])
+def test_whatever_stops_it_the_effort_fades_out_and_then_nothing_is_sent(
+        bench, stop, how, expected):
+    arm, effort = pushed(bench, on_stop=how)
+    before = len(arm.commands)
+    reply = stop(arm)
+    arm.until(lambda: np.allclose(arm.commands[-1], expected, atol=1e-9))
+    led = [effort, *arm.commands[before:]]
+    assert len(led) > 5
+    if reply:
+        assert all(f'{joint} {value:.3f}' in reply for joint, value in zip(JOINTS, expected))
+    arm.settle(0.3)
+    count = len(arm.commands)
+    if stop is the_node_is_disabled:
+        arm.state(JOINTS, [1.5, 0.0])
+    arm.settle(0.1)
+    assert len(arm.commands) == count
+    assert largest_step(arm) < 10.1
+    if stop is not the_node_ends:
+        arm.until(lambda: 'nothing is sent' in arm.diagnostics[-1].message)
+
+
+@pytest.mark.parametrize('stop', [joint_states_stop, the_node_is_disabled, the_node_ends])
+def test_with_none_nothing_more_is_sent_whatever_stops_it(bench, stop):
+    arm, effort = pushed(bench, on_stop='none')
+    count = len(arm.commands)
+    reply = stop(arm)
+    arm.settle(0.5)
+    assert len(arm.commands) == count
+    assert not reply or all(f'{joint} {value:.3f}' in reply for joint, value in zip(
+        JOINTS, effort))
+
+
+def test_the_final_fade_is_told_in_the_diagnostics(bench):
+    arm, _ = pushed(bench)
+    assert arm.set_parameter('state_timeout', 2.0).successful
+    arm.answer(JOINTS, Q)
+    arm.until(lambda: any(
+        value.value == 'stopping' for value in arm.diagnostics[-1].values))
+    assert 'fades to that of on_stop' in arm.diagnostics[-1].message
+
+
+def test_joint_states_that_come_back_during_the_final_fade_are_followed_without_a_step(bench):
+    arm, effort = pushed(bench)
+    arm.until(lambda: arm.node._diagnostics._decision.status.name == 'STOPPING')
+    arm.until(lambda: close(arm.answer(JOINTS, Q), effort))
     assert largest_step(arm) < 10.1
 
 
-def test_where_none_is_wanted_nothing_is_sent_at_the_end(bench):
-    arm = arm_at_work(bench, on_shutdown='none')
-    count = len(arm.commands)
-    arm.node.send_last()
-    arm.settle()
-    assert len(arm.commands) == count
+def test_a_parameter_that_was_replaced_is_named_with_its_successor(bench, capfd):
+    bench(joints=JOINTS, on_stale_state='decay', on_shutdown='zero')
+    said = capfd.readouterr().err
+    for former in ('on_stale_state', 'on_shutdown'):
+        assert (f"there is no parameter '{former}' any more; 'on_stop' replaces it, which needs "
+                'gravity or zero or none') in said

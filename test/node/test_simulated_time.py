@@ -102,7 +102,7 @@ def test_after_a_reset_the_effort_is_blended(bench):
 
 def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(bench):
     """Its timers were made for another clock, which goes on."""
-    arm = bench(joints=JOINTS, rate=100.0, state_timeout=10.0, on_stale_state='stop')
+    arm = bench(joints=JOINTS, rate=100.0, state_timeout=10.0)
     arm.describe(ARM)
     arm.state(JOINTS, [0.0, 0.0])
     arm.until(lambda: len(arm.efforts) > 3)

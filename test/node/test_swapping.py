@@ -126,7 +126,7 @@ NUMBERS = [
     ('damping.elbow', 0.4), ('friction.shoulder', 0.4), ('blend_time', 0.1),
     ('spring_stiffness.elbow', 4.0), ('spring_reference.shoulder', 0.4),
     ('effort_limit_factor', 0.5), ('effort_rate_limit', 100.0), ('state_timeout', 0.3),
-    ('on_stale_state', 'decay'), ('wrench_timeout', 0.3), ('wrench_tool_mass', 0.3),
+    ('on_stop', 'zero'), ('wrench_timeout', 0.3), ('wrench_tool_mass', 0.3),
     ('mode', 'gravity_compensation'), ('terms', 'no_gravity'), ('beyond_limits', 'scale'),
     ('allow_partial_joints_goal', False), ('gravity_from_imu', True), ('enabled', False),
 ]

@@ -93,7 +93,7 @@ class EffortLimiter:
         if measured is None or not self._bounds.are_reached(measured):
             allowed = self._crossfade(within, now)
         else:
-            held, _ = self._saturate(np.nan_to_num(holding()), self._limits)
+            held = self.saturated(holding())
             inside = self._bounds.restrained(within, held, measured)
             blended = self._crossfade(inside, now)
             allowed = self._bounds.not_driven_on(blended, held, measured)
@@ -105,6 +105,10 @@ class EffortLimiter:
             rate_limited = self._none
         return LimitedEffort(
             effort, LimitFlags(self.ramp.joints, saturated, restrained, rate_limited))
+
+    def saturated(self, effort: np.ndarray) -> np.ndarray:
+        """Return an effort within its limits, shape (joints,)."""
+        return self._saturate(np.nan_to_num(effort), self._limits)[0]
 
     def _crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
         blended = self.ramp.crossfade(wanted, now)

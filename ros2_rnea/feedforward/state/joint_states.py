@@ -186,6 +186,10 @@ class JointStates:
         """Return whether the values of all controlled joints are younger than the timeout."""
         return self._newest <= now and now - self._oldest <= self.timeout
 
+    def age(self, now: float) -> float:
+        """Return the age of the oldest value of the controlled joints [s]; infinite: none."""
+        return now - self._oldest if self._newest <= now else inf
+
     def fresh_velocities(self, now: float) -> np.ndarray:
         """
         Return the velocities, with zero for joints whose value is older than the timeout.

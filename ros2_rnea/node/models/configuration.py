@@ -35,7 +35,7 @@ from rclpy.timer import Timer
 from ros2_rnea.arguments import check_link
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import check_settings, FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.feedforward.settings import OnStop, Settings
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
@@ -355,7 +355,8 @@ class Configuration:
     def _settings(self) -> Settings:
         settings = self._parameters.settings
         if settings.enabled and self._reason_to_send_nothing(self._parameters.own):
-            return replace(settings, enabled=False)
+            # The effort does not fade out first: it could reach other joints than it is meant for.
+            return replace(settings, enabled=False, on_stop=OnStop.NONE)
         return settings
 
     def _source(self, description: str) -> Source:

@@ -19,18 +19,24 @@ from collections.abc import Callable
 
 from rclpy.node import Node
 from rclpy.timer import Timer
-from ros2_rnea.feedforward.settings import OnStaleState, Settings
+from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.timing.clocks import Clocks
 
-DECAYING_PERIOD = 0.005
-"""Longest period between efforts while joint states have stopped and the effort decays [s]."""
+LOOKS = 4
+"""How often in each ``state_timeout`` the node looks whether joint states have stopped."""
+
+FINAL_FADE_EFFORTS = 20
+"""Number of efforts in each ``state_timeout`` while the effort fades out, at least."""
+
+SHORTEST_PERIOD, LONGEST_FINAL_FADE_PERIOD = 0.001, 0.005
+"""Bounds of the periods that follow from these numbers [s]."""
 
 
 class CycleTimers:
     """
-    The timer of the parameter ``rate``, and the timer that detects stale joint states.
+    The timers of the parameter ``rate``, of the detection of stale states and of the final fade.
 
-    :param on_rate: called ``rate`` times a second.
+    :param on_rate: called ``rate`` times a second, and regularly while the effort fades out.
     :param on_watch: called often enough to detect that joint states have stopped.
     """
 
@@ -47,6 +53,8 @@ class CycleTimers:
         self._timing = (0.0, 0.0, False)
         self._rate_timer: Timer | None = None
         self._watch_timer: Timer | None = None
+        self._final_fade_timer: Timer | None = None
+        self._final_fade_period = LONGEST_FINAL_FADE_PERIOD
 
     @property
     def keeps_rate(self) -> bool:
@@ -55,9 +63,9 @@ class CycleTimers:
 
     def restart(self, rate: float, settings: Settings) -> None:
         """Restart the timers where the settings or the clock have changed."""
-        watch = max(0.5 * settings.state_timeout, 0.01)
-        if settings.on_stale_state is OnStaleState.DECAY:
-            watch = min(0.5 * settings.state_timeout, DECAYING_PERIOD)
+        watch = max(settings.state_timeout / LOOKS, SHORTEST_PERIOD)
+        self._final_fade_period = min(LONGEST_FINAL_FADE_PERIOD, max(
+            settings.state_timeout / FINAL_FADE_EFFORTS, SHORTEST_PERIOD))
         timing = (rate, watch, self._clocks.is_simulated)
         if timing == self._timing:
             return
@@ -69,3 +77,14 @@ class CycleTimers:
         self._rate_timer = (
             self._node.create_timer(1.0 / rate, self._on_rate, clock=clock) if rate else None)
         self._watch_timer = self._node.create_timer(watch, self._on_watch, clock=clock)
+
+    def final_fade(self, is_active: bool) -> None:
+        """Run the cycle regularly while the effort fades out, with joint states or without."""
+        if is_active is (self._final_fade_timer is not None):
+            return
+        if self._final_fade_timer is None:
+            self._final_fade_timer = self._node.create_timer(
+                self._final_fade_period, self._on_rate, clock=self._clocks.of_timers())
+        else:
+            self._node.destroy_timer(self._final_fade_timer)
+            self._final_fade_timer = None
