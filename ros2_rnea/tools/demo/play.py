@@ -94,4 +94,5 @@ def node_command(arm: Arm) -> list[str]:
             '-p', f'effort_rate_limit:={arm.rate_limit:.6f}',
             # The push is known: it does not depend on the effort, as that of a contact would.
             '-p', 'wrench_gain:=1.0', '-p', 'wrench_time_constant:=0.0',
+            '-p', 'wrench_effort_share:=1.0',
             '-p', 'enabled:=false']
