@@ -27,7 +27,7 @@ Q = [0.3, -0.8]
 @pytest.fixture
 def ending(bench, monkeypatch):
     """Return an arm that fades to gravity in 0.5 s, and at what times it does what at its end."""
-    arm = bench(joints=JOINTS, state_timeout=0.5, on_shutdown='gravity')
+    arm = bench(joints=JOINTS, state_timeout=0.5, on_stop='gravity')
     arm.describe(ARM)
     arm.answer(JOINTS, Q)
     now, instants, done = [100.0], [], []
@@ -65,27 +65,28 @@ def test_it_fades_to_gravity_by_both_clocks_and_waits_for_the_delivery(ending):
                 count * module.SHUTDOWN_PERIOD, abs=1e-5)
     assert instants[-1].steady - first.steady == pytest.approx(
         0.5, abs=2.0 * module.SHUTDOWN_PERIOD)
-    assert done[-2] == pytest.approx(Robot.from_urdf(ARM).gravity(Q), abs=1e-12)
-    assert done[-1] == 'delivered'
+    assert done[-3] == pytest.approx(Robot.from_urdf(ARM).gravity(Q), abs=1e-12)
+    assert done[-2:] == ['sleep', 'delivered']
     assert done.count('delivered') == 1
 
 
-def test_it_ends_though_the_fading_does_not(ending, monkeypatch):
+def test_it_ends_in_time_though_the_fading_does_not_and_says_so(ending, monkeypatch, capfd):
     arm, instants, done = ending
-    monkeypatch.setattr(type(arm.node.policy), 'is_settled', False)
+    monkeypatch.setattr(type(arm.node.policy._ramp), 'is_settled', False)
     arm.node.send_last()
-    assert instants[-1].steady - instants[0].steady == pytest.approx(
-        module.LONGEST_SHUTDOWN, abs=2.0 * module.SHUTDOWN_PERIOD)
+    assert arm.node.policy.states.age(instants[-1].steady) == pytest.approx(
+        2.0 * 0.5, abs=2.0 * module.SHUTDOWN_PERIOD)
     assert done[-1] == 'delivered'
+    assert 'cut short' in capfd.readouterr().err
 
 
 def test_a_node_that_sends_nothing_sends_nothing_at_its_end(ending):
     arm, instants, done = ending
     assert arm.set_parameter('enabled', False).successful
+    arm.until(lambda: not arm.node.policy.is_sending)
     done.clear()
     arm.node.send_last()
-    assert len(instants) == 1
-    assert done == []
+    assert instants == done == []
 
 
 def test_without_a_robot_there_is_nothing_to_send(bench):
