@@ -25,7 +25,7 @@ from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
-from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
+from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
@@ -93,7 +93,7 @@ class FeedforwardPolicy:
         self._law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
         self._motions = MotionBuffers(self._index_map, n)
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
-        self._ramp = EffortRamp(self.controlled, settings.effort_rate_limit)
+        self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._last_status = Status.WAITING
@@ -117,7 +117,8 @@ class FeedforwardPolicy:
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
         self._law.send(settings.sent_terms, settings.arm_gravity)
-        self._ramp.rate_limit = settings.effort_rate_limit
+        self._ramp.set_rate_limits(effort_rate_limits(
+            self.robot.effort_limits[self._motions.controlled], settings.effort_rate_limit))
         allowed = allowed_efforts(self.robot, settings)[self._motions.controlled]
         self._compensation.limits = _share(settings.wrench_effort_share, allowed)
         self._compensation.fade_time = settings.wrench_fade_time

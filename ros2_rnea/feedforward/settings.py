@@ -221,7 +221,8 @@ class Settings:
     :ivar wrench_tool_center: the tool's centre of mass in the wrench's frame [m].
     :ivar beyond_limits: how efforts beyond their limits are limited.
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
-    :ivar effort_rate_limit: largest change of an effort per second [Nm/s or N/s]; infinite: none.
+    :ivar effort_rate_limit: upper bound of the change of an effort per second [Nm/s or N/s], see
+        :func:`.effort_rate_limits`; 0: by joint alone; infinite: no rate limit.
     :ivar blend_time: duration of the cross-fade from the effort sent before a start, or before a
         change of settings or robot [s].
     :ivar position_limit_margin: distance from the end of its range at which a joint is no longer
@@ -267,7 +268,7 @@ class Settings:
     wrench_tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
     beyond_limits: BeyondLimits = BeyondLimits.CLAMP
     effort_limit_factor: float = 1.0
-    effort_rate_limit: float = 1000.0
+    effort_rate_limit: float = 0.0
     blend_time: float = 0.5
     position_limit_margin: float = 0.0
     velocity_limit_factor: float = 1.0
@@ -283,10 +284,13 @@ class Settings:
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise ArgumentError(f'{name} is {value}; it needs a number from 0 to 1')
-        for name in ('effort_rate_limit', 'velocity_limit_factor'):
-            value = getattr(self, name)
-            if not value > 0.0:
-                raise ArgumentError(f'{name} is {value}; it needs a number above 0')
+        if not self.velocity_limit_factor > 0.0:
+            raise ArgumentError(
+                f'velocity_limit_factor is {self.velocity_limit_factor}; '
+                'it needs a number above 0')
+        if not self.effort_rate_limit >= 0.0:
+            raise ArgumentError(
+                f'effort_rate_limit is {self.effort_rate_limit}; it needs a number, 0 or more')
         for name in _FINITE:
             value = getattr(self, name)
             if not 0.0 <= value < inf:

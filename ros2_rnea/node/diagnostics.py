@@ -76,6 +76,7 @@ class Diagnostics:
         self._accepted: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._commands = 0
+        self._rate_limited = 0
         self._notices: dict[str, str] = {}
         self._errors: set[str] = set()  # the subjects of notices that are errors
         self._logged_once: set[str] = set()
@@ -166,8 +167,8 @@ class Diagnostics:
             self.transient_notice('effort', f'cut to the limit of {listed(saturated)}')
         rate_limited = flags.names(flags.rate_limited)
         if rate_limited:
-            self.transient_notice(
-                'effort rate', f'limited by effort_rate_limit at {listed(rate_limited)}')
+            self._rate_limited += 1
+            self.transient_notice('effort rate', f'limited at {listed(rate_limited)}')
         restrained = flags.names(flags.restrained)
         if restrained:
             self.transient_notice(
@@ -228,7 +229,9 @@ class Diagnostics:
 
     def _values(self) -> list[tuple[str, str]]:
         values = [('robot', self.robot), ('state', self._decision.status.name.lower())]
-        values += [('commands', str(self._commands))]
+        share = self._rate_limited / max(self._commands, 1)
+        values += [('commands', str(self._commands)),
+                   ('commands limited in rate', f'{self._rate_limited} ({share:.2%})')]
         for topic in sorted(self._accepted.keys() | self._refused.keys()):
             counts = f'accepted {self._accepted[topic]}, refused {self._refused[topic]}'
             values.append((f'messages on {topic}', counts))

@@ -247,8 +247,10 @@ SPECIFICATIONS = (
         0.0, 1.0),
     Specification(
         'effort_rate_limit', _DEFAULT.effort_rate_limit,
-        'Rate limit: how fast the effort of a joint may change [Nm/s or N/s]. .inf: no limit.',
-        1e-3, inf),
+        'Rate limit: how fast the effort of a joint may change at most [Nm/s or N/s]. Each joint '
+        'needs at least 0.05 s to its effort limit besides. 0: no other limit up to 1000 Nm/s; '
+        'beyond, 0.15 s to the effort limit. .inf: no rate limit at all.',
+        0.0, inf),
     Specification(
         'blend_time', _DEFAULT.blend_time,
         'How long the effort is blended [s] from the one that was sent last to the new one: at '

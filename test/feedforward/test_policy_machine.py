@@ -27,7 +27,7 @@ from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
 import numpy as np
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
+from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, LONGEST_STEP
 from ros2_rnea.feedforward.effort.final_fade import LONGEST_FINAL_FADE
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
@@ -69,7 +69,7 @@ some_settings = st.fixed_dictionaries({
     'enabled': st.sampled_from([True, True, True, False]),
     'gravity': st.tuples(usual, usual, st.sampled_from([-9.81, 9.81, -9.81e3])),
     'effort_limit_factor': st.sampled_from([1.0, 0.5, 0.01]),
-    'effort_rate_limit': st.sampled_from([50.0, 1000.0, 1e5]),
+    'effort_rate_limit': st.sampled_from([0.0, 50.0, 1000.0, 1e5]),
     'blend_time': st.sampled_from([0.0, 0.1, LONGEST_BLEND]),
     'wrench_fade_time': st.sampled_from([0.0, 0.2]),
     'wrench_in_gravity_compensation': st.booleans(),
@@ -133,9 +133,9 @@ class AnythingHappens(RuleBasedStateMachine):
         settings = self.policy.settings
         self.check_age(decision, settings.state_timeout)
         bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
-        most = settings.effort_rate_limit * min(
-            max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
-        for name, value in zip(names, effort.tolist()):
+        credit = min(max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
+        for name, value, rate in zip(names, effort.tolist(), self.rates()):
+            most = credit * rate
             before = self.sent.get(name, 0.0)
             limit = bodies[joints[name]].limits.effort * settings.effort_limit_factor
             assert abs(value - before) <= most * (1 + 1e-9) + 1e-9
@@ -143,6 +143,13 @@ class AnythingHappens(RuleBasedStateMachine):
             assert abs(value) <= max(limit, abs(before) - most) + 1e-9
         self.sent.update(zip(names, effort.tolist()))
         self.sent_at = self.steady
+
+    def rates(self):
+        """Return how fast the effort of each controlled joint may change."""
+        bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
+        return effort_rate_limits(
+            np.array([bodies[joints[name]].limits.effort for name in self.policy.controlled]),
+            self.policy.settings.effort_rate_limit)
 
     def check_age(self, decision, timeout):
         """Only a final fade uses a state beyond its timeout, for as long again at most."""
@@ -270,8 +277,8 @@ class AnythingHappens(RuleBasedStateMachine):
                 self.now)
         decision = self.decide()
         needed = self.gravity_at({**dict(zip(NAMES, q)), 'grip': 0.02})
-        farthest = np.abs(needed - decision.effort).max()
-        bound = LONGEST_BLEND + farthest / settings.effort_rate_limit + 0.03
+        slowest = (np.abs(needed - decision.effort) / self.rates()).max()
+        bound = LONGEST_BLEND + slowest + 0.2  # for the cycle period to be measured
         steps = round(bound / LONGEST_STEP)
         if steps > 200:  # from an effort without a limit, that takes too long to watch
             return

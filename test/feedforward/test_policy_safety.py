@@ -21,7 +21,6 @@ from decisions import limited_joints
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
@@ -286,8 +285,8 @@ def test_clamped_and_held_back_are_told_apart_by_joint():
     ride = Ride(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
     assert limited_joints(ride.decision, 'saturated') == JOINTS
     assert limited_joints(ride.decision, 'rate_limited') == JOINTS
-    np.testing.assert_allclose(np.abs(ride.sent[-1]), 1000.0 * LONGEST_STEP)
-    ride.go(0.04)
+    np.testing.assert_allclose(np.abs(ride.sent[-1]), np.multiply([1000.0, 800.0], PERIOD))
+    ride.go(0.06)
     assert limited_joints(ride.decision, 'rate_limited') == ('shoulder',)
     ride.go(0.1)
     assert limited_joints(ride.decision, 'saturated') == JOINTS

@@ -84,7 +84,7 @@ def test_gains_may_be_from_zero_to_the_highest():
     ('wrench_effort_share', nan),
     ('wrench_force_limit', -1.0),
     ('wrench_moment_limit', inf),
-    ('effort_rate_limit', 0.0),
+    ('effort_rate_limit', -1.0),
     ('effort_rate_limit', nan),
     ('blend_time', inf),
     ('position_limit_margin', -0.1),

@@ -81,7 +81,9 @@ def test_before_the_first_decision_it_waits_for_a_robot(world):
     assert world.period == PERIOD
     assert (world.status.name, world.status.hardware_id, world.status.level) == (
         'robot/inverse_dynamics: inverse dynamics', 'none', WARN)
-    assert world.values == {'robot': 'none', 'state': 'waiting', 'commands': '0'}
+    assert world.values == {
+        'robot': 'none', 'state': 'waiting', 'commands': '0',
+        'commands limited in rate': '0 (0.00%)'}
     assert world.log == []
 
 
@@ -139,8 +141,8 @@ def test_efforts_that_are_limited_are_noticed_by_joint_until_a_period_after_the_
         JOINTS, np.array([True, False]), np.array([False, True]), np.array([False, False]))
     world.under_test.decided(Decision(Status.GRAVITY, effort=EFFORT, limited=flags))
     by_flag = dict(zip(LimitFlags._fields[1:], flags[1:]))
-    told = {key: value for key, value in world.values.items() if 'effort' in key or 'lim' in key}
-    assert len(told) == 2
+    told = {key: world.values[key] for key in ('effort', 'joint limits')}
+    assert 'effort rate' not in world.values
     for which in by_flag.values():
         for joint, flag in zip(JOINTS, which):
             assert not flag or any(joint in text for text in told.values())
@@ -148,6 +150,17 @@ def test_efforts_that_are_limited_are_noticed_by_joint_until_a_period_after_the_
     assert told.items() <= world.values.items()
     world.tick(0.5 * PERIOD)
     assert not told.keys() & world.values.keys()
+
+
+def test_the_share_of_commands_that_the_rate_limit_delays_is_counted(world):
+    none = np.array([False, False])
+    late = LimitFlags(JOINTS, none, none, np.array([False, True]))
+    other = LimitFlags(JOINTS, np.array([False, True]), none, none)
+    for flags in (late, None, other, None):
+        world.under_test.decided(Decision(Status.GRAVITY, effort=EFFORT, limited=flags))
+    assert world.values['effort rate'].endswith(JOINTS[1])
+    world.tick()
+    assert world.values['commands limited in rate'] == '1 (25.00%)'
 
 
 # ---- notices ------------------------------------------------------------------------------------

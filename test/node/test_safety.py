@@ -102,10 +102,27 @@ def test_what_is_enabled_again_sets_out_from_the_command_that_was_held(bench):
     np.testing.assert_allclose(first, GRAVITY, rtol=1e-6)
 
 
+def value_of(arm, key):
+    """Return a value of the newest diagnostics."""
+    return next((v.value for v in arm.diagnostics[-1].values if v.key == key), '')
+
+
+def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
+    """A joint of 12 Nm does not go to its limit within one cycle, nor in ten."""
+    arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0, gravity=[0.0, 0.0, -9.81e2])
+    arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
+    while abs(arm.answer(JOINTS, Q)[1]) < 12.0:
+        pass
+    steps = np.abs(np.diff([[0.0, 0.0], *arm.commands], axis=0)).max(axis=0)
+    assert steps[1] <= 12.0 / 0.05 * 0.01 * (1 + 1e-9)
+    assert steps[0] > steps[1]
+
+
 def test_the_rate_is_held_and_told(bench):
     arm = arm_at_work(bench, blend_time=0.0, effort_rate_limit=20.0)
     arm.answer(JOINTS, [1.5, 0.0])
     assert 'shoulder' in arm.told('effort rate')
+    arm.until(lambda: '(0.00%)' not in value_of(arm, 'commands limited in rate'))
     assert largest_step(arm) <= 20.0 * 0.01 * (1 + 1e-9)
 
 
@@ -181,7 +198,8 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
 
 def pushed(bench, **parameters):
     """Return an arm with an effort that is not that of gravity, and this effort."""
-    arm = arm_at_work(bench, gravity=[0.0, 0.0, -9.81], wrench_timeout=60.0, **parameters)
+    arm = arm_at_work(bench, **{
+        'gravity': [0.0, 0.0, -9.81], 'wrench_timeout': 60.0, 'state_timeout': 1.0, **parameters})
     arm.push('tool', force=(9.0, 0.0, 3.0))
     arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
     for _ in range(60):
@@ -230,7 +248,7 @@ def test_with_none_nothing_more_is_sent_whatever_stops_it(bench, stop):
     arm, effort = pushed(bench, on_stop='none')
     count = len(arm.commands)
     reply = stop(arm)
-    arm.settle(0.5)
+    arm.settle(1.5)
     assert len(arm.commands) == count
     assert not reply or all(f'{joint} {value:.3f}' in reply for joint, value in zip(
         JOINTS, effort))

@@ -23,7 +23,52 @@ import numpy as np
 from ros2_rnea.feedforward.signals import remaining_weight
 
 LONGEST_STEP = 0.01
-"""Longest cycle time that the rate limit uses [s], so that a gap does not allow a step."""
+"""Longest cycle time that the rate limit uses [s]."""
+
+PERIODS_OF_CREDIT = 2.0
+"""Number of cycle periods that the rate limit uses at most, so that a gap allows no large step."""
+
+FIRST_PERIOD = 0.001
+"""Cycle period before one has been measured [s]."""
+
+PERIOD_WEIGHT = 0.1
+"""Weight of the newest cycle time in the measured cycle period."""
+
+
+SHORTEST_RISE = 0.05
+"""Shortest time from zero to the effort limit of a joint [s]."""
+
+USUAL_HIGHEST_RATE = 1000.0
+"""Largest rate of an effort whose limit is not very large [Nm/s or N/s]; some arms stop beyond."""
+
+LARGEST_KNOWN_EFFORT = 1e5
+"""Effort limits beyond are placeholders, which say nothing about the joint [Nm or N]."""
+
+LONGEST_RISE = 0.15
+"""Longest time from zero to an effort limit, however large [s]; slower feedback oscillates."""
+
+
+def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.ndarray:
+    """
+    Return how fast each effort may change, shape (joints,) [Nm/s or N/s].
+
+    Each effort may reach its limit within :data:`SHORTEST_RISE`, so that a small joint has a lower
+    rate limit than a large one.  Without a ``highest`` rate, it is also at most
+    :data:`USUAL_HIGHEST_RATE`, or what reaches the limit within :data:`LONGEST_RISE` where that is
+    more: with less, the feedback of computed torque oscillates after a disturbance.
+
+    :param effort_limits: shape (joints,) [Nm or N]; 0 and very large ones are taken for unknown.
+    :param highest: upper bound for all joints [Nm/s or N/s]; 0: as above; infinite: no limit.
+    """
+    if highest == inf:
+        return np.full(len(effort_limits), inf)
+    is_known = (effort_limits > 0.0) & (effort_limits <= LARGEST_KNOWN_EFFORT)
+    known = np.where(is_known, effort_limits, inf)
+    if not highest:
+        large = np.where(is_known, effort_limits, 0.0)
+        return np.minimum(
+            known / SHORTEST_RISE, np.maximum(USUAL_HIGHEST_RATE, large / LONGEST_RISE))
+    return np.minimum(known / SHORTEST_RISE, highest)
 
 
 class EffortRamp:
@@ -36,23 +81,31 @@ class EffortRamp:
     start, because it contains friction and the controller's own feedback.
 
     :param joints: names, in the order of the efforts.
-    :param rate_limit: largest change of an effort per second [Nm/s or N/s]; infinite: no limit.
+    :param rate_limits: largest change of each effort per second, shape (joints,) or one number for
+        all, above 0 [Nm/s or N/s]; infinite: no limit.
     :ivar sent: the effort that was sent last, shape (joints,).
     :ivar is_sending: whether the last cycle sent an effort.
     """
 
-    def __init__(self, joints: Sequence[str], rate_limit: float) -> None:
+    def __init__(self, joints: Sequence[str], rate_limits: np.ndarray | float) -> None:
         self.joints = tuple(joints)
-        self.rate_limit = rate_limit
+        self.set_rate_limits(rate_limits)
         self.sent = np.zeros(len(self.joints))
         self.is_sending = False
         self._held: dict[str, float] = {}  # sent by earlier objects, by joint
         self._sent_at = -inf
+        self._period = FIRST_PERIOD
         self._is_behind = False
         self._offset: np.ndarray | None = None
         self._blend_asked = False
         self._blend_since = 0.0
         self._blend_time = 0.0
+
+    def set_rate_limits(self, rate_limits: np.ndarray | float) -> None:
+        """Use other rate limits from now on, given as for a new object."""
+        limits = np.broadcast_to(np.array(rate_limits, dtype=float), len(self.joints))
+        self._seconds_per_effort = 1.0 / limits  # 0 where there is no limit
+        self._rate_limits = np.where(np.isinf(limits), 0.0, limits)  # then it is not used
 
     @property
     def is_settled(self) -> bool:
@@ -73,7 +126,7 @@ class EffortRamp:
         self._held = {**older._held, **dict(zip(older.joints, older.sent.tolist()))}
         self.sent = np.array([self._held.get(name, 0.0) for name in self.joints])
         self.is_sending = older.is_sending
-        self._sent_at = older._sent_at
+        self._sent_at, self._period = older._sent_at, older._period
 
     def forget(self) -> None:
         """Start from zero, because the controller that held the last effort is gone."""
@@ -116,24 +169,30 @@ class EffortRamp:
         :return: the effort, and flags of the joints that the rate limit holds back; None instead
             of flags where it is no joint.
         """
-        step = self._largest_step(now)
-        self.is_sending, self._sent_at = True, now
-        change = wanted - self.sent
+        credit = self._credit(now)
+        self.is_sending = True
+        needed = (wanted - self.sent) * self._seconds_per_effort
         late = None
-        if not change.dot(change) <= step * step:  # else every change is within the step
-            late = np.abs(change) > step
-            self._is_behind = bool(late.any())
-            if self._is_behind:
-                wanted = self.sent + np.minimum(np.maximum(change, -step), step)
+        if not needed.dot(needed) <= credit * credit:  # else no joint needs more than the credit
+            late = np.abs(needed) > credit
+            if late.any():
+                largest = np.copysign(credit * self._rate_limits, needed)
+                wanted = np.where(late, self.sent + largest, wanted)
             else:
                 late = None
-        else:
-            self._is_behind = False
+        self._is_behind = late is not None
         self.sent = wanted
         return wanted, late
 
-    def _largest_step(self, now: float) -> float:
-        """Return the largest change of an effort that the rate limit allows now."""
-        if self.rate_limit == inf:
-            return inf
-        return self.rate_limit * min(max(now - self._sent_at, 0.0), LONGEST_STEP)
+    def _credit(self, now: float) -> float:
+        """
+        Return the time for which the rate limit allows a change now [s].
+
+        It is the time since the last effort, but no more than two cycle periods after a gap.  The
+        period is the mean of the last cycle times, of which each counts for 10 ms at most.
+        """
+        elapsed = min(max(now - self._sent_at, 0.0), LONGEST_STEP)
+        self._sent_at = now
+        credit = min(elapsed, PERIODS_OF_CREDIT * self._period)
+        self._period += PERIOD_WEIGHT * (elapsed - self._period)
+        return credit

@@ -16,10 +16,15 @@ from math import inf
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp, LONGEST_STEP
+from ros2_rnea.feedforward.effort.effort_ramp import (
+    effort_rate_limits,
+    EffortRamp,
+    FIRST_PERIOD,
+    PERIODS_OF_CREDIT,
+)
 
 RATE = 100.0
-MOST = RATE * LONGEST_STEP
+MOST = RATE * PERIODS_OF_CREDIT * FIRST_PERIOD
 
 
 def ramp(rate=RATE, joints=('a', 'b')):
@@ -35,19 +40,64 @@ def test_the_first_effort_sets_out_from_zero():
     assert sent(ramp(), [5.0, -5.0], 0.0) == ([MOST, -MOST], [True, True])
 
 
-@pytest.mark.parametrize('gap, most', [
-    (0.004, 0.4), (0.01, 1.0), (0.02, 1.0), (60.0, 1.0), (0.0, 0.0), (-5.0, 0.0)])
-def test_an_effort_changes_by_the_time_that_has_passed_but_after_a_gap_by_no_more(gap, most):
-    one = ramp()
-    sent(one, [0.5, 0.0], 7.0)
-    effort, late = sent(one, [9.0, 0.0], 7.0 + gap)
+@pytest.mark.parametrize('period, gap, most', [
+    (0.001, 0.0005, 0.05), (0.001, 0.002, 0.2), (0.001, 0.004, 0.2), (0.001, 60.0, 0.2),
+    (0.004, 0.004, 0.4), (0.004, 60.0, 0.8), (0.02, 0.02, 1.0), (0.02, 60.0, 1.0),
+    (0.004, 0.0, 0.0), (0.004, -5.0, 0.0)])
+def test_an_effort_changes_by_the_time_that_has_passed_but_after_a_gap_by_two_periods(
+        period, gap, most):
+    one, time = ramp(), 7.0
+    for _ in range(300):
+        time += period
+        sent(one, [0.5, 0.0], time)
+    effort, late = sent(one, [9.0, 0.0], time + gap)
     assert effort == pytest.approx([0.5 + most, 0.0])
     assert late == [True, False]
 
 
+def test_two_messages_that_come_together_do_not_lower_the_rate():
+    one, time = ramp(), 7.0
+    for _ in range(200):
+        time += 0.008
+        sent(one, [0.5, 0.0], time)
+        sent(one, [0.5, 0.0], time)
+    assert sent(one, [9.0, 0.0], time + 0.008)[0][0] == pytest.approx(0.5 + 0.8, rel=0.1)
+
+
+def test_a_gap_does_not_lengthen_the_next_one_s_credit_much():
+    one, time = ramp(), 7.0
+    for _ in range(300):
+        time += 0.001
+        sent(one, [0.0, 0.0], time)
+    for _ in range(3):
+        sent(one, [0.0, 0.0], time := time + 60.0)
+        sent(one, [0.0, 0.0], time := time + 0.001)
+    assert sent(one, [9.0, 0.0], time + 60.0)[0][0] < 0.8
+
+
+def test_each_joint_may_have_a_rate_of_its_own():
+    one = ramp(np.array([10.0, inf, 1000.0]), 'abc')
+    assert sent(one, [9.0, 9.0, -9.0], 1.0) == (
+        pytest.approx([0.02, 9.0, -2.0]), [True, False, True])
+    assert sent(one, [9.0, 9.0, 9.0], 1.0) == (
+        pytest.approx([0.02, 9.0, -2.0]), [True, False, True])
+    one.set_rate_limits(inf)
+    assert sent(one, [9.0, -9.0, 9.0], 1.0) == ([9.0, -9.0, 9.0], None)
+
+
+@pytest.mark.parametrize('limit, highest, expected', [
+    (1.0, 0.0, 20.0), (12.0, 0.0, 240.0), (87.0, 0.0, 1000.0), (150.0, 0.0, 1000.0),
+    (330.0, 0.0, 2200.0), (inf, 0.0, 1000.0), (0.0, 0.0, 1000.0), (1e30, 0.0, 1000.0),
+    (12.0, 100.0, 100.0), (12.0, 1e4, 240.0), (330.0, 1000.0, 1000.0), (inf, 500.0, 500.0),
+    (0.0, 500.0, 500.0), (12.0, inf, inf), (0.0, inf, inf)])
+def test_the_rate_of_a_joint_follows_from_its_effort_limit(limit, highest, expected):
+    rates = effort_rate_limits(np.array([limit, 1.0]), highest)
+    assert rates == pytest.approx([expected, inf if highest == inf else 20.0])
+
+
 def test_what_is_near_enough_is_sent_as_it_is():
     one = ramp()
-    assert sent(one, [0.9, -0.9], 0.0) == ([0.9, -0.9], None)
+    assert sent(one, [0.1, -0.1], 0.0) == ([0.1, -0.1], None)
     assert one.is_settled
 
 
@@ -58,9 +108,9 @@ def test_each_joint_has_the_rate_for_itself():
 
 def test_after_time_has_jumped_back_it_goes_on():
     one = ramp()
-    sent(one, [0.5, 0.0], 100.0)
-    assert sent(one, [9.0, 0.0], 1.0)[0] == [0.5, 0.0]
-    assert sent(one, [9.0, 0.0], 1.01)[0] == pytest.approx([1.5, 0.0])
+    sent(one, [0.1, 0.0], 100.0)
+    assert sent(one, [9.0, 0.0], 1.0)[0] == [0.1, 0.0]
+    assert sent(one, [9.0, 0.0], 1.001)[0] == pytest.approx([0.2, 0.0])
 
 
 def test_without_a_limit_it_is_there_at_once():
@@ -119,7 +169,7 @@ def test_a_successor_sets_out_from_what_was_sent_to_joints_of_the_same_names():
     newer.adopt(older)
     assert newer.is_sending
     assert newer.sent.tolist() == [-6.0, 0.0]
-    assert sent(newer, [9.0, 9.0], 1.005)[0] == pytest.approx([-5.5, 0.5])
+    assert sent(newer, [9.0, 9.0], 1.001)[0] == pytest.approx([-5.9, 0.1])
 
 
 def test_a_joint_that_was_left_out_for_a_time_sets_out_from_what_it_holds():
@@ -133,9 +183,9 @@ def test_a_joint_that_was_left_out_for_a_time_sets_out_from_what_it_holds():
 def test_it_is_settled_when_it_has_caught_up():
     one, settled = ramp(), []
     for time in range(4):
-        sent(one, [2.5, 0.0], float(time))
+        sent(one, [0.25, 0.0], 0.001 * time)
         settled.append(one.is_settled)
-    assert settled == [False, False, True, True]
+    assert settled == [False, True, True, True]
 
 
 def test_a_new_one_is_settled_and_has_no_way_to_go():

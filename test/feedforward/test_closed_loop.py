@@ -1,0 +1,83 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Computed torque with the shipped gains and a disturbance, in a simulated loop."""
+
+from __future__ import annotations
+
+from math import inf
+import re
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.robot import Robot
+from small_robots import ARM
+
+JOINTS = ('shoulder', 'elbow')
+START = np.array([0.3, -0.8])
+PERIOD = 0.002
+GRAVITY = (0.0, 0.0, 0.0)  # all of the effort is left for the disturbance
+
+
+def arm(size: float) -> Robot:
+    """Return an arm whose masses, inertias and effort limits are multiplied by a size."""
+    def grown(factor):
+        return lambda match: f'{match[1]}"{factor * float(match[2])}"'
+
+    heavy = re.sub(r'(mass value=|i[xyz]{2}=)"([^"]+)"', grown(8.0 * size), ARM)
+    return Robot.from_urdf(re.sub(r'(effort=)"([^"]+)"', grown(size), heavy))
+
+
+def deflection(size: float, **settings) -> np.ndarray:
+    """Return what half the effort limit at each joint does to the positions, shape (N, 2)."""
+    robot = arm(size)
+    policy = FeedforwardPolicy(robot, Settings(
+        joints=JOINTS, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
+        velocity_gains=(20.0,), gravity=GRAVITY, velocity_limit_factor=inf, blend_time=0.0,
+        hold_tolerance=10.0, **settings))
+    disturbance = 0.5 * robot.effort_limits
+    q, qd, positions = START.copy(), np.zeros(2), []
+    for count in range(1000):
+        now = Instant(10.0 + PERIOD * count, 10.0 + PERIOD * count)
+        policy.take_joint_state(MeasuredJoints(JOINTS, q.tolist(), qd.tolist()), now)
+        if not count:
+            policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, START)]), now)
+        effort = policy.decide(now).effort
+        qd += PERIOD * robot.forward_dynamics(
+            q, qd, effort + (disturbance if count >= 10 else 0.0), gravity=GRAVITY)
+        q += PERIOD * qd
+        positions.append(q - START)
+    return np.array(positions)
+
+
+def overshoot(positions: np.ndarray) -> float:
+    """Return how far the joint that does so most goes beyond where it comes to rest."""
+    return float((np.abs(positions).max(axis=0) / np.abs(positions[-1])).max())
+
+
+@pytest.mark.parametrize('size', [0.1, 1.0, 10.0])
+def test_the_rate_limit_does_not_make_it_oscillate(size):
+    positions, free = deflection(size), deflection(size, effort_rate_limit=inf)
+    assert np.abs(positions[-1]).min() > 0.01
+    np.testing.assert_allclose(positions[-1], free[-1], rtol=1e-3)
+    assert overshoot(positions) < overshoot(free) + 0.02
+
+
+def test_one_rate_for_joints_of_all_sizes_does():
+    """So this is what the test above can see."""
+    assert np.abs(deflection(10.0, effort_rate_limit=1000.0)).max() > 3.0
