@@ -250,8 +250,10 @@ class Controller(Node):
 
     def publish(self, positions: Mapping[str, float]) -> None:
         """Publish a joint state."""
-        self._states.publish(
-            JointState(name=list(positions), position=list(positions.values())))
+        zeros = [0.0] * len(positions)  # at rest and supported, from where efforts start at zero
+        self._states.publish(JointState(
+            name=list(positions), position=list(positions.values()), velocity=zeros,
+            effort=zeros))
 
 
 @pytest.mark.ros

@@ -36,6 +36,7 @@ class Status(Enum):
     WAITING = 'no joint state yet'
     STALE = 'joint states have stopped: nothing is sent'
     UNKNOWN_POSITION = 'the position of a joint is unknown: nothing is sent'
+    UNKNOWN_START = 'the effort that the arm holds is unknown: nothing is sent'
     UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
     SHUT_DOWN = 'the node ends: nothing more is sent'

@@ -29,6 +29,7 @@ from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortR
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
+from ros2_rnea.feedforward.effort.start_effort import Evidence, StartRule
 from ros2_rnea.feedforward.effort.state_feedback import check_gains, StateFeedback
 from ros2_rnea.feedforward.effort.wrench_compensation import WrenchCompensation
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
@@ -61,6 +62,9 @@ class FeedforwardPolicy:
         replaces its gravity; of another robot the policy makes an adjustable copy.
     :param settings: they are checked against the robot.
     :ivar robot: the model with its present gravity, payloads and joint parameters.
+    :ivar evidence: what is known outside about the effort that the actuators hold, for the first
+        command; by default nothing is held, as in a simulation that begins.
+    :ivar start_reason: for people: from which effort the first command started, and why.
     :ivar gravity: the present acceleration of free fall in the root link's axes, shape (3,)
         [m/s^2].
     :raises ArgumentError: where a setting does not fit the robot.
@@ -95,6 +99,8 @@ class FeedforwardPolicy:
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
+        self.evidence = Evidence()
+        self.start_reason = ''
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._last_status = Status.WAITING
         self._last_motion = self._motions.held(self._singles)
@@ -122,6 +128,7 @@ class FeedforwardPolicy:
         allowed = allowed_efforts(self.robot, settings)[self._motions.controlled]
         self._compensation.limits = _share(settings.wrench_effort_share, allowed)
         self._compensation.fade_time = settings.wrench_fade_time
+        self._start = StartRule(settings.start_from, settings.arm, self.controlled)
         self._limiter = EffortLimiter(
             allowed,
             settings.beyond_limits,
@@ -188,6 +195,7 @@ class FeedforwardPolicy:
         if previous.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
             self.measured_gravity.adopt(previous.measured_gravity)
             self._use_measured_gravity()
+        self.evidence = previous.evidence
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
         self.blend(duration, previous._ramp.remaining)
@@ -198,8 +206,13 @@ class FeedforwardPolicy:
         self.wrenches.forget()
         self._ramp.blend(self.settings.blend_time)
 
-    def discard_last_effort(self) -> None:
-        """Start from zero effort, because the controller that held the last one is gone."""
+    @property
+    def has_start(self) -> bool:
+        """Tell whether the effort is known from which the next one starts."""
+        return self._ramp.has_start
+
+    def restart(self) -> None:
+        """Start anew by the evidence, because others receive the commands than before."""
         self._ramp.forget()
 
     def take_joint_state(self, measured: MeasuredJoints, now: Instant) -> bool:
@@ -208,7 +221,7 @@ class FeedforwardPolicy:
 
         It is due where the message contains a controlled joint and all of them are fresh.
 
-        :param measured: its efforts are needed only for :meth:`terms`.
+        :param measured: its efforts are needed only for :meth:`terms`, and without a start.
         :raises MessageError: where the message is refused.
         """
         has_controlled = self.states.update(measured, now.steady)
@@ -382,6 +395,10 @@ class FeedforwardPolicy:
         if unknown:
             return Decision(Status.UNKNOWN_POSITION, unknown, self._remedy(unknown[0]))
         measured = self._singles
+        if not self._ramp.has_start:
+            reason = self._try_to_start()
+            if reason:
+                return Decision(Status.UNKNOWN_START, detail=reason)
         if self._gravity_only:
             return self._effort(self._motions.at_rest(measured), Status.GRAVITY, now)
         if self._feedback is not None:
@@ -397,6 +414,19 @@ class FeedforwardPolicy:
             self._ramp.pause()
             self._final_fade.end()
         return decision
+
+    def _try_to_start(self) -> str:
+        """Determine the effort to start from; return why that is not possible, or nothing."""
+        velocities = self._measured[1].copy()
+        velocities[[name in self.states.without_velocity() for name in self.controlled]] = np.nan
+        effort, reason = self._start.start(
+            self.evidence, velocities, self.states.efforts[:len(self.controlled)],
+            self._holding_effort)
+        if effort is None:
+            return f'{reason}; set start_from to say from which effort to start'
+        self._ramp.start_at(effort)
+        self.start_reason = reason
+        return ''
 
     def _fading_out(self, silence: Decision, now: Instant) -> Decision:
         """

@@ -123,6 +123,32 @@ class ExertedBy(Enum):
     ROBOT = 'robot'
 
 
+class StartFrom(Enum):
+    """
+    The effort from which the first command starts.
+
+    It should be the one that the controller holds, so that nothing steps.
+    """
+
+    AUTOMATIC = 'automatic'
+    """
+    By evidence: the last command, where the receiver is the same process as then; zero, where the
+    receiver is new, or the arm compensates gravity by itself; else the measured effort.
+    """
+
+    LAST = 'last'
+    """The last recorded command, whoever has received it."""
+
+    MEASURED = 'measured'
+    """The measured effort of joints at rest, as far as it is gravity."""
+
+    GRAVITY = 'gravity'
+    """The effort that holds the measured state, for an arm that is held already."""
+
+    ZERO = 'zero'
+    """Zero, for a receiver that holds nothing."""
+
+
 class OnStop(Enum):
     """
     The effort to which the last efforts lead before nothing is sent.
@@ -223,6 +249,7 @@ class Settings:
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
     :ivar effort_rate_limit: upper bound of the change of an effort per second [Nm/s or N/s], see
         :func:`.effort_rate_limits`; 0: by joint alone; infinite: no rate limit.
+    :ivar start_from: the effort from which the first command starts.
     :ivar blend_time: duration of the cross-fade from the effort sent before a start, or before a
         change of settings or robot [s].
     :ivar position_limit_margin: distance from the end of its range at which a joint is no longer
@@ -269,6 +296,7 @@ class Settings:
     beyond_limits: BeyondLimits = BeyondLimits.CLAMP
     effort_limit_factor: float = 1.0
     effort_rate_limit: float = 0.0
+    start_from: StartFrom = StartFrom.AUTOMATIC
     blend_time: float = 0.5
     position_limit_margin: float = 0.0
     velocity_limit_factor: float = 1.0

@@ -153,13 +153,18 @@ def _private(path: Path) -> Iterator[int]:
         raise PermissionError(errno.EPERM, 'it is a symbolic link, so it is not used')
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        _check_private(os.fstat(folder))
+        check_private(os.fstat(folder))
         yield folder
     finally:
         os.close(folder)
 
 
-def _check_private(status: os.stat_result) -> None:
+def check_private(status: os.stat_result) -> None:
+    """
+    Check that nobody else can change a file, or put one into a folder.
+
+    :raises PermissionError: where it belongs to another user, or others may write to it.
+    """
     if status.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, f'it belongs to user {status.st_uid}, not to '
                                            f'{os.geteuid()}, so it is not used')
@@ -195,7 +200,7 @@ def _contents(folder: int, name: str, key: str) -> bytes | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return None
-        _check_private(status)
+        check_private(status)
         with open(descriptor, 'rb', closefd=False) as file:
             header, data = file.read(HEADER.size), file.read()
     finally:

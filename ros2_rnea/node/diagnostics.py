@@ -42,6 +42,7 @@ LEVELS = {
     Status.WAITING: DiagnosticStatus.WARN,
     Status.STALE: DiagnosticStatus.STALE,
     Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,
+    Status.UNKNOWN_START: DiagnosticStatus.ERROR,
     Status.UNKNOWN_VELOCITY: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
     Status.SHUT_DOWN: DiagnosticStatus.WARN,

@@ -20,6 +20,7 @@ from threading import Event
 from time import monotonic, perf_counter, sleep
 from typing import Any
 
+import numpy as np
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
@@ -33,6 +34,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.controllers.controllers import Controllers
+from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import (
@@ -76,11 +78,11 @@ class InverseDynamicsNode(Node):
         self._clocks = Clocks(self)
         self._diagnostics = Diagnostics(self)
         self._effort_publishers = EffortPublishers(self)
+        self._receivers = Receivers(self, self._effort_publishers.of_commands)
         self._terms_publisher = TermsPublisher(self)
         self._cycle_timers = CycleTimers(self, self._clocks, self._on_rate, self._on_watch)
         self._controllers = Controllers(
-            self, self._diagnostics, lambda: self._configuration.refresh(),
-            self._on_effort_controller_lost)
+            self, self._diagnostics, lambda: self._configuration.refresh())
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
             self._controllers.reason_to_send_nothing)
@@ -134,7 +136,7 @@ class InverseDynamicsNode(Node):
             self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
         """Pass joint states to the policy, and run a cycle where an effort is due."""
         names, positions, velocities, stamp, efforts = self._reader.read(
-            message, self._terms_publisher.has_subscriber)
+            message, self._terms_publisher.has_subscriber or not policy.has_start)
         due = policy.take_joint_state(MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
         if due:
@@ -169,9 +171,12 @@ class InverseDynamicsNode(Node):
         """Decide and publish."""
         started = perf_counter()
         try:
+            has_start = self._check_start(policy)
             decision = policy.decide(now)
             if decision.effort is not None:
-                self._effort_publishers.send(decision.effort, self._state_stamp)
+                self._send(policy, decision.effort)
+                if not has_start:
+                    self.get_logger().info(f'the effort starts from {policy.start_reason}')
                 self._diagnostics.timed(self._state_age(), perf_counter() - started)
                 if self._terms_publisher.has_subscriber:
                     self._publish_terms(policy, decision)
@@ -180,6 +185,20 @@ class InverseDynamicsNode(Node):
             return
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
+
+    def _check_start(self, policy: FeedforwardPolicy) -> bool:
+        """Tell whether the policy knows from which effort to start; if not, pass what is known."""
+        if self._effort_publishers.has_commands:
+            if self._receivers.have_changed(self._controllers.effort_controller):
+                policy.restart()
+            if not policy.has_start:
+                policy.evidence = self._receivers.evidence()
+        return policy.has_start
+
+    def _send(self, policy: FeedforwardPolicy, effort: np.ndarray) -> None:
+        self._effort_publishers.send(effort, self._state_stamp)
+        if self._effort_publishers.has_commands:
+            self._receivers.served(policy.controlled, effort)
 
     def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:
         terms = policy.terms(decision)
@@ -200,7 +219,7 @@ class InverseDynamicsNode(Node):
             decision = policy.decide_last(Instant(start.steady + elapsed, start.ros + elapsed))
             if decision.effort is None:
                 break
-            self._effort_publishers.send(decision.effort, self._state_stamp)
+            self._send(policy, decision.effort)
             sleep(SHUTDOWN_PERIOD)
         if decision.detail:
             self.get_logger().warning(decision.detail)
@@ -210,11 +229,6 @@ class InverseDynamicsNode(Node):
         stamp = self._state_stamp[0] + 1e-9 * self._state_stamp[1]
         age = self._clocks.ros() - stamp
         return age if stamp and 0.0 <= age < OLDEST_PLAUSIBLE_STATE else None
-
-    def _on_effort_controller_lost(self) -> None:
-        """Start from zero effort again: the controller that held the last one has stopped."""
-        if self.policy is not None:
-            self.policy.discard_last_effort()
 
     def _on_rate(self) -> None:
         if self.policy is not None:
@@ -239,10 +253,21 @@ class InverseDynamicsNode(Node):
         self._terms_publisher.poll()
         self._inputs.poll()
         self._controllers.poll()
+        self._poll_receivers()
         monitor.check_publishers(
             self, self._inputs.subscriptions['joint_states'], self._diagnostics)
         if self.policy is not None:
             monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
+
+    def _poll_receivers(self) -> None:
+        if self.policy is None or not self._effort_publishers.has_commands:
+            return
+        if self._receivers.poll(self._controllers.effort_controller):
+            self.policy.restart()
+        error = self._receivers.record_error
+        self._diagnostics.notice('command record', '' if not error else (
+            f'the commands are not recorded, so that a restart of this node after a crash cannot '
+            f'start from the last one: {error}'))
 
 
 def main(args: list[str] | None = None) -> None:

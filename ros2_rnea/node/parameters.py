@@ -252,6 +252,13 @@ SPECIFICATIONS = (
         'beyond, 0.15 s to the effort limit. .inf: no rate limit at all.',
         0.0, inf),
     Specification(
+        'start_from', _DEFAULT.start_from,
+        'The effort from which the first command starts, which should be the one that the '
+        'controller holds: automatic (by evidence: the last command after a restart of this '
+        'node; zero for a new controller manager, or an arm that compensates gravity by itself; '
+        'else the measured effort as far as it is gravity; without evidence nothing is sent), '
+        'last, measured, gravity or zero.'),
+    Specification(
         'blend_time', _DEFAULT.blend_time,
         'How long the effort is blended [s] from the one that was sent last to the new one: at '
         'the start, when the node is enabled, and after a change of settings or of the robot '

@@ -218,7 +218,7 @@ class AnythingHappens(RuleBasedStateMachine):
 
     @rule()
     def the_controller_is_gone(self):
-        self.policy.discard_last_effort()
+        self.policy.restart()
         self.sent, self.sent_at = {}, -inf
         self.decide()
 

@@ -159,7 +159,7 @@ def test_a_wrench_from_before_a_reset_of_time_does_not_count_when_its_time_comes
 
 def test_an_effort_that_nobody_holds_any_more_is_set_out_from_zero():
     ride = Ride(effort_rate_limit=inf).go(1.0)
-    ride.policy.discard_last_effort()
+    ride.policy.restart()
     ride.go(PERIOD).is_at([0.0, 0.0])
     ride.go(0.6).is_at(GRAVITY)
 

@@ -84,6 +84,7 @@ class EffortRamp:
     :param rate_limits: largest change of each effort per second, shape (joints,) or one number for
         all, above 0 [Nm/s or N/s]; infinite: no limit.
     :ivar sent: the effort that was sent last, shape (joints,).
+    :ivar has_start: whether it is known from which effort to start.
     :ivar is_sending: whether the last cycle sent an effort.
     """
 
@@ -91,6 +92,7 @@ class EffortRamp:
         self.joints = tuple(joints)
         self.set_rate_limits(rate_limits)
         self.sent = np.zeros(len(self.joints))
+        self.has_start = False
         self.is_sending = False
         self._held: dict[str, float] = {}  # sent by earlier objects, by joint
         self._sent_at = -inf
@@ -125,14 +127,19 @@ class EffortRamp:
         """Start from the efforts that an earlier object sent, for joints of the same names."""
         self._held = {**older._held, **dict(zip(older.joints, older.sent.tolist()))}
         self.sent = np.array([self._held.get(name, 0.0) for name in self.joints])
+        self.has_start = older.has_start and self._held.keys() >= {*self.joints}
         self.is_sending = older.is_sending
         self._sent_at, self._period = older._sent_at, older._period
 
+    def start_at(self, effort: np.ndarray) -> None:
+        """Start from an effort, shape (joints,), as if it had been sent."""
+        self.sent = effort
+        self.has_start = True
+
     def forget(self) -> None:
-        """Start from zero, because the controller that held the last effort is gone."""
-        self.sent = np.zeros(len(self.joints))
+        """Forget the effort that was sent last, because it is not held any more."""
         self._held = {}
-        self.is_sending = False
+        self.has_start = self.is_sending = False
 
     def pause(self) -> None:
         """Record that this cycle sends no effort."""

@@ -34,9 +34,6 @@ from ros2_rnea.node.diagnostics import Diagnostics
 EFFORT, TRAJECTORY = 'effort_controller', 'trajectory_controller'
 """The node's parameters that name the controllers."""
 
-POLLS_UNTIL_LOST = 3
-"""After how many polls without finding the effort controller it is regarded as stopped."""
-
 
 class Controllers:
     """
@@ -48,18 +45,16 @@ class Controllers:
     trajectories are followed.
 
     :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
-    :param lost: called when the effort controller has stopped, so that it holds no effort any
-        more.
+    :ivar effort_controller: the name of the controller that receives ~/commands; empty where the
+        parameters do not say.
     """
 
     def __init__(
-            self, node: Node, diagnostics: Diagnostics, changed: Callable[[], None],
-            lost: Callable[[], None]) -> None:
+            self, node: Node, diagnostics: Diagnostics, changed: Callable[[], None]) -> None:
         self._node = node
         self._diagnostics = diagnostics
         self._changed = changed
-        self._lost = lost
-        self._absences = 0
+        self.effort_controller = node.get_parameter(EFFORT).value
         self._readers: dict[str, RemoteParameters] = {}
         self._answers: dict[str, dict[str, Any] | None] = {}
 
@@ -67,6 +62,7 @@ class Controllers:
         """Request the parameters of the controllers."""
         own = {name: self._node.get_parameter(name).value
                for name in (EFFORT, TRAJECTORY, 'joints')}
+        self.effort_controller = own[EFFORT]
         self._read(EFFORT, own[EFFORT], ('joints', 'interface_name'), self._on_effort_controller)
         self._read(TRAJECTORY, own[TRAJECTORY], PARAMETERS, self._on_trajectory_controller)
         self._report_effort_controller(own)
@@ -104,8 +100,6 @@ class Controllers:
             del self._readers[role]
             self._answers.pop(role, None)
             self._diagnostics.notice(role, '')
-            if role == EFFORT:  # the other controller holds no effort of this node
-                self._lost()
         if name and role not in self._readers:
             self._readers[role] = RemoteParameters(self._node, name, wanted, on_answer)
         if name:
@@ -117,9 +111,6 @@ class Controllers:
         if values != self._answers.get(EFFORT):
             self._answers[EFFORT] = values
             self._changed()
-        self._absences = self._absences + 1 if values is None else 0
-        if self._absences == POLLS_UNTIL_LOST:
-            self._lost()
 
     def _report_effort_controller(self, own: Mapping[str, Any]) -> None:
         if own[EFFORT]:

@@ -30,12 +30,16 @@ LONGEST_DELIVERY = 0.5
 
 
 class EffortPublishers:
-    """The topics ~/commands, in the order of the parameter ``joints``, and ~/effort, by name."""
+    """
+    The topics ~/commands, in the order of the parameter ``joints``, and ~/effort, by name.
+
+    :ivar of_commands: the publisher of ~/commands.
+    """
 
     def __init__(self, node: Node) -> None:
+        self.of_commands = node.create_publisher(Float64MultiArray, '~/commands', RELIABLE)
         self._publishers = (
-            node.create_publisher(Float64MultiArray, '~/commands', RELIABLE),
-            node.create_publisher(JointState, '~/effort', RELIABLE))
+            self.of_commands, node.create_publisher(JointState, '~/effort', RELIABLE))
         self.prepare((), has_commands=False)
 
     def prepare(self, joints: Sequence[str], has_commands: bool) -> None:
@@ -49,6 +53,11 @@ class EffortPublishers:
         self._commands = (
             Sender(commands, Float64MultiArray(), 'data', count) if has_commands else None)
         self._effort = Sender(effort, JointState(name=list(joints)), 'effort', count)
+
+    @property
+    def has_commands(self) -> bool:
+        """Tell whether ~/commands is published."""
+        return self._commands is not None
 
     def send(self, effort: np.ndarray, stamp: tuple[int, int]) -> None:
         """

@@ -228,15 +228,18 @@ def test_what_is_wanted_may_change_at_the_time_at_which_a_blend_begins():
     assert sent(one, [4.5, 0.0], 9.0)[0] == [0.5, 0.0]
 
 
-def test_forgetting_it_sets_out_from_zero_and_so_does_its_successor():
+def test_what_is_forgotten_is_no_start_for_its_successor_either():
     first, second, third = ramp(inf), ramp(), ramp(joints=('b', 'a'))
+    first.start_at(np.zeros(2))
     sent(first, [4.0, -6.0], 1.0)
     second.adopt(first)
+    assert second.has_start
     second.forget()
-    assert not second.is_sending
-    assert second.sent.tolist() == [0.0, 0.0]
+    assert not second.is_sending and not second.has_start
     third.adopt(second)
-    assert third.sent.tolist() == [0.0, 0.0]
+    assert not third.has_start
+    third.start_at(np.array([1.0, 2.0]))
+    assert third.has_start and third.sent.tolist() == [1.0, 2.0]
 
 
 def test_a_pause_is_known_and_what_was_sent_is_still_held():

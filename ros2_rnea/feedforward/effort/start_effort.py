@@ -1,0 +1,153 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The effort from which the first command starts: the one that the actuators hold already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.feedforward.settings import Arm, StartFrom
+
+AT_REST = 0.05
+"""Largest velocity of a joint at rest [rad/s or m/s]; sensors of resting joints are noisy."""
+
+
+class Receiver(Enum):
+    """What is known of the process that receives the commands, a controller manager mostly."""
+
+    SAME = 'the same'
+    """It received the last recorded command, and has not been restarted since."""
+
+    NEW = 'a new one'
+    """It has started later than this node, and holds nothing; or there is none."""
+
+    REPLACED = 'another one'
+    """It is another process than the one that received the last recorded command."""
+
+    UNKNOWN = 'an unknown one'
+    """It was there before this node, and what it received until then is not known."""
+
+
+class Evidence(NamedTuple):
+    """
+    What is known outside the measured state about the effort that the actuators hold.
+
+    :ivar last_command: the last effort sent to this receiver, by joint [Nm or N]; it may come from
+        an earlier process of this node.
+    """
+
+    receiver: Receiver = Receiver.NEW
+    last_command: Mapping[str, float] = MappingProxyType({})
+
+
+class Start(NamedTuple):
+    """
+    Where the efforts start.
+
+    :ivar effort: shape (joints,) [Nm or N]; None where nothing may be sent.
+    :ivar reason: for people: where the effort comes from, or why there is none.
+    """
+
+    effort: np.ndarray | None
+    reason: str
+
+
+class StartRule:
+    """
+    Decides where the efforts start.
+
+    A controller without a timeout holds its last command for as long as its process lives, also
+    after the end of the node that sent it.  A first command that differs from it is a step of the
+    arm's effort: zero, where gravity is held, drops the arm.
+
+    :param start_from: what to start from.
+    :param arm: the controlled arm.
+    :param joints: the controlled joints.
+    """
+
+    def __init__(self, start_from: StartFrom, arm: Arm, joints: Sequence[str]) -> None:
+        self._start_from = start_from
+        self._arm = arm
+        self._joints = tuple(joints)
+
+    def start(
+            self,
+            evidence: Evidence,
+            velocities: np.ndarray,
+            measured: np.ndarray,
+            holding: Callable[[], np.ndarray]) -> Start:
+        """
+        Return where the efforts start.
+
+        :param velocities: measured, shape (joints,); NaN where they are not known.
+        :param measured: the measured efforts, shape (joints,); NaN where they are not known.
+        :param holding: returns the effort that holds the joints where they are, shape (joints,),
+            without the terms that the arm adds by itself.
+        """
+        wanted = self._start_from
+        zero = np.zeros(len(self._joints))
+        if wanted is StartFrom.ZERO:
+            return Start(zero, 'zero, as start_from says')
+        if wanted is StartFrom.GRAVITY:
+            return Start(holding(), 'gravity at the measured state, as start_from says')
+        if wanted is StartFrom.LAST:
+            return self._from_last(evidence)
+        if wanted is StartFrom.MEASURED:
+            return self._from_measured(velocities, measured, holding)
+        if evidence.receiver is Receiver.SAME:
+            last = self._from_last(evidence)
+            if last.effort is not None:
+                return last
+        if evidence.receiver is Receiver.NEW:
+            return Start(zero, 'zero: the receiver of the commands is new')
+        if self._arm is not Arm.GENERIC:
+            return Start(zero, 'zero: the arm compensates gravity by itself')
+        from_measured = self._from_measured(velocities, measured, holding)
+        if from_measured.effort is None and evidence.receiver is Receiver.REPLACED:
+            return Start(zero, 'zero: the process that received the last command is gone')
+        return from_measured
+
+    def _from_last(self, evidence: Evidence) -> Start:
+        last = [evidence.last_command.get(joint, np.nan) for joint in self._joints]
+        if not np.isfinite(last).all():
+            return Start(None, 'no last command of all joints is recorded')
+        return Start(np.array(last), 'the last command before')
+
+    def _from_measured(
+            self, velocities: np.ndarray, measured: np.ndarray,
+            holding: Callable[[], np.ndarray]) -> Start:
+        """
+        Return the measured effort, of each joint the part that holds it against gravity.
+
+        The rest may be friction or a controller's feedback, which end with the first command.
+        """
+        for values, lack in ((measured, 'joint_states have no effort'),
+                             (velocities, 'joint_states have no velocity')):
+            unknown = ~np.isfinite(values)
+            if unknown.any():
+                return Start(None, f'{lack} of joint {self._joints[int(unknown.argmax())]!r}')
+        moving = np.abs(velocities) > AT_REST
+        if moving.any():
+            index = int(moving.argmax())
+            return Start(None, (
+                f'joint {self._joints[index]!r} moves at {velocities[index]:.3g}; only at rest is the '
+                'measured effort that of gravity'))
+        gravity = holding()
+        effort = np.clip(measured, np.minimum(gravity, 0.0), np.maximum(gravity, 0.0))
+        return Start(effort, 'the measured effort, as far as it is gravity')

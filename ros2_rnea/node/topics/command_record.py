@@ -1,0 +1,137 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The last command, in memory that outlives this process.
+
+After a crash the controller holds the last command, and the next process of this node has to start
+from it.  It is written in each cycle to a file that is mapped into memory, in a folder that exists
+only in memory, so that no disk delays the cycle; the file is there until the machine is restarted,
+and then nobody holds anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+import hashlib
+import json
+from mmap import mmap
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from ros2_rnea.kernels.cache import check_private
+
+VERSION = 1
+HEADER = 65536
+"""Bytes before the numbers; the header is JSON, padded with spaces."""
+
+SLOTS = 2
+"""They are written in turn, so that one is whole at any time."""
+
+
+class RecordedCommand(NamedTuple):
+    """
+    The last command of an earlier process of this node.
+
+    :ivar receivers: identifiers of the processes that received it.
+    :ivar efforts: by joint [Nm or N].
+    """
+
+    receivers: frozenset[str] = frozenset()
+    efforts: Mapping[str, float] = {}
+
+
+def record_path(node_name: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """
+    Return where a node's record is.
+
+    :param node_name: fully qualified.
+    """
+    runtime = Path(environment.get('XDG_RUNTIME_DIR', ''))
+    folder = (runtime / 'ros2_rnea' if runtime.is_absolute()
+              else Path(f'/dev/shm/ros2_rnea-{os.geteuid()}'))
+    domain = environment.get('ROS_DOMAIN_ID', '0')
+    return folder / hashlib.sha256(f'{domain} {node_name}'.encode()).hexdigest()[:32]
+
+
+class CommandRecord:
+    """
+    Writes the last command of this process.
+
+    :param path: see :func:`record_path`.
+    :ivar error: why commands are not recorded; empty where they are.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._slots: np.ndarray | None = None
+        self._count = 0
+        self.error = ''
+
+    def read(self) -> RecordedCommand:
+        """Return what an earlier process has recorded; nothing where there is none."""
+        with suppress(OSError, LookupError, TypeError, ValueError):
+            check_private(os.stat(self._path.parent, follow_symlinks=False))
+            content = self._path.read_bytes()
+            header = json.loads(content[:HEADER])
+            slots = np.frombuffer(content[HEADER:]).reshape(SLOTS, -1)
+            newest = slots[slots[:, 0].argmax()]
+            joints = header['joints']
+            if header['version'] == VERSION and newest[0] > 0.0 and len(newest) == 1 + len(joints):
+                return RecordedCommand(
+                    frozenset(header['receivers']), dict(zip(joints, newest[1:].tolist())))
+        return RecordedCommand()
+
+    def begin(self, joints: Sequence[str], receivers: frozenset[str]) -> None:
+        """
+        Record commands of these joints to these receivers from now on.
+
+        The previous record is replaced at the first :meth:`write`.  Where no file can be written,
+        there is none, and :attr:`error` says why.
+        """
+        self._slots, self.error = None, ''
+        try:
+            self._begin(joints, receivers)
+        except OSError as error:
+            self.error = f'{self._path}: {error.strerror or error}'
+
+    def _begin(self, joints: Sequence[str], receivers: frozenset[str]) -> None:
+        header = json.dumps(
+            {'version': VERSION, 'joints': list(joints), 'receivers': sorted(receivers)}).encode()
+        if len(header) > HEADER:
+            raise OSError(f'{len(header)} bytes are too many for the header of a record')
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(os.stat(self._path.parent, follow_symlinks=False))
+        size = HEADER + SLOTS * (1 + len(joints)) * np.dtype(float).itemsize
+        self._unfinished = self._path.with_suffix(f'.{os.getpid()}')
+        self._unfinished.write_bytes(header.ljust(HEADER) + bytes(size - HEADER))
+        with self._unfinished.open('r+b') as file:
+            memory = mmap(file.fileno(), size)
+        self._slots = np.frombuffer(memory, offset=HEADER).reshape(SLOTS, -1)
+        self._count = 0
+
+    def write(self, effort: np.ndarray) -> None:
+        """Record a command, shape (joints,)."""
+        if self._slots is None:
+            return
+        self._count += 1
+        slot = self._slots[self._count % SLOTS]
+        slot[0] = 0.0  # not whole
+        slot[1:] = effort
+        slot[0] = self._count
+        if self._count == 1:
+            with suppress(OSError):
+                self._unfinished.replace(self._path)

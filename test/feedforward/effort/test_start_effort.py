@@ -1,0 +1,185 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Where efforts start: at the effort that the actuators hold already, so that no arm drops.
+
+Each rule by itself, and the policy that starts by them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.decision import Instant, Status
+from ros2_rnea.feedforward.effort.start_effort import AT_REST, Evidence, Receiver, StartRule
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.settings import Arm, Mode, Settings, StartFrom
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.robot import Robot
+from small_robots import ARM
+
+JOINTS = ('shoulder', 'elbow')
+ROBOT = Robot.from_urdf(ARM)
+Q = (0.3, -0.8)
+GRAVITY = ROBOT.gravity(Q)
+REST = np.zeros(2)
+UNMEASURED = np.full(2, np.nan)
+LAST = {'shoulder': 3.0, 'elbow': -4.0}
+HELD = Evidence(Receiver.SAME, LAST)
+UNKNOWN = Evidence(Receiver.UNKNOWN)
+NEW = Evidence(Receiver.NEW, LAST)
+REPLACED = Evidence(Receiver.REPLACED, LAST)
+
+
+def start(
+        evidence, start_from=StartFrom.AUTOMATIC, arm=Arm.GENERIC, velocities=REST,
+        measured=UNMEASURED, holding=GRAVITY):
+    rule = StartRule(start_from, arm, JOINTS)
+    return rule.start(evidence, np.asarray(velocities), np.asarray(measured), lambda: holding)
+
+
+@pytest.mark.parametrize('evidence, choices, expected', [
+    # What automatic makes of the evidence.
+    (HELD, {}, [3.0, -4.0]),
+    (HELD, {'arm': Arm.FRANKA}, [3.0, -4.0]),
+    (HELD, {'measured': GRAVITY}, [3.0, -4.0]),
+    (NEW, {}, [0.0, 0.0]),
+    (NEW, {'measured': GRAVITY}, [0.0, 0.0]),
+    (UNKNOWN, {'arm': Arm.UR, 'measured': GRAVITY}, [0.0, 0.0]),
+    (UNKNOWN, {'measured': GRAVITY}, GRAVITY),
+    (REPLACED, {'measured': GRAVITY}, GRAVITY),
+    (REPLACED, {}, [0.0, 0.0]),
+    # What the user says counts, whatever else is known.
+    (HELD, {'start_from': StartFrom.ZERO}, [0.0, 0.0]),
+    (HELD, {'start_from': StartFrom.GRAVITY}, GRAVITY),
+    (NEW, {'start_from': StartFrom.LAST}, [3.0, -4.0]),
+    (NEW, {'start_from': StartFrom.MEASURED, 'measured': GRAVITY}, GRAVITY),
+    (UNKNOWN, {'start_from': StartFrom.GRAVITY, 'velocities': [9.0, 9.0]}, GRAVITY),
+])
+def test_start_follows_the_evidence_and_what_the_user_says(evidence, choices, expected):
+    effort, reason = start(evidence, **choices)
+    np.testing.assert_array_equal(effort, expected)
+    assert reason
+
+
+@pytest.mark.parametrize('evidence, choices, reason', [
+    (UNKNOWN, {}, "no effort of joint 'shoulder'"),
+    (UNKNOWN, {'measured': [1.0, np.nan]}, "no effort of joint 'elbow'"),
+    (UNKNOWN, {'measured': GRAVITY, 'velocities': [0.0, np.nan]}, "no velocity of joint 'elbow'"),
+    (UNKNOWN, {'measured': GRAVITY, 'velocities': [-1.1 * AT_REST, 0.0]}, "'shoulder' moves"),
+    (Evidence(Receiver.SAME, {'shoulder': 3.0}), {}, "no effort of joint 'shoulder'"),
+    (UNKNOWN, {'start_from': StartFrom.LAST}, 'no last command'),
+    (HELD, {'start_from': StartFrom.MEASURED}, "no effort of joint 'shoulder'"),
+])
+def test_without_evidence_there_is_no_start_and_the_reason_is_said(evidence, choices, reason):
+    effort, said = start(evidence, **choices)
+    assert effort is None and reason in said
+
+
+@pytest.mark.parametrize('measured, gravity, expected', [
+    ([0.0, 0.0], [5.0, -5.0], [0.0, 0.0]),  # somebody supports the arm
+    ([2.0, -2.0], [5.0, -5.0], [2.0, -2.0]),  # and here a part of it
+    ([7.0, -9.0], [5.0, -5.0], [5.0, -5.0]),  # friction or feedback on top of gravity
+    ([-3.0, 3.0], [5.0, -5.0], [0.0, 0.0]),  # friction or feedback against gravity
+    ([1.0, -1.0], [0.0, 0.0], [0.0, 0.0]),  # the arm's own feedback alone
+])
+def test_of_the_measured_effort_only_what_holds_against_gravity_is_taken(
+        measured, gravity, expected):
+    effort, _ = start(UNKNOWN, measured=measured, holding=np.array(gravity))
+    assert effort.tolist() == expected
+
+
+class Ride:
+    """A policy in a cycle of 2 ms with measured efforts, and all that it sent."""
+
+    def __init__(self, evidence, **settings):
+        self.policy = FeedforwardPolicy(ROBOT, Settings(
+            joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **settings))
+        self.policy.evidence = evidence
+        self.time, self.sent = 10.0, []
+
+    def go(self, cycles, qd=(0.0, 0.0), efforts=()):
+        for _ in range(cycles):
+            self.time += 0.002
+            now = Instant(self.time, self.time)
+            self.policy.take_joint_state(MeasuredJoints(JOINTS, Q, qd, efforts), now)
+            self.decision = self.policy.decide(now)
+            if self.decision.effort is not None:
+                self.sent.append(self.decision.effort)
+        return self
+
+
+@pytest.mark.parametrize('evidence, settings, efforts, first', [
+    (Evidence(Receiver.SAME, dict(zip(JOINTS, GRAVITY.tolist()))), {}, (), GRAVITY),
+    (UNKNOWN, {}, GRAVITY + [0.3, -0.3], np.clip(
+        GRAVITY + [0.3, -0.3], np.minimum(GRAVITY, 0.0), np.maximum(GRAVITY, 0.0))),
+    (UNKNOWN, {'arm': Arm.FRANKA}, GRAVITY, REST),  # what it measures has its own gravity in it
+    (UNKNOWN, {'start_from': StartFrom.ZERO}, (), REST),
+    (Evidence(), {}, (), REST),
+])
+def test_first_effort_is_the_one_that_is_held_and_leads_to_the_wanted_one(
+        evidence, settings, efforts, first):
+    ride = Ride(evidence, **settings).go(400, efforts=efforts)
+    np.testing.assert_allclose(ride.sent[0], first, atol=1e-12)
+    wanted = REST if 'arm' in settings else GRAVITY
+    np.testing.assert_allclose(ride.sent[-1], wanted, atol=1e-12)
+    steps = np.abs(np.diff(ride.sent, axis=0)).max()
+    assert steps <= 1.6 * np.abs(GRAVITY).max() * 0.002 / 0.5
+    assert ride.policy.start_reason
+
+
+def test_nothing_is_sent_until_the_joints_rest_or_somebody_says_where_to_start():
+    ride = Ride(UNKNOWN).go(5, qd=(0.0, 0.3), efforts=GRAVITY)
+    assert ride.sent == [] and ride.decision.status is Status.UNKNOWN_START
+    assert "'elbow' moves" in ride.decision.detail and 'start_from' in ride.decision.detail
+    ride.go(1, efforts=GRAVITY)
+    np.testing.assert_allclose(ride.sent[0], GRAVITY, atol=1e-12)
+
+    ride = Ride(UNKNOWN).go(5)
+    assert ride.sent == [] and 'no effort' in ride.decision.detail
+    ride.policy.change_settings(Settings(
+        joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, start_from=StartFrom.GRAVITY))
+    np.testing.assert_allclose(ride.go(1).sent[0], GRAVITY, atol=1e-12)
+
+
+def test_unmeasured_velocity_is_no_rest():
+    ride = Ride(UNKNOWN).go(5, qd=(), efforts=GRAVITY)
+    assert ride.sent == [] and 'no velocity' in ride.decision.detail
+
+
+def test_restart_follows_the_evidence_of_that_moment():
+    ride = Ride(Evidence()).go(400)
+    ride.policy.restart()
+    assert not ride.policy.has_start
+    np.testing.assert_allclose(ride.go(1).sent[-1], REST, atol=1e-12)
+    ride.go(400)
+    ride.policy.evidence = Evidence(Receiver.SAME, LAST)
+    ride.policy.restart()
+    np.testing.assert_allclose(ride.go(1).sent[-1], [3.0, -4.0], atol=1e-12)
+    ride.policy.evidence = UNKNOWN
+    ride.policy.restart()
+    count = len(ride.sent)
+    assert ride.go(3).decision.status is Status.UNKNOWN_START and len(ride.sent) == count
+
+
+def test_start_is_kept_by_another_policy_for_the_same_joints_alone():
+    ride = Ride(HELD).go(3)
+    same, other = (FeedforwardPolicy(ROBOT, Settings(joints=joints))
+                   for joints in (JOINTS[::-1], JOINTS[:1]))
+    for policy in (same, other):
+        policy.continue_from(ride.policy)
+        assert policy.has_start and policy.evidence is ride.policy.evidence
+    more = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS))
+    more.continue_from(FeedforwardPolicy(ROBOT, Settings(joints=('shoulder',))))
+    assert not more.has_start

@@ -1,0 +1,107 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The last command, as the next process reads it: whole, or not at all."""
+
+import os
+
+import numpy as np
+import pytest
+from ros2_rnea.node.topics.command_record import (
+    CommandRecord,
+    HEADER,
+    record_path,
+    RecordedCommand,
+)
+
+JOINTS = ('shoulder', 'elbow')
+RECEIVERS = frozenset({'01', '02'})
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / 'private' / 'record'
+
+
+def written(path, *efforts):
+    record = CommandRecord(path)
+    record.begin(JOINTS, RECEIVERS)
+    for effort in efforts:
+        record.write(np.array(effort))
+    assert record.error == ''
+    return record
+
+
+@pytest.mark.parametrize('count', [1, 2, 3, 8])
+def test_last_command_is_read_again(path, count):
+    efforts = [(0.1 * i, -0.2 * i) for i in range(1, count + 1)]
+    written(path, *efforts)
+    assert CommandRecord(path).read() == RecordedCommand(RECEIVERS, dict(zip(JOINTS, efforts[-1])))
+
+
+def test_command_that_was_being_written_at_the_end_is_the_one_before(path):
+    record = written(path, (1.0, 2.0), (3.0, 4.0))
+    slot = record._slots[record._slots[:, 0].argmax()]
+    slot[0], slot[1] = 0.0, 99.0
+    assert CommandRecord(path).read().efforts == {'shoulder': 1.0, 'elbow': 2.0}
+
+
+def test_earlier_record_stays_until_a_command_is_written(path):
+    written(path, (1.0, 2.0))
+    other = CommandRecord(path)
+    other.begin(('wrist',), frozenset())
+    assert CommandRecord(path).read().efforts == {'shoulder': 1.0, 'elbow': 2.0}
+    other.write(np.array([5.0]))
+    assert CommandRecord(path).read() == RecordedCommand(frozenset(), {'wrist': 5.0})
+
+
+@pytest.mark.parametrize('content', [
+    b'', b'nonsense', b'[]', b'null', b'{}', b'\xff\xfe',
+    b'{"version": 1, "joints": 3, "receivers": []}',
+    b'{"version": 1, "joints": ["a", "b"], "receivers": [{}]}',
+    b'{"version": 0, "joints": ["shoulder", "elbow"], "receivers": []}',
+    b'{"version": 1, "joints": ["shoulder"], "receivers": []}',
+])
+def test_damaged_or_foreign_record_is_none(path, content):
+    written(path, (1.0, 2.0))
+    numbers = path.read_bytes()[HEADER:]
+    for file in (content, content.ljust(HEADER), content.ljust(HEADER) + numbers,
+                 content.ljust(HEADER) + numbers[:-3]):
+        path.write_bytes(file)
+        assert CommandRecord(path).read() == RecordedCommand()
+
+
+def test_record_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(path):
+    written(path, (1.0, 2.0))
+    os.chmod(path.parent, 0o777)
+    assert CommandRecord(path).read() == RecordedCommand()
+    record = CommandRecord(path)
+    record.begin(JOINTS, RECEIVERS)
+    assert 'others may write to it' in record.error
+    record.write(np.array([1.0, 2.0]))  # goes on without
+
+
+def test_folder_is_made_private(path):
+    written(path, (1.0, 2.0))
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_path_differs_by_node_and_domain_and_is_in_memory():
+    environment = {'XDG_RUNTIME_DIR': '/run/user/7', 'ROS_DOMAIN_ID': '1'}
+    paths = [record_path('/a', environment), record_path('/b', environment),
+             record_path('/a', {**environment, 'ROS_DOMAIN_ID': '2'})]
+    assert len({*paths}) == 3
+    assert {str(each.parent) for each in paths} == {'/run/user/7/ros2_rnea'}
+    for without in ({}, {'XDG_RUNTIME_DIR': 'relative'}):
+        assert str(record_path('/a', without)).startswith('/dev/shm/ros2_rnea-')

@@ -1,0 +1,243 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+From which effort the first command starts, over DDS, with the receiver in other participants.
+
+A participant of its own stands for a process of its own: that is all that the node sees of it.
+"""
+
+import os
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from ros2_rnea.node import monitor
+from ros2_rnea.node.controllers import receivers
+from ros2_rnea.robot import Robot
+from small_robots import ARM
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+REST = [0.0, 0.0]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q).tolist()
+TOPIC = '/robot/inverse_dynamics/commands'
+
+
+class Receiver:
+    """A process that receives ~/commands, such as a controller manager."""
+
+    def __init__(self, name='effort_controller'):
+        self.commands = []
+        self._context = Context()
+        rclpy.init(context=self._context)
+        self._node = Node(name, namespace='/robot', context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self.load()
+
+    def load(self):
+        self._subscription = self._node.create_subscription(
+            Float64MultiArray, TOPIC, lambda message: self.commands.append([*message.data]), 100)
+
+    def unload(self):
+        self._node.destroy_subscription(self._subscription)
+
+    def spin(self):
+        self._executor.spin_once(timeout_sec=0.0)
+
+    def end(self):
+        if self._context.ok():
+            self._executor.shutdown()
+            self._node.destroy_node()
+            rclpy.shutdown(context=self._context)
+
+
+@pytest.fixture
+def receiver():
+    """Return a function that starts a receiver; all are ended afterwards."""
+    started = []
+
+    def start(name='effort_controller'):
+        started.append(Receiver(name))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
+
+
+@pytest.fixture
+def start(bench, monkeypatch, tmp_path):
+    """Return a function that starts the node, which compensates gravity in a long blend."""
+    monkeypatch.setenv('XDG_RUNTIME_DIR', str(tmp_path))
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+
+    def start(**parameters):
+        arm = bench(**{
+            'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
+            'blend_time': 60.0, **parameters})
+        # The bench subscribes too, in the node's own process; here, only others count.
+        arm.peer.destroy_subscription(next(
+            each for each in arm.peer.subscriptions if each.topic_name == TOPIC))
+        arm.describe(ARM)
+        return arm
+
+    return start
+
+
+def connect(arm, *receivers_):
+    publisher = arm.node._effort_publishers.of_commands
+    arm.until(lambda: publisher.get_subscription_count() == len(receivers_))
+    arm.until(lambda: {*map(len, [arm.node.get_subscriptions_info_by_topic(TOPIC)])}
+              == {len(receivers_)})
+
+
+def first_command(arm, receiver, efforts=(), velocities=REST):
+    """Return the first command that a receiver gets from now on."""
+    count = len(receiver.commands)
+
+    def is_there():
+        arm.state(JOINTS, Q, velocities, efforts=efforts)
+        receiver.spin()
+        return len(receiver.commands) > count
+
+    arm.until(is_there)
+    return receiver.commands[count]
+
+
+def assert_silent(arm, receiver, said, efforts=(), velocities=REST):
+    count = len(receiver.commands)
+    for _ in range(5):
+        assert not arm.sends(JOINTS, Q, velocities, efforts=efforts)
+    arm.until(lambda: any(said in status.message for status in arm.diagnostics))
+    receiver.spin()
+    assert len(receiver.commands) == count
+
+
+def lead_to_gravity(arm, receiver):
+    assert arm.set_parameter('blend_time', 0.0).successful
+    arm.until(lambda: first_command(arm, receiver, GRAVITY) == pytest.approx(GRAVITY))
+    assert arm.set_parameter('blend_time', 60.0).successful
+
+
+def kill(arm):
+    """End a node without its last commands, as kill -9 does."""
+    arm.close()
+
+
+def test_after_a_crash_the_first_command_is_the_last_one_before(start, receiver):
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    lead_to_gravity(arm, controller)
+    last = controller.commands[-1]
+    kill(arm)
+    arm = start()
+    connect(arm, controller)
+    assert first_command(arm, controller) == pytest.approx(last, abs=0.01)
+
+
+def test_a_receiver_without_effort_in_the_joint_states_needs_the_parameter(start, receiver):
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    assert_silent(arm, controller, "no effort of joint 'shoulder'")
+    assert any('start_from' in status.message for status in arm.diagnostics)
+    assert_silent(arm, controller, "'elbow' moves", GRAVITY, [0.0, 0.3])
+    assert arm.set_parameter('start_from', 'gravity').successful
+    assert first_command(arm, controller) == pytest.approx(GRAVITY)
+
+
+@pytest.mark.parametrize('parameters, efforts, expected', [
+    ({}, REST, REST),  # somebody supports the arm
+    ({}, [0.5 * effort for effort in GRAVITY], [0.5 * effort for effort in GRAVITY]),
+    ({'arm': 'franka'}, GRAVITY, REST),  # what it measures has its own gravity in it
+    ({'start_from': 'zero'}, GRAVITY, REST),
+    ({'start_from': 'measured'}, GRAVITY, GRAVITY),
+])
+def test_first_start_follows_the_measured_effort(start, receiver, parameters, efforts, expected):
+    controller = receiver()
+    arm = start(**parameters)
+    connect(arm, controller)
+    assert first_command(arm, controller, efforts) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_controller_manager_that_was_restarted_after_the_record_holds_nothing(start, receiver):
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    lead_to_gravity(arm, controller)
+    kill(arm)
+    controller.end()
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    assert first_command(arm, controller) == pytest.approx(REST, abs=0.01)
+
+
+def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothing(
+        start, receiver, monkeypatch):
+    monkeypatch.setattr(receivers, 'DISCOVERY_TIME', 0.0)
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    lead_to_gravity(arm, controller)
+    controller.end()
+    connect(arm)
+    controller = receiver()
+    connect(arm, controller)
+    assert first_command(arm, controller, GRAVITY) == pytest.approx(REST, abs=0.01)
+
+
+def test_a_controller_that_is_loaded_again_under_living_hardware_gets_no_step(start, receiver):
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    lead_to_gravity(arm, controller)
+    last = controller.commands[-1]
+    controller.unload()
+    connect(arm)
+    arm.sends(JOINTS, Q)
+    controller.load()
+    connect(arm, controller)
+    assert first_command(arm, controller) == pytest.approx(last, abs=0.01)
+
+
+def test_who_only_listens_changes_nothing(start, receiver):
+    controller = receiver()
+    arm = start(effort_controller='')
+    connect(arm, controller)
+    lead_to_gravity(arm, controller)
+    recorder = receiver('recorder')
+    connect(arm, controller, recorder)
+    assert first_command(arm, controller) == pytest.approx(GRAVITY, abs=0.01)
+    recorder.end()
+    connect(arm, controller)
+    assert first_command(arm, controller) == pytest.approx(GRAVITY, abs=0.01)
+
+
+def test_without_a_private_folder_the_node_works_and_says_that_nothing_is_recorded(
+        start, receiver, tmp_path):
+    (tmp_path / 'ros2_rnea').mkdir(mode=0o777)
+    os.chmod(tmp_path / 'ros2_rnea', 0o777)
+    controller = receiver()
+    arm = start()
+    connect(arm, controller)
+    assert first_command(arm, controller, GRAVITY) == pytest.approx(GRAVITY, abs=0.01)
+    arm.until(lambda: 'others may write to it' in arm.told('command record'))
