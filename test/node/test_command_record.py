@@ -19,13 +19,14 @@ import numpy as np
 import pytest
 from ros2_rnea.node.topics.command_record import (
     CommandRecord,
+    Endpoint,
     HEADER,
     record_path,
     RecordedCommand,
 )
 
 JOINTS = ('shoulder', 'elbow')
-RECEIVERS = frozenset({'01', '02'})
+RECEIVERS = frozenset({Endpoint('/a/controller', '01'), Endpoint('/b', '02')})
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_earlier_record_stays_until_a_command_is_written(path):
 @pytest.mark.parametrize('content', [
     b'', b'nonsense', b'[]', b'null', b'{}', b'\xff\xfe',
     b'{"version": 1, "joints": 3, "receivers": []}',
-    b'{"version": 1, "joints": ["a", "b"], "receivers": [{}]}',
+    b'{"version": 1, "joints": ["a", "b"], "receivers": [["one"]]}',
     b'{"version": 0, "joints": ["shoulder", "elbow"], "receivers": []}',
     b'{"version": 1, "joints": ["shoulder"], "receivers": []}',
 ])

@@ -200,6 +200,7 @@ def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothin
     lead_to_gravity(arm, controller)
     controller.end()
     connect(arm)
+    arm.settle(2.0 * receivers.LONGEST_CYCLE)
     controller = receiver()
     connect(arm, controller)
     assert first_command(arm, controller, GRAVITY) == pytest.approx(REST, abs=0.01)

@@ -146,8 +146,8 @@ class StartRule:
         if moving.any():
             index = int(moving.argmax())
             return Start(None, (
-                f'joint {self._joints[index]!r} moves at {velocities[index]:.3g}; only at rest is the '
-                'measured effort that of gravity'))
+                f'joint {self._joints[index]!r} moves at {velocities[index]:.3g}; the measured '
+                'effort is that of gravity only at rest'))
         gravity = holding()
         effort = np.clip(measured, np.minimum(gravity, 0.0), np.maximum(gravity, 0.0))
         return Start(effort, 'the measured effort, as far as it is gravity')

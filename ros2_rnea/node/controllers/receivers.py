@@ -21,6 +21,7 @@ are told apart by the identifiers of their participants in DDS, which are never 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from time import monotonic
 
 import numpy as np
@@ -29,16 +30,23 @@ from rclpy.publisher import Publisher
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
 from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
-from ros2_rnea.node.topics.command_record import CommandRecord, record_path
+from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record_path
 
 DISCOVERY_TIME = 10.0
 """A receiver that appears later than this after the start of this node [s] is younger."""
+
+LONGEST_CYCLE = 0.01
+"""In a pause that is longer [s], one receiver may have taken the place of another."""
 
 PARTICIPANT_BYTES = 12
 """How many bytes at the beginning of an endpoint's identifier are its participant's."""
 
 WITH_PARTICIPANTS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 """Where they are; of others nothing is known but whether an endpoint is the same."""
+
+
+UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
+"""What rcl calls the node of an endpoint until its name has been discovered."""
 
 
 class Receivers:
@@ -56,11 +64,10 @@ class Receivers:
         self._holding, self._last_command = self._record.read()
         self._joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
-        self._served: frozenset[str] = frozenset()  # those that our commands go to
-        self._count = 0
-        self._present: frozenset[str] = frozenset()
-        self._is_one_controller = False
-        self._seen: set[str] = set()
+        self._served: frozenset[Endpoint] = frozenset()  # those that our commands go to
+        self._count, self._checked = 0, -inf
+        self._present: frozenset[Endpoint] = frozenset()
+        self._seen: set[str] = set()  # processes
         self._early: set[str] = set()  # those that may be older than this node
         self._since = monotonic()
         rmw = get_rmw_implementation_identifier()
@@ -72,8 +79,11 @@ class Receivers:
 
         :param controller: the name of the node that receives them; empty: it is not known.
         """
+        checked, self._checked = self._checked, monotonic()
         count = self._publisher.handle.get_subscription_count()
-        return count != self._count and self.poll(controller)
+        if count == self._count and self._checked - checked < LONGEST_CYCLE:
+            return False
+        return self.poll(controller)
 
     def poll(self, controller: str) -> bool:
         """Look who receives the commands; parameter and result are those of have_changed()."""
@@ -82,9 +92,7 @@ class Receivers:
         if not self._present:  # whoever comes back holds what it received until now
             self._served = frozenset()
             return False
-        if self._is_one_controller:
-            return not self._present <= self._served
-        return self._present.isdisjoint(self._served)
+        return self._is_replaced(self._served)
 
     def evidence(self) -> Evidence:
         """Return what is known of the effort that the receivers hold."""
@@ -113,34 +121,50 @@ class Receivers:
         return self._record.error
 
     def _receiver(self) -> Receiver:
-        others = self._present - self._holding
-        if not self._present or (others and not others & self._early):
+        others = self._others(self._holding)
+        if not self._present or (
+                others and not any(each.process in self._early for each in others)):
             return Receiver.NEW
         if not others:
             return Receiver.SAME
-        if self._holding and (self._is_one_controller or others == self._present):
-            return Receiver.REPLACED
-        return Receiver.UNKNOWN
+        return Receiver.REPLACED if self._holding and self._is_replaced(self._holding) else (
+            Receiver.UNKNOWN)
+
+    def _is_replaced(self, earlier: frozenset[Endpoint]) -> bool:
+        """
+        Tell whether the present receivers are others than earlier ones.
+
+        After a crash, DDS lists an earlier one for some time beside its successor, which has the
+        same name.  Others that are added, such as recorders, replace nobody.
+        """
+        others = self._others(earlier)
+        names = {endpoint.node for endpoint in earlier if endpoint.node}
+        return len(others) == len(self._present) or any(each.node in names for each in others)
+
+    def _others(self, earlier: frozenset[Endpoint]) -> list[Endpoint]:
+        """Return the present receivers in other processes; names may be discovered later."""
+        processes = {endpoint.process for endpoint in earlier}
+        return [endpoint for endpoint in self._present if endpoint.process not in processes]
 
     def _look(self, controller: str) -> None:
         """Find the receivers; where one has the controller's name, others only listen."""
         topic = self._publisher.topic_name
-        name = controller or topic.rsplit('/', 1)[0]
-        found = self._node.get_subscriptions_info_by_topic(topic)
-        named = [info for info in found if f'/{_full_name(info)}'.endswith(f'/{name.strip("/")}')]
-        self._is_one_controller = bool(named)
-        self._present = frozenset(map(self._process, named or found))
+        suffix = '/' + (controller or topic.rsplit('/', 1)[0]).strip('/')
+        found = frozenset(map(self._endpoint, self._node.get_subscriptions_info_by_topic(topic)))
+        named = frozenset(each for each in found if each.node.endswith(suffix))
+        self._present = named or found
+        processes = {endpoint.process for endpoint in self._present}
         if monotonic() - self._since < DISCOVERY_TIME or not self._has_participants:
-            own = {self._process(info)
-                   for info in self._node.get_publishers_info_by_topic(topic)
-                   if _full_name(info) == self._node.get_fully_qualified_name().strip('/')}
-            self._early |= self._present - self._seen - own
-        self._seen |= self._present
+            own_name = self._node.get_fully_qualified_name()
+            own = {each.process for each in map(
+                self._endpoint, self._node.get_publishers_info_by_topic(topic))
+                if each.node == own_name}
+            self._early |= processes - self._seen - own
+        self._seen |= processes
 
-    def _process(self, info: TopicEndpointInfo) -> str:
+    def _endpoint(self, info: TopicEndpointInfo) -> Endpoint:
         identifier = bytes(info.endpoint_gid)
-        return (identifier[:PARTICIPANT_BYTES] if self._has_participants else identifier).hex()
-
-
-def _full_name(info: TopicEndpointInfo) -> str:
-    return f'{info.node_namespace}/{info.node_name}'.strip('/')
+        if self._has_participants:
+            identifier = identifier[:PARTICIPANT_BYTES]
+        name = f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+        return Endpoint('' if info.node_name == UNKNOWN_NODE else name, identifier.hex())

@@ -42,15 +42,27 @@ SLOTS = 2
 """They are written in turn, so that one is whole at any time."""
 
 
+class Endpoint(NamedTuple):
+    """
+    Who receives the commands.
+
+    :ivar node: the fully qualified name of the node; empty while it is not known.
+    :ivar process: identifier of its process, which no later process has.
+    """
+
+    node: str
+    process: str
+
+
 class RecordedCommand(NamedTuple):
     """
     The last command of an earlier process of this node.
 
-    :ivar receivers: identifiers of the processes that received it.
+    :ivar receivers: those that received it.
     :ivar efforts: by joint [Nm or N].
     """
 
-    receivers: frozenset[str] = frozenset()
+    receivers: frozenset[Endpoint] = frozenset()
     efforts: Mapping[str, float] = {}
 
 
@@ -91,11 +103,11 @@ class CommandRecord:
             newest = slots[slots[:, 0].argmax()]
             joints = header['joints']
             if header['version'] == VERSION and newest[0] > 0.0 and len(newest) == 1 + len(joints):
-                return RecordedCommand(
-                    frozenset(header['receivers']), dict(zip(joints, newest[1:].tolist())))
+                receivers = frozenset(Endpoint(*map(str, each)) for each in header['receivers'])
+                return RecordedCommand(receivers, dict(zip(joints, newest[1:].tolist())))
         return RecordedCommand()
 
-    def begin(self, joints: Sequence[str], receivers: frozenset[str]) -> None:
+    def begin(self, joints: Sequence[str], receivers: frozenset[Endpoint]) -> None:
         """
         Record commands of these joints to these receivers from now on.
 
@@ -108,7 +120,7 @@ class CommandRecord:
         except OSError as error:
             self.error = f'{self._path}: {error.strerror or error}'
 
-    def _begin(self, joints: Sequence[str], receivers: frozenset[str]) -> None:
+    def _begin(self, joints: Sequence[str], receivers: frozenset[Endpoint]) -> None:
         header = json.dumps(
             {'version': VERSION, 'joints': list(joints), 'receivers': sorted(receivers)}).encode()
         if len(header) > HEADER:
