@@ -57,6 +57,7 @@ class Kind(Enum):
     AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted')
     NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all')
     NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit')
+    HUGE_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit beyond any motor')
     ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0')
     NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing')
     LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper')

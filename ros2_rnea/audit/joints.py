@@ -95,6 +95,11 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
         yield Finding(
             Kind.ZERO_EFFORT_LIMIT, subject,
             'its effort limit is 0: every effort sent to it is clamped to 0')
+    elif joint.limits.effort_defect:
+        yield Finding(
+            Kind.HUGE_EFFORT_LIMIT, subject,
+            f'its effort limit is {joint.limits.effort_defect}: no motor has it, so that efforts '
+            'sent to it are not clamped')
     if joint.limits.velocity == 0.0:
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,

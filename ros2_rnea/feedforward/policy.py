@@ -25,6 +25,13 @@ from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
+from ros2_rnea.feedforward.effort.effort_limits import (
+    check_effort_limits,
+    effort_limit_defects,
+    effort_limits,
+    limits_to_add,
+    share_of,
+)
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
@@ -123,14 +130,17 @@ class FeedforwardPolicy:
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
         self._law.send(settings.sent_terms, settings.arm_gravity)
-        self._ramp.set_rate_limits(effort_rate_limits(
-            self.robot.effort_limits[self._motions.controlled], settings.effort_rate_limit))
-        allowed = allowed_efforts(self.robot, settings)[self._motions.controlled]
-        self._compensation.limits = _share(settings.wrench_effort_share, allowed)
+        self._defects = effort_limit_defects(self.robot, self.controlled, settings)
+        limits = effort_limits(self.robot, settings)[self._motions.controlled]
+        # With a defect, only a final fade to gravity is sent, which a limit of 0 would stop.
+        limits[[name in self._defects for name in self.controlled]] = inf
+        self._ramp.set_rate_limits(effort_rate_limits(limits, settings.effort_rate_limit))
+        self._allowed = share_of(limits, settings.effort_limit_factor)
+        self._compensation.limits = share_of(self._allowed, settings.wrench_effort_share)
         self._compensation.fade_time = settings.wrench_fade_time
         self._start = StartRule(settings.start_from, settings.arm, self.controlled)
         self._limiter = EffortLimiter(
-            allowed,
+            self._allowed,
             settings.beyond_limits,
             JointBounds([body.limits for body in self._bodies],
                         settings.position_limit_margin, settings.velocity_limit_factor),
@@ -389,6 +399,9 @@ class FeedforwardPolicy:
     def _decide(self, now: Instant) -> Decision:
         if not self.settings.enabled:
             return Decision(Status.DISABLED)
+        if self._defects:
+            return Decision(
+                Status.NO_EFFORT_LIMIT, tuple(self._defects), limits_to_add(self._defects))
         if not self.states.is_fresh(now.steady):
             return self._without_state(now)
         unknown = self._unknown_positions()
@@ -528,9 +541,20 @@ class FeedforwardPolicy:
         tau = self._law.effort(motion, self._tau)[self._motions.controlled]
         is_start = self._final_fade.is_active or not self._ramp.is_sending
         if is_start and np.isfinite(tau).all():
+            overload = {} if self._ramp.is_sending else self._overload()
+            if overload:
+                return Decision(Status.OVERLOADED, tuple(overload), '; '.join(overload.values()))
             self._final_fade.cancel()
             self._ramp.blend(self.settings.blend_time)
         return self._sent(tau, status, now, detail=detail)
+
+    def _overload(self) -> dict[str, str]:
+        """Return the joints whose effort limit does not hold them where they are, and why."""
+        needed = np.abs(self._holding_effort())
+        return {
+            name: f'{name} needs {effort:.4g} and may have {limit:.4g}'
+            for name, effort, limit in zip(
+                self.controlled, needed.tolist(), self._allowed.tolist()) if effort > limit}
 
     def _compensated_wrenches(
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
@@ -582,6 +606,7 @@ def check_settings(robot: Robot, settings: Settings) -> None:
     """
     check_joint_names(robot, settings.joints, 'joints')
     check_assumed_positions(robot, settings.assumed_positions)
+    check_effort_limits(robot, settings.effort_limits)
     if settings.mode is Mode.COMPUTED_TORQUE:
         joints = controlled_joints(robot, settings)
         check_gains('position_gains', settings.position_gains, joints)
@@ -592,13 +617,3 @@ def controlled_joints(robot: Robot, settings: Settings) -> tuple[str, ...]:
     """Return the joints whose efforts are sent, in the order of the command."""
     return settings.joints or tuple(
         name for name in single_joints(robot) if name not in settings.assumed_positions)
-
-
-def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:
-    """Return the largest effort that is sent, shape (nv,) [Nm or N]; infinite: no limit."""
-    return _share(settings.effort_limit_factor, robot.effort_limits)
-
-
-def _share(share: float, limits: np.ndarray) -> np.ndarray:
-    """Return a share of effort limits; a joint without a limit stays without."""
-    return np.multiply(limits, share, out=limits.copy(), where=np.isfinite(limits))

@@ -246,6 +246,7 @@ class Settings:
     :ivar wrench_tool_mass: of the tool that the sensor carries and the description contains [kg].
     :ivar wrench_tool_center: the tool's centre of mass in the wrench's frame [m].
     :ivar beyond_limits: how efforts beyond their limits are limited.
+    :ivar effort_limits: by name, in place of those of the description [Nm or N].
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
     :ivar effort_rate_limit: upper bound of the change of an effort per second [Nm/s or N/s], see
         :func:`.effort_rate_limits`; 0: by joint alone; infinite: no rate limit.
@@ -294,6 +295,7 @@ class Settings:
     wrench_tool_mass: float = 0.0
     wrench_tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
     beyond_limits: BeyondLimits = BeyondLimits.CLAMP
+    effort_limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     effort_limit_factor: float = 1.0
     effort_rate_limit: float = 0.0
     start_from: StartFrom = StartFrom.AUTOMATIC
@@ -312,6 +314,10 @@ class Settings:
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise ArgumentError(f'{name} is {value}; it needs a number from 0 to 1')
+        for joint, limit in self.effort_limits.items():
+            if not 0.0 < limit < inf:
+                raise ArgumentError(
+                    f'effort_limits.{joint} is {limit}; it needs a finite number above 0')
         if not self.velocity_limit_factor > 0.0:
             raise ArgumentError(
                 f'velocity_limit_factor is {self.velocity_limit_factor}; '

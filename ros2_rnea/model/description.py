@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import inf, isfinite
+from math import inf, isfinite, isinf
 from numbers import Real
 from typing import NamedTuple
 
@@ -151,6 +151,14 @@ class LinkDescription:
     inertial: Inertial | None = None
 
 
+LARGEST_PLAUSIBLE_EFFORT = 1e4
+"""
+An effort limit above this [Nm or N] is more likely a placeholder, such as 1e30, than a motor's.
+
+The joints of arms, humanoids and quadrupeds have less: Talos 300, UR10 330, ANYmal's arm 2000.
+"""
+
+
 @dataclass(frozen=True)
 class JointLimits:
     """Bounds of one joint, in rad or m, rad/s or m/s, Nm or N; infinite where not given."""
@@ -159,6 +167,17 @@ class JointLimits:
     upper: float = inf
     velocity: float = inf
     effort: float = inf
+
+    @property
+    def effort_defect(self) -> str:
+        """Return why the effort limit is not that of a motor; empty: it may be."""
+        if isinf(self.effort):
+            return 'missing'
+        if self.effort == 0.0:
+            return '0'
+        if self.effort > LARGEST_PLAUSIBLE_EFFORT:
+            return f'{self.effort:g}, more than {LARGEST_PLAUSIBLE_EFFORT:g}'
+        return ''
 
 
 @dataclass(frozen=True)

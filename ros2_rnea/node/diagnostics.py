@@ -44,6 +44,8 @@ LEVELS = {
     Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,
     Status.UNKNOWN_START: DiagnosticStatus.ERROR,
     Status.UNKNOWN_VELOCITY: DiagnosticStatus.ERROR,
+    Status.NO_EFFORT_LIMIT: DiagnosticStatus.ERROR,
+    Status.OVERLOADED: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
     Status.SHUT_DOWN: DiagnosticStatus.WARN,
     Status.STOPPING: DiagnosticStatus.WARN,

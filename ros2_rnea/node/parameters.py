@@ -35,7 +35,13 @@ from ros2_rnea.node.process import EXECUTORS
 ASSUMED = 'assumed_positions.'
 """Prefix of the parameters that contain the assumed position of one joint each."""
 
+EFFORT_LIMITS = 'effort_limits.'
+"""Prefix of the parameters that contain the effort limit of one joint each."""
+
 PER_JOINT = {
+    EFFORT_LIMITS: (
+        "Effort limit of joint {!r}, in place of the URDF's [Nm or N].",
+        'a finite number above 0'),
     ASSUMED: (
         'Assumed position of joint {!r} while it is not measured [rad or m].',
         'as many numbers as the joint has coordinates'),
@@ -44,8 +50,8 @@ PER_JOINT = {
         parameter.needed) for parameter in JOINT_DYNAMICS},
 }
 
-_OF_ONE_COORDINATE = {
-    parameter.name + '.' for parameter in JOINT_DYNAMICS if parameter.of_one_coordinate}
+_OF_ONE_COORDINATE = {EFFORT_LIMITS, *(
+    parameter.name + '.' for parameter in JOINT_DYNAMICS if parameter.of_one_coordinate)}
 
 _DEFAULT = Settings()
 
@@ -243,7 +249,7 @@ SPECIFICATIONS = (
         'efforts are reduced by one common factor, so that their ratios stay).'),
     Specification(
         'effort_limit_factor', _DEFAULT.effort_limit_factor,
-        "Share of the URDF's effort limits that may be sent, 0 to 1.",
+        'Share of the effort limits that may be sent, 0 to 1.',
         0.0, 1.0),
     Specification(
         'effort_rate_limit', _DEFAULT.effort_rate_limit,
@@ -387,8 +393,11 @@ def read(values: Mapping[str, Any]) -> NodeParameters:
     own = {name: spec.check(values.get(name)) for name, spec in BY_NAME.items()}
     assumed = {joint: _numbers(ASSUMED + joint, value)
                for joint, value in _of_joints(values, ASSUMED).items()}
+    effort_limits = {joint: _positive(EFFORT_LIMITS + joint, value)
+                     for joint, value in _of_joints(values, EFFORT_LIMITS).items()}
     settings = Settings(
         assumed_positions=assumed,
+        effort_limits=effort_limits,
         rules=ControllerRules(**_of_class(ControllerRules, own)),
         **_of_class(Settings, own))
     return NodeParameters(own, settings, {
@@ -413,6 +422,13 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f'{name} is {value!r}; it needs a number or a list of numbers') from error
+
+
+def _positive(name: str, value: Any) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0.0 < value < inf:
+        raise ArgumentError(f'{name} is {value!r}; it needs a finite number above 0')
+    return float(value)
 
 
 def _number(kind: DynamicsParameter, name: str, value: Any) -> float:

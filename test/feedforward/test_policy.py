@@ -24,7 +24,7 @@ from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
-from ros2_rnea.feedforward.settings import ExertedBy, Mode, OnStop, Settings
+from ros2_rnea.feedforward.settings import Arm, ExertedBy, Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
@@ -138,7 +138,7 @@ def test_a_decision_has_an_effort_or_it_says_that_nothing_is_sent(policy, status
 
 @pytest.mark.filterwarnings('ignore:overflow')
 def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
-    decision = decided(measured(gravity=LARGE), Status.NO_TRAJECTORY)
+    decision = decided(sending(gravity=LARGE), Status.NO_TRAJECTORY)
     assert limited_joints(decision, 'saturated') == JOINTS
     decision = decided(measured(gravity=TOO_LARGE), Status.NOT_FINITE)
     assert decision.joints == ('shoulder',)
@@ -149,7 +149,8 @@ def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
 def test_without_a_limit_an_effort_that_is_not_finite_is_not_sent_either():
     without = Robot.from_urdf(ARM.replace(' effort="', ' nonsense="'))
     assert np.isinf(without.effort_limits).all()
-    policy = measured(without, gravity=TOO_LARGE)
+    limits = dict.fromkeys(JOINTS, 1e300)
+    policy = measured(without, gravity=TOO_LARGE, effort_limits=limits)
     assert decided(policy, Status.NOT_FINITE).joints == ('shoulder',)
 
 
@@ -587,11 +588,19 @@ def test_a_bad_wrench_is_refused(frame, values):
 # ---- limits -----------------------------------------------------------------------------------
 
 
+def sending(whose=ARM_ROBOT, **settings):
+    """Return a policy that has begun to send with usual settings, and then gets others."""
+    policy = measured(whose)
+    assert policy.decide(at(0.0)).effort is not None
+    policy.change_settings(Settings(joints=JOINTS, **{**AT_ONCE, **settings}))
+    return policy
+
+
 @pytest.mark.parametrize('factor', [1.0, 0.5])
 @pytest.mark.parametrize('mode', Mode)
 def test_every_effort_is_cut_to_the_limit_times_the_factor_and_named(mode, factor):
     """The limits of the description are 40 N m at the elbow and 100 N m at the shoulder."""
-    policy = measured(
+    policy = sending(
         mode=mode, gravity=(0.0, 0.0, -9.81e4), effort_limit_factor=factor, **GAINS)
     measure(policy, velocities=STILL)
     decision = policy.decide(at(0.0))
@@ -601,23 +610,99 @@ def test_every_effort_is_cut_to_the_limit_times_the_factor_and_named(mode, facto
 
 
 def test_only_what_exceeds_its_limit_is_cut():
-    decision = measured(effort_limit_factor=0.04).decide(at(0.0))
+    decision = sending(effort_limit_factor=0.04).decide(at(0.0))
     free = in_order()
     assert abs(free[0]) > 1.6 and abs(free[1]) < 4.0
     near(decision.effort, [np.sign(free[0]) * 1.6, free[1]])
     assert limited_joints(decision, 'saturated') == ('elbow',)
 
 
-def test_a_joint_without_a_limit_is_not_cut():
-    free = Robot.from_urdf(ARM.replace('effort="100.0"', ''))
-    decision = measured(free, gravity=(0.0, 0.0, -9.81e4)).decide(at(0.0))
-    assert abs(decision.effort[1]) > 1e4
+@pytest.mark.parametrize('limit, defect', [
+    ('', 'missing'), ('effort="0"', '0'), ('effort="1e30"', '1e+30'), ('effort="10001"', '10001')])
+def test_nothing_is_sent_to_a_joint_whose_limit_is_no_motor_s(limit, defect):
+    whose = Robot.from_urdf(ARM.replace('effort="100.0"', limit))
+    policy = measured(whose)
+    decision = decided(policy, Status.NO_EFFORT_LIMIT)
+    assert decision.effort is None
+    assert decision.joints == ('shoulder',)
+    assert f'limit {defect}' in decision.detail
+    assert 'effort_limits: {shoulder: ...}' in decision.detail
+    policy.change_settings(
+        Settings(joints=JOINTS, effort_limits={'shoulder': 20.0, 'wrist': 1.0}, **AT_ONCE))
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
+
+
+@pytest.mark.parametrize('limit', ['1', '330', '2000', '10000'])
+def test_a_limit_that_a_motor_may_have_is_used(limit):
+    whose = Robot.from_urdf(ARM.replace('effort="100.0"', f'effort="{limit}"'))
+    policy = measured(whose, gravity=(0.0, 0.0, -1.0))
+    decided(policy, Status.NO_TRAJECTORY)
+    policy.change_settings(Settings(joints=JOINTS, gravity=(0.0, 0.0, -9.81e8), **AT_ONCE))
+    assert abs(policy.decide(at(0.0)).effort[1]) == float(limit)
+
+
+def test_a_joint_that_is_not_controlled_needs_no_limit():
+    whose = Robot.from_urdf(ARM_WITH_GRIPPER.replace(
+        'upper="3" effort="100.0" velocity="2"/></joint><joint name="thumb_joint"',
+        'upper="3" effort="0" velocity="2"/></joint><joint name="thumb_joint"'))
+    assert whose.effort_limits.tolist() == [100.0, 100.0, 0.0]
+    policy = measured(whose, assumed_positions={'grip': (0.02,)})
+    assert policy.decide(at(0.0)).effort is not None
+
+
+def test_a_limit_in_the_settings_counts_before_that_of_the_description_and_the_factor_too():
+    policy = sending(effort_limits={'elbow': 2.0}, effort_limit_factor=0.5)
+    decision = policy.decide(at(0.0))
+    assert decision.effort[0] == np.sign(in_order()[0]) * 1.0
     assert limited_joints(decision, 'saturated') == ('elbow',)
+
+
+@pytest.mark.parametrize('limit', [0.0, -1.0, nan, inf])
+def test_a_limit_that_is_not_above_zero_is_refused(limit):
+    with pytest.raises(ArgumentError, match='effort_limits.elbow'):
+        Settings(effort_limits={'elbow': limit})
+
+
+def test_a_joint_of_several_coordinates_has_no_effort_limit():
+    with pytest.raises(ArgumentError, match='effort_limits.drive.*planar'):
+        policy_of(Robot.from_urdf(ROVER), ('pan',), effort_limits={'drive': 3.0},
+                  assumed_positions={'drive': (0.0, 0.0, 0.0)})
+
+
+def test_an_arm_that_cannot_hold_itself_is_not_started():
+    policy = measured(effort_limits={'elbow': 1.0, 'shoulder': 1.0})
+    decision = decided(policy, Status.OVERLOADED)
+    assert decision.effort is None
+    assert decision.joints == JOINTS
+    assert f'elbow needs {abs(in_order()[0]):.4g} and may have 1' in decision.detail
+    policy.change_settings(
+        Settings(joints=JOINTS, effort_limits={'elbow': 4.0, 'shoulder': 4.0}, **AT_ONCE))
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
+
+
+@pytest.mark.parametrize('settings', [{'arm': Arm.UR}, {'gravity': (0.0, 0.0, -1e-3)}])
+def test_an_arm_that_needs_no_effort_to_stand_may_have_weak_motors(settings):
+    policy = measured(effort_limits={'elbow': 1.0, 'shoulder': 1.0}, **settings)
+    decided(policy, Status.NO_TRAJECTORY)
+
+
+def test_an_arm_that_is_already_moving_is_clamped_and_not_stopped():
+    decision = decided(sending(effort_limits={'elbow': 1.0}), Status.NO_TRAJECTORY)
+    assert abs(decision.effort[0]) == 1.0
+
+
+def test_a_robot_without_limits_in_mid_motion_is_led_to_gravity_before_the_silence():
+    policy = measured()
+    policy.decide(at(0.0))
+    follower = succeeded_by(policy, Robot.from_urdf(ARM.replace('effort="100.0"', 'effort="0"')))
+    decision = decided(follower, Status.STOPPING, 0.001)
+    near(decision.effort, in_order())
 
 
 @pytest.mark.filterwarnings('ignore:invalid value')
 def test_no_factor_makes_an_effort_that_is_not_finite():
-    policy = measured(Robot.from_urdf(ARM.replace('effort="100.0"', '')), effort_limit_factor=0.0)
+    policy = sending(Robot.from_urdf(ARM.replace('effort="100.0"', 'effort="1e4"')),
+                     effort_limit_factor=0.0)
     effort = policy.decide(at(0.0)).effort
     assert effort is None or np.isfinite(effort).all()
 

@@ -68,6 +68,7 @@ some_settings = st.fixed_dictionaries({
     'mode': st.sampled_from(Mode),
     'enabled': st.sampled_from([True, True, True, False]),
     'gravity': st.tuples(usual, usual, st.sampled_from([-9.81, 9.81, -9.81e3])),
+    'effort_limits': st.sampled_from([{}, {'shoulder': 200.0}, {'shoulder': 5.0, 'elbow': 1e3}]),
     'effort_limit_factor': st.sampled_from([1.0, 0.5, 0.01]),
     'effort_rate_limit': st.sampled_from([0.0, 50.0, 1000.0, 1e5]),
     'blend_time': st.sampled_from([0.0, 0.1, LONGEST_BLEND]),
@@ -137,7 +138,8 @@ class AnythingHappens(RuleBasedStateMachine):
         for name, value, rate in zip(names, effort.tolist(), self.rates()):
             most = credit * rate
             before = self.sent.get(name, 0.0)
-            limit = bodies[joints[name]].limits.effort * settings.effort_limit_factor
+            limit = settings.effort_limit_factor * settings.effort_limits.get(
+                name, bodies[joints[name]].limits.effort)
             assert abs(value - before) <= most * (1 + 1e-9) + 1e-9
             # A limit that was lowered is reached at the highest rate.
             assert abs(value) <= max(limit, abs(before) - most) + 1e-9
@@ -146,9 +148,10 @@ class AnythingHappens(RuleBasedStateMachine):
 
     def rates(self):
         """Return how fast the effort of each controlled joint may change."""
-        bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
+        limits = self.limits()
         return effort_rate_limits(
-            np.array([bodies[joints[name]].limits.effort for name in self.policy.controlled]),
+            np.array([limits[name] for name in self.policy.controlled])
+            / self.policy.settings.effort_limit_factor,
             self.policy.settings.effort_rate_limit)
 
     def check_age(self, decision, timeout):
@@ -159,14 +162,23 @@ class AnythingHappens(RuleBasedStateMachine):
         self.fading_since = min(self.fading_since, self.steady) if is_fading else inf
         assert self.steady - self.fading_since <= LONGEST_FINAL_FADE
 
+    def limits(self):
+        """Return the effort limits by joint."""
+        robot, settings = self.policy.robot, self.policy.settings
+        limits = {**dict(zip(robot.joint_names, robot.effort_limits)), **settings.effort_limits}
+        return {name: limit * settings.effort_limit_factor for name, limit in limits.items()}
+
+    def load_at(self, places):
+        """Return what holds the robot in a place, as far as the arm does not, by joint."""
+        robot = self.policy.robot
+        tau = robot.gravity([places[name] for name in robot.joint_names])
+        if self.policy.settings.sent_terms not in (Terms.FULL, Terms.GRAVITY_ONLY):
+            tau = 0.0 * tau
+        return dict(zip(robot.joint_names, tau))
+
     def gravity_at(self, places):
         """Return what holds the robot in a place, as far as the arm does not and limits allow."""
-        robot, settings = self.policy.robot, self.policy.settings
-        tau = dict(zip(
-            robot.joint_names, robot.gravity([places[name] for name in robot.joint_names])))
-        limits = dict(zip(robot.joint_names, robot.effort_limits * settings.effort_limit_factor))
-        if settings.sent_terms not in (Terms.FULL, Terms.GRAVITY_ONLY):
-            tau = dict.fromkeys(tau, 0.0)
+        settings, tau, limits = self.policy.settings, self.load_at(places), self.limits()
         factors = [1.0, *(limits[name] / abs(tau[name]) for name in self.policy.controlled
                           if abs(tau[name]) > limits[name])]
         if settings.beyond_limits is BeyondLimits.SCALE:
@@ -276,7 +288,17 @@ class AnythingHappens(RuleBasedStateMachine):
                 MeasuredJoints([name], [{**dict(zip(NAMES, q)), 'grip': 0.02}[name]], [0.0]),
                 self.now)
         decision = self.decide()
-        needed = self.gravity_at({**dict(zip(NAMES, q)), 'grip': 0.02})
+        places = {**dict(zip(NAMES, q)), 'grip': 0.02}
+        needed = self.gravity_at(places)
+        if decision.status is Status.NO_EFFORT_LIMIT:
+            assert policy.robot is ROBOTS[2] or inf in policy.robot.effort_limits
+            return
+        if decision.status is Status.OVERLOADED:
+            assert decision.effort is None
+            limits = self.limits()
+            assert any(abs(tau) > limits[name] for name, tau in self.load_at(places).items()
+                       if name in policy.controlled)
+            return
         slowest = (np.abs(needed - decision.effort) / self.rates()).max()
         bound = LONGEST_BLEND + slowest + 0.2  # for the cycle period to be measured
         steps = round(bound / LONGEST_STEP)

@@ -415,7 +415,10 @@ def test_an_effort_that_no_message_gives_is_not_a_number(later):
 
 
 def test_what_was_done_to_an_effort_is_flagged_by_joint():
-    policy = measured(effort_limit_factor=1e-3, effort_rate_limit=1e-3)
+    policy = measured()
+    policy.decide(at(0.0))
+    policy.change_settings(Settings(
+        joints=JOINTS, blend_time=0.0, effort_limit_factor=1e-3, effort_rate_limit=1e-3))
     found = policy.terms(policy.decide(at(0.0)))
     assert found.saturated.tolist() == [True, True]
     assert found.rate_limited.tolist() == [True, True]

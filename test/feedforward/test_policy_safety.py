@@ -282,10 +282,12 @@ def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(en
 
 
 def test_clamped_and_held_back_are_told_apart_by_joint():
-    ride = Ride(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
+    ride = Ride(gravity=(0.0, 0.0, -9.81e-9), blend_time=0.0).go(PERIOD)
+    ride.change(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
     assert limited_joints(ride.decision, 'saturated') == JOINTS
     assert limited_joints(ride.decision, 'rate_limited') == JOINTS
-    np.testing.assert_allclose(np.abs(ride.sent[-1]), np.multiply([1000.0, 800.0], PERIOD))
+    np.testing.assert_allclose(
+        np.abs(ride.sent[-1]), np.multiply([1000.0, 800.0], PERIOD), rtol=1e-6)
     ride.go(0.06)
     assert limited_joints(ride.decision, 'rate_limited') == ('shoulder',)
     ride.go(0.1)

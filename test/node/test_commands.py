@@ -142,8 +142,10 @@ def test_a_bad_state_is_refused_and_counted(bench, names, positions, velocities)
 
 
 def test_an_effort_beyond_the_limit_is_cut_to_the_limit_times_the_factor(bench):
-    arm = bench(joints=JOINTS, effort_limit_factor=0.01)
+    arm = bench(joints=JOINTS)
     arm.describe(ARM)
+    arm.answer(['shoulder', 'elbow'], [2.5, 0.0])  # an arm that cannot hold itself is not started
+    assert arm.set_parameter('effort_limit_factor', 0.01).successful
     effort = arm.answer(['shoulder', 'elbow'], [2.5, 0.0])
     np.testing.assert_allclose(np.abs(effort), [0.4, 1.0])
     arm.until(lambda: any('effort' == v.key for d in arm.diagnostics for v in d.values))

@@ -14,6 +14,7 @@
 
 from itertools import pairwise
 
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Inertia
 import numpy as np
 import pytest
@@ -109,8 +110,10 @@ def value_of(arm, key):
 
 def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
     """A joint of 12 Nm does not go to its limit within one cycle, nor in ten."""
-    arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0, gravity=[0.0, 0.0, -9.81e2])
+    arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0)
     arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
+    arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
+    assert arm.set_parameter('gravity', [0.0, 0.0, -9.81e2]).successful
     while abs(arm.answer(JOINTS, Q)[1]) < 12.0:
         pass
     steps = np.abs(np.diff([[0.0, 0.0], *arm.commands], axis=0)).max(axis=0)
@@ -276,3 +279,36 @@ def test_a_parameter_that_was_replaced_is_named_with_its_successor(bench, capfd)
     for former in ('on_stale_state', 'on_shutdown'):
         assert (f"there is no parameter '{former}' any more; 'on_stop' replaces it, which needs "
                 'gravity or zero or none') in said
+
+
+@pytest.mark.parametrize('limit', ['', 'effort="0"', 'effort="1e30"'])
+def test_without_a_usable_effort_limit_nothing_is_sent_until_a_parameter_gives_one(bench, limit):
+    arm = bench(joints=JOINTS, state_timeout=5.0)
+    arm.describe(ARM.replace('effort="100.0"', limit))
+    assert not arm.sends(JOINTS, Q)
+    arm.until(lambda: any(
+        'effort_limits: {shoulder: ...}' in status.message
+        and status.level == DiagnosticStatus.ERROR for status in arm.diagnostics))
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    assert arm.call(interfaces.ComputeGravity, 'compute_gravity').success
+    assert not arm.set_parameter('effort_limits.shoulder', -1.0).successful
+    assert not arm.set_parameter('effort_limits.shoulder', 'strong').successful
+    assert arm.set_parameter('effort_limits.shoulder', 50).successful
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+
+
+def test_effort_limits_may_be_in_the_file_and_count_for_what_is_sent(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=50.0)
+    arm.describe(ARM.replace('effort="100.0"', 'effort="0"'))
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    assert arm.set_parameter('effort_limits.shoulder', 1.0).successful
+    assert abs(arm.answer(JOINTS, Q)[0]) == 1.0
+
+
+def test_an_arm_that_its_motors_cannot_hold_is_not_started(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__elbow=0.5)
+    arm.describe(ARM)
+    assert not arm.sends(JOINTS, Q)
+    arm.until(lambda: any(
+        'elbow needs' in status.message and status.level == DiagnosticStatus.ERROR
+        for status in arm.diagnostics))

@@ -24,7 +24,8 @@ import numpy as np
 from rclpy.node import Node
 from ros2_rnea.dynamics.terms import TERM_NAMES
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
+from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import (
     answered_joints,
     AnsweredJoints,

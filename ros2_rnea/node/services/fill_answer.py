@@ -24,7 +24,8 @@ from builtin_interfaces.msg import Duration
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError
-from ros2_rnea.feedforward.policy import allowed_efforts, FeedforwardPolicy
+from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.feedforward.state.joint_index_map import single_joints
 from ros2_rnea.filling.effort_filler import (

@@ -21,6 +21,8 @@ import sys
 
 from rich.progress import Progress
 
+from ros2_rnea.model.description import LARGEST_PLAUSIBLE_EFFORT
+from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.experiment import gravity_errors, PHASES, push_episode, run_phase
@@ -95,4 +97,8 @@ def node_command(arm: Arm) -> list[str]:
             # The push is known: it does not depend on the effort, as that of a contact would.
             '-p', 'wrench_gain:=1.0', '-p', 'wrench_time_constant:=0.0',
             '-p', 'wrench_effort_share:=1.0',
-            '-p', 'enabled:=false']
+            '-p', 'enabled:=false',
+            # The simulated motors have no limit where the description has none.
+            *[word for joint in parse_urdf(arm.urdf).joints
+              if joint.name in arm.joint_names and joint.limits.effort_defect
+              for word in ('-p', f'effort_limits.{joint.name}:={LARGEST_PLAUSIBLE_EFFORT}')]]
