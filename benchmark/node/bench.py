@@ -26,6 +26,7 @@ import time
 from types import TracebackType
 
 from benchmark.errors import BenchmarkError
+from benchmark.node.joint_range import FOR_RANDOM_STATES
 from benchmark.node.processes import Process
 from benchmark.node.robots import BenchmarkRobot
 from benchmark.node.stamps import shift
@@ -127,7 +128,8 @@ class Bench:
 
         :param parameters: as on a command line: ``name:=value``.
         """
-        given = [f'joints:={list(self._robot.joints)}', QUEUE_OF_THE_RELAY, *parameters]
+        given = [f'joints:={list(self._robot.joints)}', QUEUE_OF_THE_RELAY,
+                 *(f'{name}:={value}' for name, value in FOR_RANDOM_STATES.items()), *parameters]
         return self._following(Subject('node', [
             self._start(
                 'ros2_rnea.node.inverse_dynamics_node', 'node', '--ros-args',

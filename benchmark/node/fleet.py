@@ -24,6 +24,7 @@ import argparse
 from collections.abc import Sequence
 import signal
 
+from benchmark.node.joint_range import FOR_RANDOM_STATES
 import rclpy
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -37,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument('--namespaces', nargs='+', required=True)
     parser.add_argument('--joints', nargs='+', required=True)
     options = parser.parse_args(arguments)
-    parameters = [Parameter('joints', value=options.joints), Parameter('state_depth', value=10)]
+    parameters = [Parameter(name, value=value) for name, value in {
+        'joints': options.joints, 'state_depth': 10, **FOR_RANDOM_STATES}.items()]
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     nodes = [InverseDynamicsNode(namespace=namespace, parameter_overrides=parameters)
              for namespace in options.namespaces]

@@ -30,7 +30,7 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """Why a decision sends its effort or none; the last eight come with an effort."""
+    """Why a decision sends its effort or none; the last nine come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     WAITING = 'no joint state yet'
@@ -49,6 +49,7 @@ class Status(Enum):
     HOLDING_END = 'the trajectory has ended: gravity at its last point'
     FOLLOWING_CONTROLLER = "following the controller's reference"
     CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
+    PATH_DEVIATION = 'the robot has left its path: gravity at the measured state'
     GOAL_DEVIATION = 'the robot deviates from the goal: gravity at the measured state'
 
 

@@ -122,6 +122,9 @@ class FeedforwardPolicy:
         self.gravity = np.array(settings.gravity)
         self.robot.set_gravity(self.gravity)
         self.motion.hold_tolerance = settings.hold_tolerance
+        self.motion.path.set_tolerances(np.array([
+            (settings.path_tolerance if body.type.turns_about_axis
+             else settings.path_tolerance_prismatic) or inf for body in self._bodies]))
         self.motion.rules = settings.rules
         self.motion.controller.timeout = settings.controller_state_timeout
         self._feedback = None
@@ -493,7 +496,7 @@ class FeedforwardPolicy:
     def _along_motion(self, now: Instant) -> Decision:
         """Return the decision for the desired motion, with feedback in computed_torque."""
         target = self.motion.target(
-            now.ros + self.settings.lookahead, self._measured_q, now.steady)
+            now.ros, self._measured_q, now.steady, self.settings.lookahead)
         status = target.status
         if status is not self._last_status:
             self._blend_into(status)
@@ -507,14 +510,14 @@ class FeedforwardPolicy:
         else:
             motion = self._motions.corrected(
                 target, self._measured, self._correction(self._feedback, target, now))
-        detail = self.motion.explain(target) if status is Status.GOAL_DEVIATION else ''
+        detail = self.motion.explain(target) if status in _DEVIATIONS else ''
         return self._effort(motion, status, now, detail)
 
     def _blend_into(self, status: Status) -> None:
-        """Cross-fade where a motion ends in a deviation, and from there to rest or feedback."""
+        """Cross-fade where the robot deviates, and from there to its path, to rest or feedback."""
         came_to_rest = status in _WITHOUT_GOAL or status in (
             Status.HOLDING_END, Status.CONTROLLER_LOST)
-        if status is Status.GOAL_DEVIATION or (
+        if status in _DEVIATIONS or self._last_status is Status.PATH_DEVIATION or (
                 self._last_status in _WITHOUT_GOAL
                 and (came_to_rest or self._feedback is not None)):
             self._ramp.blend(self.settings.blend_time)
@@ -594,7 +597,10 @@ _CUT_SHORT = 'the final fade was cut short: another effort than that of on_stop 
 _FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
 """Statuses in which a controller holds the arm at a motion or its end."""
 
-_WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.GOAL_DEVIATION)
+_DEVIATIONS = (Status.PATH_DEVIATION, Status.GOAL_DEVIATION)
+"""Statuses in which the robot is not where its motion wants it."""
+
+_WITHOUT_GOAL = (Status.NO_TRAJECTORY, *_DEVIATIONS)
 """Statuses in which the target is the measured position, because no goal is known or near."""
 
 

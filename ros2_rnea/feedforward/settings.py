@@ -227,6 +227,9 @@ class Settings:
     :ivar lookahead: how far ahead of now the desired motion is sampled [s].
     :ivar hold_tolerance: largest distance from the end of a motion at which the end is held, and
         not the measured position [rad or m].
+    :ivar path_tolerance: largest distance of a revolute or continuous joint from its trajectory at
+        which the trajectory is followed [rad]; 0: any.
+    :ivar path_tolerance_prismatic: likewise, of a prismatic joint [m].
     :ivar rules: by which the controller follows trajectories.
     :ivar controller_state_timeout: a controller's reference is fresh for this long [s].
     :ivar wrench_timeout: a wrench is fresh for this long [s].
@@ -279,6 +282,8 @@ class Settings:
     state_timeout: float = 0.1
     lookahead: float = 0.0
     hold_tolerance: float = 0.1
+    path_tolerance: float = 0.2
+    path_tolerance_prismatic: float = 0.05
     rules: ControllerRules = ControllerRules()
     controller_state_timeout: float = 0.1
     wrench_timeout: float = 0.1
@@ -438,7 +443,8 @@ HIGHEST_GAIN = 1e6
 _SHARES = ('effort_limit_factor', 'wrench_gain', 'wrench_effort_share')
 
 _FINITE = (
-    'state_timeout', 'lookahead', 'hold_tolerance', 'controller_state_timeout',
+    'state_timeout', 'lookahead', 'hold_tolerance', 'path_tolerance',
+    'path_tolerance_prismatic', 'controller_state_timeout',
     'gravity_time_constant', 'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
     'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',
     'wrench_moment_limit', 'wrench_tool_mass', 'blend_time',

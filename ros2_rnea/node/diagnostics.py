@@ -55,6 +55,7 @@ LEVELS = {
     Status.HOLDING_END: DiagnosticStatus.OK,
     Status.FOLLOWING_CONTROLLER: DiagnosticStatus.OK,
     Status.CONTROLLER_LOST: DiagnosticStatus.WARN,
+    Status.PATH_DEVIATION: DiagnosticStatus.WARN,
     Status.GOAL_DEVIATION: DiagnosticStatus.WARN,
 }
 

@@ -160,6 +160,16 @@ SPECIFICATIONS = (
         'effort of the end is sent. Beyond it, gravity at the measured state is sent.',
         0.0, 1e3),
     Specification(
+        'path_tolerance', _DEFAULT.path_tolerance,
+        'Largest deviation of a revolute or continuous joint from its trajectory [rad]. Beyond '
+        'it, gravity at the measured state is sent until all joints are within half of it. 0: any '
+        'deviation. It is not used while controller_state is followed.',
+        0.0, 1e3),
+    Specification(
+        'path_tolerance_prismatic', _DEFAULT.path_tolerance_prismatic,
+        'The same for prismatic joints [m].',
+        0.0, 1e3),
+    Specification(
         'allow_nonzero_velocity_at_trajectory_end',
         _DEFAULT.rules.allow_nonzero_velocity_at_trajectory_end,
         'Whether a trajectory may end in motion, as the single points that MoveIt Servo streams '

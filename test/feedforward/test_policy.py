@@ -28,6 +28,7 @@ from ros2_rnea.feedforward.settings import Arm, ExertedBy, Mode, OnStop, Setting
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
+from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 ARM_ROBOT = Robot.from_urdf(ARM)
@@ -35,7 +36,7 @@ GRIPPER_ROBOT = Robot.from_urdf(ARM_WITH_GRIPPER)
 JOINTS = ('elbow', 'shoulder')  # not the order of the description
 STILL = np.zeros(2)
 MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
-AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0}
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0, **UNCHECKED}
 GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
 GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
 LARGE, TOO_LARGE = (0.0, 0.0, -1e300), (0.0, 0.0, -1.7e308)

@@ -75,6 +75,7 @@ some_settings = st.fixed_dictionaries({
     'wrench_fade_time': st.sampled_from([0.0, 0.2]),
     'wrench_in_gravity_compensation': st.booleans(),
     'position_limit_margin': st.sampled_from([0.0, 0.5]),
+    'path_tolerance': st.sampled_from([0.0, 0.2]),
     'on_stop': st.sampled_from(OnStop),
     'rules': st.builds(ControllerRules, *[st.booleans()] * 5),
     'terms': st.sampled_from(Terms),

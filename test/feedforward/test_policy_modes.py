@@ -26,13 +26,14 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
+from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 ROBOT = Robot.from_urdf(ARM)
 JOINTS = ('elbow', 'shoulder')  # not the order of the description
 Q, QD = np.array([-0.8, 0.3]), np.array([0.4, -0.7])
 GOAL = np.array([1.0, 0.5])
-AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf}
+AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, **UNCHECKED}
 GAINS = {'mode': Mode.COMPUTED_TORQUE, 'position_gains': (64.0, 25.0), 'velocity_gains': (12.0,)}
 ZEROS = np.zeros(2)
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)

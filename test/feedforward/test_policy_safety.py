@@ -29,6 +29,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
+from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 ARM_ROBOT = Robot.from_urdf(ARM)
@@ -45,7 +46,8 @@ class Ride:
 
     def __init__(self, robot=ARM_ROBOT, **settings):
         self.time, self.sent, self.decision = 10.0, [], None
-        self.policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **settings))
+        self.policy = FeedforwardPolicy(
+            robot, Settings(**{'joints': JOINTS, **UNCHECKED, **settings}))
 
     @property
     def now(self):
@@ -64,7 +66,8 @@ class Ride:
     def change(self, robot=ARM_ROBOT, **settings):
         """Put another policy in force."""
         older = self.policy
-        self.policy = FeedforwardPolicy(robot, Settings(joints=JOINTS, **settings))
+        self.policy = FeedforwardPolicy(
+            robot, Settings(**{'joints': JOINTS, **UNCHECKED, **settings}))
         self.policy.continue_from(older)
         return self
 
@@ -261,6 +264,110 @@ def test_a_controller_that_was_lost_off_its_reference_is_let_be_without_a_step()
     ride.go(PERIOD, q=(1.3, 0.2))
     assert ride.decision.status is Status.CONTROLLER_LOST
     np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
+
+
+# ---- a robot that leaves its path ---------------------------------------------------------------
+
+GUARDED = {'path_tolerance': 0.2, 'path_tolerance_prismatic': 0.05, 'effort_rate_limit': inf}
+SLOW = (Waypoint(0.0, Q, (0.0, 0.0), (0.0, 0.0)),
+        Waypoint(10.0, (0.9, -0.2), (0.0, 0.0), (0.0, 0.0)))
+
+
+def on_path(waypoints=SLOW, **settings):
+    """Return a ride that follows a trajectory, and a function that goes on beside the path."""
+    ride = Ride(**{**GUARDED, **settings}).go(1.0, qd=(0.0, 0.0))
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, waypoints), ride.now)
+    start = ride.now.ros
+
+    def beside(distance, seconds=PERIOD):
+        for _ in range(round(seconds / PERIOD)):
+            phase = min((ride.now.ros + PERIOD - start) / waypoints[-1].time, 1.0)
+            weight = phase**3 * (10.0 - 15.0 * phase + 6.0 * phase * phase)
+            q = Q + weight * np.subtract(waypoints[-1].positions, Q)
+            ride.q = (q[0], q[1] + distance)
+            ride.go(PERIOD, ride.q, (0.0, 0.0))
+        return ride.decision.status
+
+    assert beside(0.0, 0.5) is Status.FOLLOWING
+    return ride, beside
+
+
+@pytest.mark.parametrize('settings', [
+    {}, {'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,)}])
+def test_beyond_its_tolerance_a_robot_is_held_where_it_is_until_it_is_near_its_path_again(
+        settings):
+    ride, beside = on_path(**settings)
+    assert beside(0.19) is Status.FOLLOWING
+    before = ride.sent[-1]
+    assert beside(0.25) is Status.PATH_DEVIATION
+    assert 'elbow by +0.25' in ride.decision.detail and 'shoulder' not in ride.decision.detail
+    np.testing.assert_allclose(ride.sent[-1], before, atol=1e-9)
+    assert beside(0.25, 0.6) is Status.PATH_DEVIATION
+    ride.is_at(ARM_ROBOT.gravity(ride.q))
+    assert beside(0.11) is Status.PATH_DEVIATION
+    ride.is_at(ARM_ROBOT.gravity(ride.q))
+    before = ride.sent[-1]
+    assert beside(0.09) is Status.FOLLOWING
+    np.testing.assert_allclose(ride.sent[-1], before, atol=1e-9)
+    assert beside(0.19, 0.6) is Status.FOLLOWING
+    assert np.abs(ride.sent[-1] - ARM_ROBOT.gravity(ride.q)).max() > 0.01
+
+
+def test_a_tolerance_of_0_is_none():
+    _, beside = on_path(path_tolerance=0.0)
+    assert beside(1.5, 0.1) is Status.FOLLOWING
+
+
+def test_another_tolerance_counts_at_once():
+    ride, beside = on_path()
+    assert beside(0.19) is Status.FOLLOWING
+    ride.policy.change_settings(replace(ride.policy.settings, path_tolerance=0.1))
+    assert beside(0.19) is Status.PATH_DEVIATION
+    ride.change(**GUARDED)
+    assert beside(0.19) is Status.PATH_DEVIATION  # a new policy knows of it
+
+
+def test_a_new_trajectory_is_followed_from_where_the_robot_is():
+    ride, beside = on_path()
+    assert beside(0.5) is Status.PATH_DEVIATION
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, SLOW[1:]), ride.now)
+    assert ride.go(PERIOD, ride.q, (0.0, 0.0)).decision.status is Status.FOLLOWING
+
+
+def test_what_lies_ahead_is_no_deviation():
+    fast = (SLOW[0], Waypoint(1.0, (1.3, 0.2), (0.0, 0.0), (0.0, 0.0)))
+    _, beside = on_path(fast, lookahead=0.2)
+    assert beside(0.1, 0.2) is Status.FOLLOWING
+    assert beside(0.25) is Status.PATH_DEVIATION
+
+
+def test_at_the_end_of_the_motion_it_is_hold_tolerance_that_counts():
+    _, beside = on_path((SLOW[0], Waypoint(1.0, (0.9, -0.2), (0.0, 0.0), (0.0, 0.0))))
+    assert beside(0.3, 0.2) is Status.PATH_DEVIATION
+    assert beside(0.3, 0.5) is Status.GOAL_DEVIATION
+    assert beside(0.09) is Status.HOLDING_END
+
+
+def test_where_a_controller_s_reference_is_followed_it_is_the_controller_s_own_concern():
+    ride = Ride(**GUARDED).go(1.0)
+    ride.policy.take_controller_state(
+        ControllerReference(JOINTS, (1.3, 0.2), (0.5, 0.5), (0.0, 0.0), 0.0, 1.0), ride.now)
+    assert ride.go(PERIOD).decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_prismatic_joint_has_a_tolerance_of_its_own():
+    robot = Robot.from_urdf(ARM_WITH_GRIPPER)
+    names = ('shoulder', 'elbow', 'grip')
+    policy = FeedforwardPolicy(robot, Settings(joints=names))
+    start = (*Q, 0.02)
+    policy.take_joint_state(MeasuredJoints(names, start), Instant(1.0, 1.0))
+    policy.take_trajectory(
+        TrajectoryCommand(names, [Waypoint(9.0, start, (0.0,) * 3)]), Instant(1.0, 1.0))
+    for time, grip, status in (
+            (1.01, 0.069, Status.FOLLOWING), (1.02, 0.071, Status.PATH_DEVIATION),
+            (1.03, 0.046, Status.PATH_DEVIATION), (1.04, 0.044, Status.FOLLOWING)):
+        policy.take_joint_state(MeasuredJoints(names, (*Q, grip)), Instant(time, time))
+        assert policy.decide(Instant(time, time)).status is status
 
 
 # ---- rate -------------------------------------------------------------------------------------

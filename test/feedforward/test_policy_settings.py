@@ -24,6 +24,7 @@ from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM
+from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 ROBOT = Robot.from_urdf(ARM)
@@ -31,7 +32,7 @@ JOINTS = ('shoulder', 'elbow')
 Q = [0.3, -0.8]
 DOWN, ACROSS = (0.0, 0.0, -9.81), (9.81, 0.0, 0.0)
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0,
-           **COMPENSATED_AT_ONCE}
+           **COMPENSATED_AT_ONCE, **UNCHECKED}
 GUIDED = {'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': False}
 PUSH = (0.0, 2.0, 0.0, 3.0, 0.0, 1.0)
 

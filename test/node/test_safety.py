@@ -196,6 +196,31 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
     assert 'shoulder' in arm.told('joint limits')
 
 
+# ---- path_tolerance -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('tolerance, status', [(0.2, 'path_deviation'), (0.0, 'following')])
+def test_a_robot_that_leaves_its_path_is_held_where_it_is_and_that_is_told(
+        bench, tolerance, status):
+    arm = arm_at_work(bench, path_tolerance=tolerance)
+    arm.send_trajectory(JOINTS, [(300.0, [0.9, -0.2])])
+    arm.until(lambda: arm.answer(JOINTS, Q) and told_state(arm) == 'following')
+    away = [0.3, -0.3]
+    held = Robot.from_urdf(ARM).gravity(away)
+    for _ in range(10):
+        arm.answer(JOINTS, away)
+    arm.until(lambda: arm.answer(JOINTS, away) and told_state(arm) == status)
+    if tolerance:
+        arm.until(lambda: close(arm.answer(JOINTS, away), held))
+        assert 'elbow by +0.' in arm.diagnostics[-1].message
+        arm.until(lambda: arm.answer(JOINTS, Q) and told_state(arm) == 'following')
+    assert largest_step(arm) < 10.1
+
+
+def told_state(arm):
+    return value_of(arm, 'state')
+
+
 # ---- on_stop ------------------------------------------------------------------------------------
 
 

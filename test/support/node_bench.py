@@ -32,6 +32,7 @@ from ros2_rnea.node.process import make_executor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 LATCHED = QoSProfile(
@@ -40,7 +41,7 @@ LATCHED = QoSProfile(
 
 
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0,
-           **COMPENSATED_AT_ONCE}
+           **COMPENSATED_AT_ONCE, **UNCHECKED}
 """Parameters with which the effort that is needed is sent in the next message."""
 
 

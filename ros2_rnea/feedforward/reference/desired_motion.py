@@ -27,6 +27,7 @@ from ros2_rnea.feedforward.reference.controller_state import (
     ControllerReference,
     ControllerState,
 )
+from ros2_rnea.feedforward.reference.path_guard import PathGuard, RETURN_SHARE
 from ros2_rnea.feedforward.reference.trajectory import (
     Array,
     Trajectory,
@@ -36,24 +37,29 @@ from ros2_rnea.feedforward.reference.trajectory import (
 from ros2_rnea.feedforward.reference.trajectory_replacement import joined
 
 
+_DEVIATIONS = (Status.GOAL_DEVIATION, Status.PATH_DEVIATION)
+"""Statuses in which the robot is not where its motion wants it."""
+
+
 class Target(NamedTuple):
     """
     The desired state; each array has shape (joints,) and must not be written to.
 
-    ``goal_deviation`` is the distance of the measured positions from the end of the motion, the
-    shorter way round for continuous joints; None until the motion has ended.
+    ``deviation`` is the distance of the measured positions from the end of the motion, or from its
+    path where the robot has left it, the shorter way round for continuous joints; None while the
+    motion is followed.
     """
 
     status: Status
     positions: Array
     velocities: Array
     accelerations: Array
-    goal_deviation: Array | None = None
+    deviation: Array | None = None
 
     @property
     def moves(self) -> bool:
         """Return whether velocities or accelerations may differ from zero."""
-        return self.goal_deviation is None and self.status is not Status.NO_TRAJECTORY
+        return self.deviation is None and self.status is not Status.NO_TRAJECTORY
 
 
 class DesiredMotion:
@@ -71,6 +77,7 @@ class DesiredMotion:
         [rad or m].
     :ivar rules: how the controller follows trajectories.
     :ivar controller: the newest reference.
+    :ivar path: compares the measured positions with the trajectory.
     """
 
     def __init__(
@@ -95,6 +102,7 @@ class DesiredMotion:
         self.hold_tolerance = hold_tolerance
         self.rules = rules
         self.controller = ControllerState(joint_names, controller_state_timeout)
+        self.path = PathGuard(continuous)
         self._continuous = np.array(continuous, dtype=bool)
         self._at_rest = np.zeros(len(self.joint_names))
         self._at_rest.setflags(write=False)
@@ -103,6 +111,7 @@ class DesiredMotion:
     def adopt(self, older: DesiredMotion) -> None:
         """Continue with the motion of an earlier object for the same joints."""
         self._trajectory = older._trajectory
+        self.path.has_left = older.path.has_left
         self.controller.adopt(older.controller)
 
     def clear(self) -> None:
@@ -131,6 +140,7 @@ class DesiredMotion:
         motion = self._replacing(present, trajectory, now.ros, positions)
         self._trajectory = motion.entered_from(
             now.ros, *self._entry(present, positions, velocities))
+        self.path.reset()
         self.controller.clear()
 
     def take_reference(self, reference: ControllerReference, steady: float) -> None:
@@ -145,14 +155,16 @@ class DesiredMotion:
 
     def target(
         self, time: float, measured_positions: Array, steady: float | None = None,
+        lookahead: float = 0.0,
     ) -> Target:
         """
         Return the desired state at a time.
 
-        :param time: [s], on the clock of trajectory stamps.  A reference does not depend on it,
-            because its future is unknown.
+        :param time: the present time [s], on the clock of trajectory stamps.
         :param measured_positions: shape (joints,) [rad or m].
         :param steady: the present time on the steady clock; None: references are ignored.
+        :param lookahead: how far ahead of the present time a trajectory is sampled [s].  A
+            reference does not depend on it, because its future is unknown.
         """
         reference = None if steady is None else self.controller.reference(steady)
         if reference is not None:
@@ -164,20 +176,30 @@ class DesiredMotion:
             return self._holding(Status.CONTROLLER_LOST, desired[0], measured_positions)
         if self._trajectory is None:
             return self._resting(Status.NO_TRAJECTORY, measured_positions)
-        sample = self._trajectory.sample(time)
-        if time < self._trajectory.end:
+        ahead = time + lookahead
+        sample = self._trajectory.sample(ahead)
+        if ahead >= self._trajectory.end:
+            return self._holding(Status.HOLDING_END, sample[0], measured_positions)
+        desired_now = self._trajectory.sample(time)[0] if lookahead else sample[0]
+        deviation = self.path.deviation(desired_now, measured_positions)
+        if deviation is None:
             return Target(Status.FOLLOWING, *sample)
-        return self._holding(Status.HOLDING_END, sample[0], measured_positions)
+        return self._resting(Status.PATH_DEVIATION, measured_positions, deviation)
 
     def explain(self, target: Target) -> str:
         """Return a sentence that explains a target of this motion."""
-        if target.status is not Status.GOAL_DEVIATION or target.goal_deviation is None:
+        if target.deviation is None or target.status not in _DEVIATIONS:
             return target.status.value
+        limits = np.full(len(self.joint_names), self.hold_tolerance)
+        parameter = f'hold_tolerance {self.hold_tolerance}'
+        if target.status is Status.PATH_DEVIATION:
+            limits, parameter = RETURN_SHARE * self.path.tolerances, 'beyond path_tolerance'
         joints = ', '.join(
             f'{name} by {distance:+.3f}'
-            for name, distance in zip(self.joint_names, target.goal_deviation, strict=True)
-            if abs(distance) > self.hold_tolerance)
-        return f'{target.status.value} ({joints}; hold_tolerance {self.hold_tolerance})'
+            for name, distance, limit in zip(
+                self.joint_names, target.deviation, limits, strict=True)
+            if abs(distance) > limit)
+        return f'{target.status.value} ({joints}; {parameter})'
 
     def _checked(self, command: TrajectoryCommand, now: float) -> Trajectory:
         joint_names, waypoints, stamp = command
@@ -200,9 +222,9 @@ class DesiredMotion:
     ) -> Trajectory:
         """Return a trajectory for all joints, joined to the present one where rules demand it."""
         old = self._trajectory
-        # A robot that deviates from the goal was moved by something else, so nothing is replaced.
+        # A robot that deviates was moved by something else, so nothing is replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
-                and len(old.waypoints) > 1 and present.status is not Status.GOAL_DEVIATION):
+                and len(old.waypoints) > 1 and present.status not in _DEVIATIONS):
             return joined(old, trajectory, now)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(
@@ -219,13 +241,13 @@ class DesiredMotion:
 
     def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
         """Return the end of the motion as target, or the measured position where it deviates."""
-        goal_deviation = measured_positions - positions
-        goal_deviation -= whole_turns(goal_deviation, self._continuous)
-        if np.abs(goal_deviation).max() <= self.hold_tolerance:
-            return self._resting(status, positions, goal_deviation)
-        return self._resting(Status.GOAL_DEVIATION, measured_positions, goal_deviation)
+        deviation = measured_positions - positions
+        deviation -= whole_turns(deviation, self._continuous)
+        if np.abs(deviation).max() <= self.hold_tolerance:
+            return self._resting(status, positions, deviation)
+        return self._resting(Status.GOAL_DEVIATION, measured_positions, deviation)
 
     def _resting(
-        self, status: Status, positions: Array, goal_deviation: Array | None = None,
+        self, status: Status, positions: Array, deviation: Array | None = None,
     ) -> Target:
-        return Target(status, positions, self._at_rest, self._at_rest, goal_deviation)
+        return Target(status, positions, self._at_rest, self._at_rest, deviation)

@@ -48,10 +48,10 @@ def moving(motion):
 
 
 def test_before_any_trajectory_the_target_is_the_measured_state_at_rest(motion):
-    kind, *desired, goal_deviation = motion.target(NOW, MEASURED)
+    kind, *desired, deviation = motion.target(NOW, MEASURED)
     assert kind is Status.NO_TRAJECTORY
     assert np.array_equal(desired, (MEASURED, AT_REST, AT_REST))
-    assert goal_deviation is None
+    assert deviation is None
 
 
 @pytest.mark.parametrize(('elapsed', 'kind', 'positions', 'velocities'), [
@@ -94,7 +94,7 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
     assert np.array_equal(desired, (ONES, AT_REST, AT_REST))
 
 
-@pytest.mark.parametrize(('goal_deviation', 'kind'), [
+@pytest.mark.parametrize(('deviation', 'kind'), [
     ((0.0, 0.0, 0.0), Status.HOLDING_END),
     ((0.049, -0.049, 0.049), Status.HOLDING_END),
     ((0.0, 0.051, 0.0), Status.GOAL_DEVIATION),
@@ -105,8 +105,8 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
     ((0.0, 0.0, 4 * pi - 0.051), Status.GOAL_DEVIATION),
     ((0.0, 0.0, pi), Status.GOAL_DEVIATION),
 ])
-def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, goal_deviation, kind):
-    measured = ONES + goal_deviation
+def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, deviation, kind):
+    measured = ONES + deviation
     target = moving.target(NOW + 3.0, measured)
     assert target.status is kind
     holding = kind is Status.HOLDING_END
@@ -116,7 +116,7 @@ def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, goal_
 
 def test_off_the_end_the_joints_and_how_far_they_are_off_are_named(moving):
     target = moving.target(NOW + 3.0, ONES + (0.5, 0.0, 2 * pi - 0.25))
-    assert target.goal_deviation == pytest.approx((0.5, 0.0, -0.25))
+    assert target.deviation == pytest.approx((0.5, 0.0, -0.25))
     explanation = moving.explain(target)
     assert 'shoulder by +0.500, wrist by -0.250' in explanation
     assert 'elbow' not in explanation
