@@ -58,6 +58,7 @@ def _nodes(context: LaunchContext) -> list[Node]:
         namespace=namespace,
         parameters=[{
             'joints': joints, 'mode': LaunchConfiguration('mode'),
+            'friction_from': 'description',  # which the simulated joints have
             # The simulated push is known: it does not depend on the effort, as in a contact.
             'wrench_gain': 1.0, 'wrench_time_constant': 0.0, 'wrench_effort_share': 1.0}],
         remappings=[('~/commands', 'effort_controller/commands')],

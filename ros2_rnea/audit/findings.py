@@ -59,6 +59,7 @@ class Kind(Enum):
     NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit')
     HUGE_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit beyond any motor')
     ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0')
+    LARGE_FRICTION = (Severity.SUSPICIOUS, 'large friction for the effort limit')
     NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing')
     LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper')
     OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit')

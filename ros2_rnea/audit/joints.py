@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import hypot, inf, isinf, pi
+from math import hypot, inf, isfinite, isinf, pi
 
 from ros2_rnea.audit.findings import Finding, Kind
 from ros2_rnea.model.description import JointDescription, RobotDescription
@@ -29,6 +29,9 @@ TILTED = 1e-5, 1e-2
 
 MOST_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
 """Revolute limits between these [rad] are likely degrees; the latter is taken as no limit."""
+
+LARGE_FRICTION = 0.2
+"""Suspicious share of friction in the effort limit; gear units of arms lose less."""
 
 FARTHEST = 10.0
 """Distance [m] beyond which millimetres are more likely."""
@@ -47,6 +50,7 @@ def joint_findings(description: RobotDescription) -> Iterator[Finding]:
             continue
         yield from _axis(subject, joint)
         yield from _effort_and_velocity(subject, joint)
+        yield from _friction(subject, joint)
         if joint.type.is_bounded:
             yield from _positions(subject, joint)
         if joint.name in followers:
@@ -104,6 +108,21 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,
             'its velocity limit is 0: planners and controllers that obey it never move the joint')
+
+
+def _friction(subject: str, joint: JointDescription) -> Iterator[Finding]:
+    limits = joint.limits
+    if joint.mimic is not None or joint.type.nv != 1 or limits.effort_defect:
+        return
+    speed = 0.5 * limits.velocity if isfinite(limits.velocity) else 0.0
+    friction = joint.friction + joint.damping * speed
+    if friction > LARGE_FRICTION * limits.effort:
+        unit = 'N' if joint.type.slides_along_axis else 'Nm'
+        yield Finding(
+            Kind.LARGE_FRICTION, subject,
+            f'its friction at half its velocity limit is {friction:.4g} {unit}, '
+            f'{friction / limits.effort:.0%} of its effort limit: is it that of the motor, or one '
+            'that makes a simulation stable?')
 
 
 def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:

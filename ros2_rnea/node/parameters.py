@@ -35,6 +35,9 @@ from ros2_rnea.node.process import EXECUTORS
 ASSUMED = 'assumed_positions.'
 """Prefix of the parameters that contain the assumed position of one joint each."""
 
+FRICTION_FROM_DESCRIPTION = 'description'
+"""Value of the parameter friction_from with which the friction in the URDF is used."""
+
 EFFORT_LIMITS = 'effort_limits.'
 """Prefix of the parameters that contain the effort limit of one joint each."""
 
@@ -290,6 +293,12 @@ SPECIFICATIONS = (
         "Share of the URDF's velocity limits from which on a joint is no longer accelerated "
         'further.',
         1e-3, inf),
+    Specification(
+        'friction_from', 'none',
+        'The friction of joints for which the parameters damping and friction are not set: none '
+        '(it is zero) or description (that in the URDF). Many URDFs contain values that make a '
+        'simulation stable, and not those of the motors.',
+        choices=('none', FRICTION_FROM_DESCRIPTION)),
     Specification(
         'mimic_tolerance', _DEFAULT.mimic_tolerance,
         'Largest deviation of a measured mimic joint from the joint that it follows [rad or m]. '

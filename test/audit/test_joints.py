@@ -136,3 +136,21 @@ def test_large_but_usual_numbers_are_no_finding(values):
 
 def test_friction_which_is_compensated_is_no_finding():
     assert findings_of_joint(friction=0.25, damping=0.5) == {}
+
+
+@pytest.mark.parametrize('damping, friction, velocity, share', [
+    (0.0, 2.1, 2.0, 0.21), (2.1, 0.0, 2.0, 0.21), (1.0, 1.5, 2.0, 0.25), (9.0, 2.5, inf, 0.25),
+    (0.0, 1.9, 2.0, None), (1.9, 0.0, 2.0, None), (9.0, 1.9, inf, None), (1.0, 1.0, 1.0, None)])
+def test_friction_is_compared_with_the_effort_limit_at_half_the_velocity_limit(
+        damping, friction, velocity, share):
+    found = findings_of_joint(
+        damping=damping, friction=friction,
+        limits=JointLimits(-1.0, 1.0, velocity=velocity, effort=10.0))
+    assert ('LARGE_FRICTION' in found) is (share is not None)
+    assert share is None or f'{share:.0%} of its effort limit' in found['LARGE_FRICTION']
+
+
+@pytest.mark.parametrize('effort', [0.0, inf, 1e30])
+def test_friction_is_not_compared_with_a_limit_that_is_none(effort):
+    limits = JointLimits(-1.0, 1.0, velocity=2.0, effort=effort)
+    assert 'LARGE_FRICTION' not in findings_of_joint(friction=1e9, limits=limits)

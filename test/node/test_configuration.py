@@ -217,6 +217,20 @@ def test_damping_and_friction_of_joints_count_over_the_description(bench):
     assert friction(arm) == pytest.approx([0.0, 3.0], rel=0.01)
 
 
+def test_the_friction_of_the_description_is_left_out_unless_it_is_asked_for(bench):
+    arm = bench(joints=JOINTS, friction_from='none', friction__elbow=3.0)
+    arm.describe(ARM)
+    assert friction(arm) == pytest.approx([0.0, 3.0], rel=0.01)
+    assert arm.set_parameter('friction_from', 'description').successful
+    arm.until(arm.is_settled)
+    assert friction(arm) == pytest.approx([0.5, 3.0], rel=0.01)
+    assert not arm.set_parameter('friction_from', 'urdf').successful
+    assert arm.set_parameter('damping.shoulder', 2.0).successful
+    assert arm.set_parameter('friction_from', 'none').successful
+    arm.until(arm.is_settled)
+    assert friction(arm) == pytest.approx([2.0, 3.0], rel=0.01)
+
+
 def test_friction_in_the_parameter_file_counts_from_the_start_and_for_other_descriptions(bench):
     arm = bench(joints=JOINTS, damping__shoulder=2.0, friction__elbow=3)
     for description in (ARM, ARM.replace('mass value="1.0"', 'mass value="2.0"')):

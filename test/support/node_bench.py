@@ -41,7 +41,7 @@ LATCHED = QoSProfile(
 
 
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0,
-           **COMPENSATED_AT_ONCE, **UNCHECKED}
+           'friction_from': 'description', **COMPENSATED_AT_ONCE, **UNCHECKED}
 """Parameters with which the effort that is needed is sent in the next message."""
 
 

@@ -48,7 +48,7 @@ from ros2_rnea.node.models.models import (
     Payload,
     Source,
 )
-from ros2_rnea.node.parameters import NodeParameters
+from ros2_rnea.node.parameters import FRICTION_FROM_DESCRIPTION, NodeParameters
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
@@ -371,7 +371,8 @@ class Configuration:
         links.update(payload.link for payload in self._payloads
                      if model is None or not model.accepts_payload(payload))
         return Source(
-            description, own['massless_links'], own['strict_model'], tuple(sorted(links)))
+            description, own['massless_links'], own['strict_model'], tuple(sorted(links)),
+            own['friction_from'] == FRICTION_FROM_DESCRIPTION)
 
     # ---- the worker -----------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot
 from ros2_rnea.audit import audit, Finding, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.kernels.engines import Engine
-from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS
+from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS, RobotDescription
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
 
@@ -45,12 +46,14 @@ class Source(NamedTuple):
 
     :ivar payload_links: the links to which payloads can be attached; names that the robot does
         not have are ignored.
+    :ivar has_friction: whether the friction in the description is part of the model.
     """
 
     description: str
     massless_links: tuple[str, ...]
     strict: bool
     payload_links: tuple[str, ...] = ()
+    has_friction: bool = True
 
 
 class ModelParameters(NamedTuple):
@@ -153,11 +156,19 @@ def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
     :raises DescriptionError: where the description is invalid.
     """
     description = parse_urdf(source.description)
-    tree = build_tree(description, massless_links=source.massless_links)
+    tree = build_tree(
+        description if source.has_friction else _without_friction(description),
+        massless_links=source.massless_links)
     found = audit(description, source.description, source.massless_links)
     findings = tuple(finding for finding in found if finding.severity > Severity.NOTE)
     check_strictly(source.strict, findings)
     return tree, findings
+
+
+def _without_friction(description: RobotDescription) -> RobotDescription:
+    """Return a description whose joints, mimic joints included, have no friction."""
+    return replace(description, joints=tuple(
+        replace(joint, damping=0.0, friction=0.0) for joint in description.joints))
 
 
 def check_strictly(strict: bool, findings: Iterable[Finding]) -> None:

@@ -98,6 +98,7 @@ def node_command(arm: Arm) -> list[str]:
             '-p', 'wrench_gain:=1.0', '-p', 'wrench_time_constant:=0.0',
             '-p', 'wrench_effort_share:=1.0',
             '-p', 'enabled:=false',
+            '-p', 'friction_from:=description',  # which the simulated joints have
             # The simulated motors have no limit where the description has none.
             *[word for joint in parse_urdf(arm.urdf).joints
               if joint.name in arm.joint_names and joint.limits.effort_defect
