@@ -170,8 +170,10 @@ class InverseDynamicsNode(Node):
     def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> None:
         """Decide and publish."""
         started = perf_counter()
+        has_start = self._check_start(policy)
+        if self._receivers.are_unknown:  # for some milliseconds
+            return
         try:
-            has_start = self._check_start(policy)
             decision = policy.decide(now)
             if decision.effort is not None:
                 self._send(policy, decision.effort)

@@ -123,9 +123,8 @@ def first_command(arm, receiver, efforts=(), velocities=REST):
 
 def assert_silent(arm, receiver, said, efforts=(), velocities=REST):
     count = len(receiver.commands)
-    for _ in range(5):
-        assert not arm.sends(JOINTS, Q, velocities, efforts=efforts)
-    arm.until(lambda: any(said in status.message for status in arm.diagnostics))
+    arm.until(lambda: not arm.sends(JOINTS, Q, velocities, efforts=efforts) and any(
+        said in status.message for status in arm.diagnostics))
     receiver.spin()
     assert len(receiver.commands) == count
 

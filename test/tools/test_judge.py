@@ -32,6 +32,7 @@ GRAVITY_SERVICE = 'gravity service against the engine'
 
 PAYLOAD = 'error when 2 kg picked up: not told / told'
 DRIVER_BACK = 'driver dies: effort at last, off gravity'
+NEW_START = 'driver dies: first effort to the new one'
 DRIVER_SILENT = 'driver dies: efforts still sent for'
 STEP = 'largest step from one effort sent to the next'
 
@@ -99,11 +100,14 @@ def test_beyond_one_percent_too_late_it_is_the_machine(make_results, timing, slo
 @pytest.fixture
 def make_restart(make_episode):
     """Return a function that makes the scene of a driver that dies; it passes by default."""
-    def make(silent=(2.1, 4.0), deviation=0.009, step=0.0):
-        last = np.ones(7)
-        last[3] += step
-        return make_episode(title='driver dies', silent=silent, step=step,
-                            right_effort=last + deviation)
+    def make(silent=(2.1, 4.0), deviation=0.009, step=0.0, first=0.05):
+        """Return one whose effort starts at `first`, is soon 1 and steps from there at last."""
+        episode = make_episode(title='driver dies', silent=silent, step=0.0)
+        times, sent = episode.log.sent_times, episode.log.sent
+        sent[np.searchsorted(times, silent[1])] = first
+        sent[times >= 5.0, 3] += step
+        return replace(
+            episode, right_effort=sent[-1] + deviation, new_start=silent[1])
     return make
 
 
@@ -112,11 +116,14 @@ def make_restart(make_episode):
     ({'errors': (0.01, 1.0, 0.101)}, {}, [PAYLOAD]),
     ({'errors': (0.01, 1.0, nan)}, {}, [PAYLOAD]),
     ({}, {'deviation': 0.011}, [DRIVER_BACK]),
-    ({}, {'silent': (2.16, 4.0)}, []),
-    ({}, {'silent': (2.17, 4.0)}, [DRIVER_SILENT]),
+    ({}, {'silent': (2.26, 4.0)}, []),
+    ({}, {'silent': (2.27, 4.0)}, [DRIVER_SILENT]),
     ({'step': 3.99}, {}, []),
     ({'step': 4.01}, {}, [STEP]),
     ({}, {'step': 4.01}, [STEP]),
+    ({}, {'first': -0.09}, []),
+    ({}, {'first': -0.11}, [NEW_START]),
+    ({}, {'first': nan}, [NEW_START, STEP]),
 ])
 def test_each_scene_is_judged_alone(
         make_results, make_episode, make_restart, payload, restart, names):
@@ -124,7 +131,7 @@ def test_each_scene_is_judged_alone(
         'payload': make_episode(**payload), 'restart': make_restart(**restart)})
     results = replace(results, arm=replace(results.arm, rate_limit=400.0))
     assert failed(results) == names
-    assert len(judge(results, GENERAL)) == 4
+    assert len(judge(results, GENERAL)) == 5
 
 
 def test_other_arms_need_no_absolute_figure_and_smaller_ratios(make_results):

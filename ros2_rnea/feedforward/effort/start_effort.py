@@ -35,10 +35,7 @@ class Receiver(Enum):
     """It received the last recorded command, and has not been restarted since."""
 
     NEW = 'a new one'
-    """It has started later than this node, and holds nothing; or there is none."""
-
-    REPLACED = 'another one'
-    """It is another process than the one that received the last recorded command."""
+    """It has started after the last recorded command or after this node; or there is none."""
 
     UNKNOWN = 'an unknown one'
     """It was there before this node, and what it received until then is not known."""
@@ -115,13 +112,10 @@ class StartRule:
             if last.effort is not None:
                 return last
         if evidence.receiver is Receiver.NEW:
-            return Start(zero, 'zero: the receiver of the commands is new')
+            return Start(zero, 'zero: the process that receives the commands is a new one')
         if self._arm is not Arm.GENERIC:
             return Start(zero, 'zero: the arm compensates gravity by itself')
-        from_measured = self._from_measured(velocities, measured, holding)
-        if from_measured.effort is None and evidence.receiver is Receiver.REPLACED:
-            return Start(zero, 'zero: the process that received the last command is gone')
-        return from_measured
+        return self._from_measured(velocities, measured, holding)
 
     def _from_last(self, evidence: Evidence) -> Start:
         last = [evidence.last_command.get(joint, np.nan) for joint in self._joints]

@@ -38,6 +38,9 @@ DISCOVERY_TIME = 10.0
 LONGEST_CYCLE = 0.01
 """In a pause that is longer [s], one receiver may have taken the place of another."""
 
+NAME_DISCOVERY_TIME = 0.5
+"""How long the name of a receiver's node may be unknown [s]; DDS sends it after the endpoint."""
+
 PARTICIPANT_BYTES = 12
 """How many bytes at the beginning of an endpoint's identifier are its participant's."""
 
@@ -54,6 +57,8 @@ class Receivers:
     Who receives ~/commands, since when, and what they received last.
 
     :param publisher: of ~/commands.
+    :ivar are_unknown: whether one has been discovered and its name has not, so that it may be the
+        controller again, which then starts from zero; it takes some milliseconds.
     """
 
     def __init__(self, node: Node, publisher: Publisher) -> None:
@@ -67,9 +72,10 @@ class Receivers:
         self._served: frozenset[Endpoint] = frozenset()  # those that our commands go to
         self._count, self._checked = 0, -inf
         self._present: frozenset[Endpoint] = frozenset()
-        self._seen: set[str] = set()  # processes
-        self._early: set[str] = set()  # those that may be older than this node
+        self._seen: dict[str, float] = {}  # since when, by process
+        self._early: set[str] = set()  # processes that may be older than this node
         self._since = monotonic()
+        self.are_unknown = False
         rmw = get_rmw_implementation_identifier()
         self._has_participants = rmw.startswith(WITH_PARTICIPANTS)
 
@@ -81,7 +87,8 @@ class Receivers:
         """
         checked, self._checked = self._checked, monotonic()
         count = self._publisher.handle.get_subscription_count()
-        if count == self._count and self._checked - checked < LONGEST_CYCLE:
+        is_same = count == self._count and self._checked - checked < LONGEST_CYCLE
+        if is_same and not self.are_unknown:
             return False
         return self.poll(controller)
 
@@ -89,6 +96,11 @@ class Receivers:
         """Look who receives the commands; parameter and result are those of have_changed()."""
         self._count = self._publisher.handle.get_subscription_count()
         self._look(controller)
+        self.are_unknown = any(
+            not each.node and monotonic() - self._seen[each.process] < NAME_DISCOVERY_TIME
+            for each in self._others(self._served))
+        if self.are_unknown:
+            return False
         if not self._present:  # whoever comes back holds what it received until now
             self._served = frozenset()
             return False
@@ -122,13 +134,11 @@ class Receivers:
 
     def _receiver(self) -> Receiver:
         others = self._others(self._holding)
-        if not self._present or (
-                others and not any(each.process in self._early for each in others)):
-            return Receiver.NEW
-        if not others:
+        if self._present and not others:
             return Receiver.SAME
-        return Receiver.REPLACED if self._holding and self._is_replaced(self._holding) else (
-            Receiver.UNKNOWN)
+        are_younger = not any(each.process in self._early for each in others)
+        has_successor = bool(self._holding) and self._is_replaced(self._holding)
+        return Receiver.NEW if are_younger or has_successor else Receiver.UNKNOWN
 
     def _is_replaced(self, earlier: frozenset[Endpoint]) -> bool:
         """
@@ -159,8 +169,9 @@ class Receivers:
             own = {each.process for each in map(
                 self._endpoint, self._node.get_publishers_info_by_topic(topic))
                 if each.node == own_name}
-            self._early |= processes - self._seen - own
-        self._seen |= processes
+            self._early |= processes - self._seen.keys() - own
+        for process in processes:
+            self._seen.setdefault(process, monotonic())
 
     def _endpoint(self, info: TopicEndpointInfo) -> Endpoint:
         identifier = bytes(info.endpoint_gid)

@@ -186,6 +186,7 @@ tracking: the same motion, several sines on every joint, with the same gains in 
 payload:  the arm picks up a payload during the motion; later ~/set_payload sets it in the node.
 tilt:     the mount is tilted during the motion; later ~/set_gravity sets gravity in the node.
 restart:  the driver is killed during the motion and started again.
+crash:    the node is killed while it holds the arm, and started again.
 stop:     the trajectory is replaced half-way by a stop, as when a goal is aborted.""",
         epilog="""\
 Motion, push and payload of other arms are as large as their limits allow, but no larger than those

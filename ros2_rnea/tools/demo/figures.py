@@ -77,6 +77,8 @@ class Episode:
     :param errors: measured minus desired positions at the times of the log, not a number while
         none is desired, shape (N, n) [deg or mm].
     :param timing: the driver's figures on messages, by name.
+    :param new_start: when another process begins to receive the efforts, which start anew then;
+        none: never.
     :param right_effort: what should be sent at last, shape (n,) [Nm or N]; none: that is open.
     """
 
@@ -86,6 +88,7 @@ class Episode:
     errors: Array
     timing: Timing
     right_effort: Array | None = None
+    new_start: float | None = None
 
     def rms(self, section: Section) -> float:
         """
@@ -107,9 +110,21 @@ class Episode:
     def largest_step(self, section: Section | None = None) -> float:
         """Return the largest difference between an effort sent and the one before [Nm or N]."""
         steps, times = np.abs(np.diff(self.log.sent, axis=0)), self.log.sent_times[1:]
+        if self.new_start is not None:  # nobody has received both efforts of that step
+            others = np.arange(len(times)) != np.searchsorted(times, self.new_start)
+            steps, times = steps[others], times[others]
         if section is not None:
             steps = steps[(times >= section.start) & (times < section.end)]
         return float(np.max(steps, initial=0.0))
+
+    @property
+    def first_after_start(self) -> float:
+        """Return the largest effort of the first that another process received [Nm or N]."""
+        if self.new_start is None:
+            return float('nan')
+        index = int(np.searchsorted(self.log.sent_times, self.new_start))
+        return float(np.max(np.abs(self.log.sent[index]))) if index < len(self.log.sent) else (
+            float('nan'))
 
     @property
     def final_deviation(self) -> float:

@@ -35,7 +35,10 @@ _WORTH_IMPROVING = 0.1
 FINAL_DEVIATION = 0.01
 """Of an effort that holds the arm from what the engine says holds it [Nm or N]."""
 
-SILENT_AFTER = Settings().state_timeout + 0.05
+FIRST_EFFORT = 0.1
+"""Of the node to a driver that has been started again and holds nothing [Nm or N]."""
+
+SILENT_AFTER = 2.0 * Settings().state_timeout + 0.05
 """How long efforts may come after the joint states have stopped [s]."""
 
 _CHANGES = ('payload', 'tilt')
@@ -116,10 +119,12 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     if 'restart' in results.episodes:
         checks.append(_judge_silence(results.episodes['restart']))
     if results.episodes:
+        if 'restart' in results.episodes:
+            checks.append(_judge_new_start(results.episodes['restart']))
         steps = [episode.largest_step() for episode in results.episodes.values()]
         # After a pause the rate limit allows the most; the last term is for rounding.
         largest = results.arm.rate_limit * LONGEST_STEP + 1e-6
-        checks.append(_at_most('largest step from one effort sent to the next', max(steps),
+        checks.append(_at_most('largest step from one effort sent to the next', np.max(steps),
                                largest, 'Nm'))
     return checks
 
@@ -151,6 +156,11 @@ def _judge_silence(episode: Episode) -> Check:
     dead = episode.sections[1]
     return _at_most(f'{episode.title}: efforts still sent for', episode.sent_after(dead),
                     SILENT_AFTER, 's')
+
+
+def _judge_new_start(episode: Episode) -> Check:
+    return _at_most(f'{episode.title}: first effort to the new one', episode.first_after_start,
+                    FIRST_EFFORT, 'Nm')
 
 
 def _at_most(name: str, value: float, limit: float, unit: str) -> Check:

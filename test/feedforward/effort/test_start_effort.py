@@ -39,7 +39,6 @@ LAST = {'shoulder': 3.0, 'elbow': -4.0}
 HELD = Evidence(Receiver.SAME, LAST)
 UNKNOWN = Evidence(Receiver.UNKNOWN)
 NEW = Evidence(Receiver.NEW, LAST)
-REPLACED = Evidence(Receiver.REPLACED, LAST)
 
 
 def start(
@@ -58,8 +57,6 @@ def start(
     (NEW, {'measured': GRAVITY}, [0.0, 0.0]),
     (UNKNOWN, {'arm': Arm.UR, 'measured': GRAVITY}, [0.0, 0.0]),
     (UNKNOWN, {'measured': GRAVITY}, GRAVITY),
-    (REPLACED, {'measured': GRAVITY}, GRAVITY),
-    (REPLACED, {}, [0.0, 0.0]),
     # What the user says counts, whatever else is known.
     (HELD, {'start_from': StartFrom.ZERO}, [0.0, 0.0]),
     (HELD, {'start_from': StartFrom.GRAVITY}, GRAVITY),

@@ -52,4 +52,5 @@ def play(stage: Stage) -> Episode:
                 Section('dead', DIES, back),
                 Section('back', back, float(log.times[-1])))
     return Episode('driver dies', sections, log, errors, UNTIMED,
-                   stage.engine.holding_effort(arm.start))
+                   stage.engine.holding_effort(arm.start),
+                   float(log.sent_times[log.sent_times > DURATION].min()))
