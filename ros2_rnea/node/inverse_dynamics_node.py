@@ -75,6 +75,7 @@ class InverseDynamicsNode(Node):
         parameters.declare(self)
         self._reader = StateReader()
         self._state_stamp = (0, 0)
+        self._is_due = False  # an effort, for joint states that have been received
         self._clocks = Clocks(self)
         self._diagnostics = Diagnostics(self)
         self._effort_publishers = EffortPublishers(self)
@@ -96,7 +97,7 @@ class InverseDynamicsNode(Node):
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         states = Input(
             'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
-            self._take_joint_state, raw=True)
+            self._take_joint_state, self._cycle_if_due, raw=True)
         self._inputs = Inputs(
             self, (states, *INPUTS), lambda: self.policy, self._clocks.now, self._diagnostics)
         self.create_timer(
@@ -134,15 +135,19 @@ class InverseDynamicsNode(Node):
 
     def _take_joint_state(
             self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
-        """Pass joint states to the policy, and run a cycle where an effort is due."""
+        """Pass joint states to the policy, and note whether an effort is due."""
         names, positions, velocities, stamp, efforts = self._reader.read(
             message, self._terms_publisher.has_subscriber or not policy.has_start)
         due = policy.take_joint_state(MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
         if due:
-            self._state_stamp = stamp
-            if not self._cycle_timers.keeps_rate:
-                self._cycle(policy, now)
+            self._state_stamp, self._is_due = stamp, True
+
+    def _cycle_if_due(self, policy: FeedforwardPolicy, now: Instant) -> None:
+        """Run one cycle for all joint states that were queued."""
+        is_due, self._is_due = self._is_due, False
+        if is_due and not self._cycle_timers.keeps_rate:
+            self._cycle(policy, now)
 
     def _on_enable(
             self, request: SetBool.Request, response: SetBool.Response

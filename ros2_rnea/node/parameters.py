@@ -145,8 +145,9 @@ SPECIFICATIONS = (
         'without a timeout hold it for ever. gravity (what holds the last measured state), zero, '
         'or none (nothing more is sent, so that the effort of a motion may be held).'),
     Specification(
-        'state_depth', 1,
-        'Queue depth of joint_states; more than 1 if several publishers share the topic.',
+        'state_depth', 10,
+        'Queue depth of joint_states. All states that are queued are used for one command, so '
+        'that several publishers can share the topic.',
         1, 1000, read_only=True),
     Specification(
         'rate', 0.0,

@@ -136,7 +136,7 @@ def test_every_parameter_has_a_description_and_what_it_may_be(bench):
 
 
 def test_several_joint_state_publishers_at_depth_one_are_warned_of(bench, often):
-    arm = bench(joints=JOINTS)
+    arm = bench(joints=JOINTS, state_depth=1)
     second = arm.peer.create_publisher(JointState, 'joint_states', 10)
     arm.until(lambda: 'state_depth' in arm.node._diagnostics._notices)
     arm.peer.destroy_publisher(second)

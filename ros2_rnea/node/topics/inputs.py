@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import WrenchStamped
@@ -43,6 +43,8 @@ class Input(NamedTuple):
 
     :ivar message: the type of its messages; None where the package that defines it is missing.
     :ivar handle: passes a message to the policy; raises an RneaError to refuse it.
+    :ivar finish: called once after all messages that were queued have been handled; None: messages
+        are handled one at a time.
     :ivar raw: whether the handler receives the message as serialized bytes.
     :ivar is_wanted: returns whether the policy's settings need the topic; None: always.
     :ivar refusal_without_robot: the reason why a message is refused while there is no robot;
@@ -53,6 +55,7 @@ class Input(NamedTuple):
     message: type | None
     qos: QoSProfile
     handle: Callable[[FeedforwardPolicy, Any, Instant], None]
+    finish: Callable[[FeedforwardPolicy, Instant], None] | None = None
     raw: bool = False
     is_wanted: Callable[[Settings], bool] | None = None
     refusal_without_robot: str = ''
@@ -136,7 +139,7 @@ class Inputs:
                 self._node.destroy_subscription(self.subscriptions.pop(row.topic))
 
     def _callback(self, row: Input) -> Callable[[Any], None]:
-        topic, handle, refusal = row.topic, row.handle, row.refusal_without_robot
+        topic, finish, refusal = row.topic, row.finish, row.refusal_without_robot
         policy_in_use, now, diagnostics = self._policy, self._now, self._diagnostics
 
         def receive(message: Any) -> None:
@@ -145,11 +148,35 @@ class Inputs:
                 if refusal:
                     diagnostics.refused(topic, ArgumentError(refusal))
                 return
-            try:
-                handle(policy, message, now())
-            except RneaError as error:
-                diagnostics.refused(topic, error)
-            else:
-                diagnostics.accepted(topic)
+            instant = now()
+            self._handle(row, policy, message, instant)
+            if finish is not None:
+                for queued in self._queued(row):
+                    self._handle(row, policy, queued, instant)
+                finish(policy, instant)
 
         return receive
+
+    def _handle(
+            self, row: Input, policy: FeedforwardPolicy, message: Any, now: Instant) -> None:
+        try:
+            row.handle(policy, message, now)
+        except RneaError as error:
+            self._diagnostics.refused(row.topic, error)
+        else:
+            self._diagnostics.accepted(row.topic)
+
+    def _queued(self, row: Input) -> Iterator[Any]:
+        """
+        Take the messages that are queued behind the one that the executor has taken.
+
+        The executor then finds an empty queue, as after a message that another thread has taken.
+        At most one queue is taken at once, so that a publisher that is too fast stops nothing.
+        """
+        handle = self.subscriptions[row.topic].handle
+        for _ in range(row.qos.depth - 1):
+            with handle:
+                taken = handle.take_message(row.message, row.raw)
+            if taken is None:
+                return
+            yield taken[0]
