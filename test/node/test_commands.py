@@ -130,7 +130,7 @@ def test_commands_stop_with_the_joint_states_and_come_back(bench):
     (['shoulder', 'shoulder'], [0.0, 0.0], []),
 ])
 def test_a_bad_state_is_refused_and_counted(bench, names, positions, velocities):
-    arm = bench(joints=JOINTS)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     arm.answer(['shoulder', 'elbow'], [0.0, 0.0])
     count = len(arm.efforts)
