@@ -228,9 +228,11 @@ def node_process(name: str) -> Iterator[subprocess.Popen]:
          '--params-file', str(CONFIG / f'{name}.yaml'), '-p', 'blend_time:=0.0',
          '-r', f'~/commands:={controller_of(name)}/commands'],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    yield process
-    process.kill()
-    process.communicate(timeout=PATIENCE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
 
 
 class Controller(Node):
