@@ -61,6 +61,7 @@ DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 
 TEST = DEMO + DOCS + [
     'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
+    'pytest-xdist>=3.2',
     'hypothesis',
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
     # independent engines and real robots to compare with

@@ -45,6 +45,20 @@ os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
 atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """Let no other process of this run test anything while one tests what needs the processor."""
+    from turns import Turns
+
+    run = os.environ.get('PYTEST_XDIST_TESTRUNUID')
+    if run is None:
+        yield
+        return
+    with Turns(Path(tempfile.gettempdir(), f'ros2_rnea_test_{run}')).turn(
+            alone=item.get_closest_marker('alone') is not None):
+        yield
+
+
 @pytest.fixture(scope='module', params=['textbook', 'python', 'compiled'])
 def engine(request):
     """Give each engine in turn to the robots of a module."""

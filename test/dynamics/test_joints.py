@@ -27,12 +27,13 @@ from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.spatial import Vector
 from rotations import rotation_about
+from seeds import for_seeds
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 WITH_QUATERNION = (JointType.SPHERICAL, JointType.FLOATING)
 MOVING = [kind for kind in JointType if kind is not JointType.FIXED]
 FOR_EACH_TYPE = pytest.mark.parametrize('kind', MOVING, ids=lambda kind: kind.label)
-SEEDS = pytest.mark.parametrize('seed', range(5))
+SEEDS = for_seeds(5)
 STEP = 1e-30  # of a complex step, which loses no digits
 
 ODD_AXES = [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (0.6, 0, 0.8), (0, 1e-9, -1), (2, -3, 6)]

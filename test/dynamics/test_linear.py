@@ -20,6 +20,7 @@ from math import isfinite
 import numpy as np
 import pytest
 from ros2_rnea.dynamics.linear import solve_symmetric
+from seeds import for_seeds
 
 
 def positive(size, seed=0):
@@ -27,7 +28,7 @@ def positive(size, seed=0):
     return root @ root.T
 
 
-@pytest.mark.parametrize('seed', range(3))
+@for_seeds(3)
 @pytest.mark.parametrize('size', range(1, 9))
 def test_the_solution_solves(size, seed):
     A, b = positive(size, seed), np.random.default_rng(seed).normal(size=size)

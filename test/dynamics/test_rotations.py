@@ -30,6 +30,7 @@ from ros2_rnea.dynamics.rotations import (
 )
 from ros2_rnea.spatial import Vector
 from rotations import rotation_about, rotation_from_quaternion, skew
+from seeds import for_seeds
 
 ANGLES = [0.0, 1e-12, 1e-6, 0.999 * SMALL, SMALL, 1.001 * SMALL, 0.3, 1.0, 3.0, 3.141592]
 AXES = [random_axis(np.random.default_rng(seed)) for seed in range(4)] + list(np.eye(3))
@@ -54,7 +55,7 @@ def quaternions(seed):
     return q / np.linalg.norm(q, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@for_seeds(4)
 def test_the_product_of_quaternions_is_that_of_their_rotations(seed):
     p, q = quaternions(seed)
     np.testing.assert_allclose(

@@ -19,14 +19,14 @@ from dataclasses import replace
 
 from comparison import assert_differs, assert_same
 import numpy as np
-import pytest
 from random_robots import random_states, random_tree
 from robot_data import JointData, LinkData
 from ros2_rnea.robot import Robot
 from rotations import rotation_from_rpy
+from seeds import for_seeds
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
-SEEDS = pytest.mark.parametrize('seed', range(10))
+SEEDS = for_seeds(10)
 REMAINING_KINDS = ('revolute', 'prismatic', 'fixed')
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 from comparison import assert_differs, assert_same, TOLERANCE
 from lagrangian import complex_step, Lagrangian
 import numpy as np
-import pytest
 from random_robots import random_states, random_tree
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.robot import Robot
+from seeds import for_seeds
 
 PLAIN = ('revolute', 'continuous', 'prismatic', 'fixed')
-SEEDS = pytest.mark.parametrize('seed', range(12))
+SEEDS = for_seeds(12)
 WEIGHTLESS = np.zeros(3)
 
 

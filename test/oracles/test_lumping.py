@@ -23,8 +23,9 @@ import pytest
 from random_robots import random_joint, random_link, random_serial_arm, random_states
 from ros2_rnea.robot import Robot
 from rotations import rotation_from_rpy, rpy_from_rotation
+from seeds import for_seeds
 
-SEEDS = pytest.mark.parametrize('seed', range(10))
+SEEDS = for_seeds(10)
 
 # where the fixed joints are: link that carries them, number of links in a row
 PLACES = {

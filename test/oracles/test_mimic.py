@@ -19,10 +19,10 @@ from dataclasses import replace
 
 from comparison import assert_differs, assert_same
 import numpy as np
-import pytest
 from random_robots import random_serial_arm, random_states, random_tree
 from robot_data import expand_mimic, MimicData
 from ros2_rnea.robot import Robot
+from seeds import for_seeds
 
 PLAIN = ('revolute', 'continuous', 'prismatic', 'fixed')
 
@@ -33,7 +33,7 @@ def with_mimics(arm, mimics):
         replace(joint, mimic=mimics.get(joint.name)) for joint in arm.joints))
 
 
-@pytest.mark.parametrize('seed', range(20))
+@for_seeds(20)
 def test_mimics_project_the_efforts_of_the_free_robot(seed):
     data = random_tree(seed, kinds=PLAIN, mimics=3, damping=True)
     assert sum(joint.mimic is not None for joint in data.joints) == 3

@@ -22,6 +22,7 @@ from example_robots import example_urdf
 import numpy as np
 import pytest
 from ros2_rnea.robot import Robot
+from seeds import for_seeds
 
 pytest.importorskip('pinocchio')
 from pinocchio_oracle import PinocchioOracle  # noqa: E402, I100 (needs pinocchio)
@@ -76,7 +77,7 @@ def test_efforts_under_another_gravity(name):
 
 
 @EACH_ROBOT
-@pytest.mark.parametrize('seed', range(TRIALS_WITH_WRENCHES))
+@for_seeds(TRIALS_WITH_WRENCHES)
 def test_efforts_under_wrenches_on_random_links(name, seed):
     robot, oracle = load(name)
     rng = np.random.default_rng(seed)

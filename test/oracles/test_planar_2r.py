@@ -20,11 +20,12 @@ from planar_2r import GRAVITY_ALONG_MINUS_Y, PlanarArm, PointMassArm
 import pytest
 from random_robots import random_states
 from ros2_rnea.robot import Robot
+from seeds import for_seeds
 from serial_recursions import body_frame, hollerbach, manipulator, serial_arm, seven_dof
 
 ARMS = pytest.mark.parametrize(
     'arm', [PointMassArm(), PlanarArm()], ids=['point masses', 'full inertia'])
-SEEDS = pytest.mark.parametrize('seed', range(20))
+SEEDS = for_seeds(20)
 
 
 def state_of(arm, seed):

@@ -25,6 +25,7 @@ from robot_data import JointData, LinkData
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.robot import Robot
 from rotations import rotation_about, rotation_from_rpy, rpy_from_rotation
+from seeds import for_seeds
 from spatial_recursion import (
     Articulation,
     force_transform,
@@ -49,7 +50,7 @@ TREES = {
         True),
 }
 EACH_TREE = pytest.mark.parametrize('what', TREES)
-SEEDS = pytest.mark.parametrize('seed', range(15))
+SEEDS = for_seeds(15)
 
 
 def make(what, seed):

@@ -20,6 +20,7 @@ import pytest
 from random_robots import random_serial_arm, random_states
 from ros2_rnea.robot import Robot
 from rotations import rotation_from_rpy
+from seeds import for_seeds
 from serial_recursions import body_frame, hollerbach, manipulator, serial_arm, seven_dof
 from spatial_recursion import spatial_inverse_dynamics
 from uicker_kahn import uicker_kahn
@@ -38,19 +39,19 @@ def case(seed, kinds):
 
 @pytest.mark.parametrize('kinds', [REVOLUTE, MIXED], ids=['revolute', 'mixed'])
 @pytest.mark.parametrize('recursion', [hollerbach, manipulator, body_frame])
-@pytest.mark.parametrize('seed', range(12))
+@for_seeds(12)
 def test_serial_recursions_agree_with_the_spatial_one(seed, recursion, kinds):
     robot, state, wrench, expected = case(seed, kinds)
     assert_same(recursion(serial_arm(robot), *state, tip_wrench=wrench), expected)
 
 
-@pytest.mark.parametrize('seed', range(12))
+@for_seeds(12)
 def test_seven_dof_recursion_agrees_with_the_spatial_one(seed):
     robot, state, wrench, expected = case(seed, REVOLUTE)
     assert_same(seven_dof(serial_arm(robot), *state, tip_wrench=wrench), expected)
 
 
-@pytest.mark.parametrize('seed', range(12))
+@for_seeds(12)
 def test_seven_dof_base_orientation_turns_gravity_into_base_axes(seed):
     robot, state, _, _ = case(seed, REVOLUTE)
     R_world_base = rotation_from_rpy([0.4, -1.1, 2.0])
@@ -61,13 +62,13 @@ def test_seven_dof_base_orientation_turns_gravity_into_base_axes(seed):
 
 
 @pytest.mark.parametrize('kinds', [REVOLUTE, MIXED], ids=['revolute', 'mixed'])
-@pytest.mark.parametrize('seed', range(12))
+@for_seeds(12)
 def test_lagrange_agrees_with_the_spatial_recursion(seed, kinds):
     robot, state, wrench, expected = case(seed, kinds)
     assert_same(Lagrangian(robot).inverse_dynamics(*state, {'link_7': wrench}), expected)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@for_seeds(4)
 def test_uicker_and_kahn_agree_with_the_spatial_recursion(seed):
     robot, state, _, _ = case(seed, MIXED)
     tau, _ = uicker_kahn(serial_arm(robot), *state)
@@ -75,7 +76,7 @@ def test_uicker_and_kahn_agree_with_the_spatial_recursion(seed):
 
 
 @pytest.mark.parametrize('kinds', [REVOLUTE, MIXED], ids=['revolute', 'mixed'])
-@pytest.mark.parametrize('seed', range(12))
+@for_seeds(12)
 def test_robot_agrees_with_the_spatial_recursion(seed, kinds):
     robot, state, wrench, expected = case(seed, kinds)
     ours = Robot.from_urdf(robot.urdf())

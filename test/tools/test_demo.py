@@ -63,6 +63,7 @@ def judged(out, *options):
     return figures
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.ros
 def test_the_demo_passes(tmp_path):
@@ -75,6 +76,7 @@ def test_the_demo_passes(tmp_path):
         assert (tmp_path / f'{name}.png').stat().st_size > 50_000
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.ros
 def test_another_arm_passes_two_scenes(tmp_path):
