@@ -151,7 +151,7 @@ def test_big_endian_messages_go_the_usual_way():
     (serialize_message(state()), state(names=['elbow', 'shoulder', 'wrist_1'])),
     (serialize_message(state()), state(stamp=(34, 12))),
     (serialize_message(state())[:-24], state()),  # within the positions
-])
+], ids=['position', 'velocity', 'effort', 'names', 'stamp', 'too short'])  # padding is random
 def test_what_rclpy_reads_otherwise_is_never_read_in_place(monkeypatch, message, rclpy_reads):
     monkeypatch.setattr(serialized_states, 'deserialize_message', lambda *_: rclpy_reads)
     reader = StateReader()

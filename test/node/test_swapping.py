@@ -208,8 +208,10 @@ def test_a_parameter_comes_into_force_and_what_another_refuses_does_not(bench, r
         refusals.append(changed)
         return SetParametersResult(successful=False, reason='not today')
 
+    timers = len([*arm.node.timers])
     assert arm.set_parameter('lookahead', 0.2).successful
     assert arm.node.policy.settings.lookahead == 0.2
+    assert len([*arm.node.timers]) == timers  # none is left that only waited
     arm.node.add_on_set_parameters_callback(refuse)
     for name, value in (('lookahead', 0.3), ('gravity', [0.0, 9.0, 0.0]),
                         ('damping.elbow', 3.0), ('robot_description', ARM_WITH_GRIPPER)):
