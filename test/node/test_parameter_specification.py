@@ -14,12 +14,13 @@
 """What one parameter may be, and how that is said."""
 
 from array import array
+import os
 
 import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.settings import Mode
 from ros2_rnea.node.parameter_specification import Specification
-from ros2_rnea.node.parameters import SPECIFICATIONS
+from ros2_rnea.node.parameters import BY_NAME, SPECIFICATIONS
 
 FACTOR = Specification('factor', 0.5, 'A factor.', 0.0, 2.0)
 DEPTH = Specification('depth', 1, 'A depth.', 1, 10)
@@ -92,3 +93,11 @@ def test_a_default_fits_itself_and_is_what_ros_can_store(specification):
     assert specification.check(initial) == specification.default
     assert (specification.minimum is None) is (specification.maximum is None)
     assert specification.descriptor().dynamic_typing  # so that a whole number does for a float
+
+
+def test_shares_end_at_one_and_a_priority_where_linux_has_no_higher():
+    shares = [each for each in SPECIFICATIONS if '0 to 1.' in each.description]
+    assert len(shares) >= 2
+    for share in (*shares, BY_NAME['wrench_gain']):
+        assert (share.minimum, share.maximum) == (0.0, 1.0), share.name
+    assert BY_NAME['thread_priority'].maximum == os.sched_get_priority_max(os.SCHED_FIFO)
