@@ -23,7 +23,7 @@ from collections.abc import Callable
 import os
 from time import monotonic, sleep
 
-PATIENCE = float(os.environ.get('ROS2_RNEA_TEST_PATIENCE', 60.0))
+PATIENCE = float(os.environ.get('ROS2_RNEA_TEST_PATIENCE', 300.0))
 """How long a test waits at most [s]."""
 
 
