@@ -42,7 +42,7 @@ from ros2_rnea.feedforward.effort.wrench_compensation import WrenchCompensation
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
-from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
+from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
@@ -226,7 +226,9 @@ class FeedforwardPolicy:
 
     def restart(self) -> None:
         """Start anew by the evidence, because others receive the commands than before."""
-        self._ramp.forget()
+        if self._ramp.has_start:
+            self._ramp.forget()
+            self.states.efforts[:] = np.nan  # only from now on are they read from each message
 
     def take_joint_state(self, measured: MeasuredJoints, now: Instant) -> bool:
         """
@@ -429,6 +431,9 @@ class FeedforwardPolicy:
         if decision.effort is None:
             self._ramp.pause()
             self._final_fade.end()
+            is_over = decision.status is Status.DISABLED
+            if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
+                self._ramp.forget()  # it may be another effort when the node is enabled again
         return decision
 
     def _try_to_start(self) -> str:

@@ -175,8 +175,9 @@ class InverseDynamicsNode(Node):
     def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> None:
         """Decide and publish."""
         started = perf_counter()
-        has_start = self._check_start(policy)
-        if self._receivers.are_unknown:  # for some milliseconds
+        has_commands = self._effort_publishers.has_commands
+        has_start = self._check_start(policy) if has_commands else policy.has_start
+        if has_commands and self._receivers.are_incomplete:  # for some milliseconds
             return
         try:
             decision = policy.decide(now)
@@ -195,17 +196,19 @@ class InverseDynamicsNode(Node):
 
     def _check_start(self, policy: FeedforwardPolicy) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
-        if self._effort_publishers.has_commands:
-            if self._receivers.have_changed(self._controllers.effort_controller):
-                policy.restart()
-            if not policy.has_start:
-                policy.evidence = self._receivers.evidence()
+        if self._receivers.have_changed(self._controllers.effort_controller):
+            policy.restart()
+        if not policy.has_start:
+            policy.evidence = self._receivers.evidence()
         return policy.has_start
 
     def _send(self, policy: FeedforwardPolicy, effort: np.ndarray) -> None:
-        self._effort_publishers.send(effort, self._state_stamp)
-        if self._effort_publishers.has_commands:
-            self._receivers.served(policy.controlled, effort)
+        """Publish an effort; as a command only to known receivers, who hold it from then on."""
+        publishers = self._effort_publishers
+        is_command = publishers.has_commands and bool(self._receivers.present)
+        publishers.send(effort, self._state_stamp, is_command)
+        if is_command:
+            self._receivers.record(policy.controlled, effort)
 
     def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:
         terms = policy.terms(decision)
@@ -267,13 +270,13 @@ class InverseDynamicsNode(Node):
             monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
 
     def _poll_receivers(self) -> None:
-        if self.policy is None or not self._effort_publishers.has_commands:
-            return
-        if self._receivers.poll(self._controllers.effort_controller):
+        """Look for receivers from the start on, to know which of them are older than this node."""
+        has_changed = self._receivers.poll(self._controllers.effort_controller)
+        if has_changed and self.policy is not None and self._effort_publishers.has_commands:
             self.policy.restart()
         error = self._receivers.record_error
         self._diagnostics.notice('command record', '' if not error else (
-            f'the commands are not recorded, so that a restart of this node after a crash cannot '
+            'the commands are not recorded, so that a restart of this node after a crash cannot '
             f'start from the last one: {error}'))
 
 

@@ -17,6 +17,7 @@ import os
 
 import numpy as np
 import pytest
+from ros2_rnea.node.topics import command_record
 from ros2_rnea.node.topics.command_record import (
     CommandRecord,
     Endpoint,
@@ -99,10 +100,28 @@ def test_folder_is_made_private(path):
 
 
 def test_path_differs_by_node_and_domain_and_is_in_memory():
-    environment = {'XDG_RUNTIME_DIR': '/run/user/7', 'ROS_DOMAIN_ID': '1'}
-    paths = [record_path('/a', environment), record_path('/b', environment),
-             record_path('/a', {**environment, 'ROS_DOMAIN_ID': '2'})]
+    paths = [record_path('/a', {'ROS_DOMAIN_ID': '1'}), record_path('/b', {'ROS_DOMAIN_ID': '1'}),
+             record_path('/a', {'ROS_DOMAIN_ID': '2'})]
     assert len({*paths}) == 3
-    assert {str(each.parent) for each in paths} == {'/run/user/7/ros2_rnea'}
-    for without in ({}, {'XDG_RUNTIME_DIR': 'relative'}):
-        assert str(record_path('/a', without)).startswith('/dev/shm/ros2_rnea-')
+    assert {str(each.parent) for each in paths} == {f'/dev/shm/ros2_rnea-{os.geteuid()}'}
+
+
+def test_previous_record_is_removed_where_no_new_one_can_be_written(path, monkeypatch):
+    """It would be taken for the last command although others have followed it."""
+    written(path, (1.0, 2.0))
+    record = CommandRecord(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(command_record, 'mmap', full_disk)
+        record.begin(JOINTS, RECEIVERS)
+    assert 'no space' in record.error
+    assert CommandRecord(path).read() == RecordedCommand() and [*path.parent.iterdir()] == []
+
+    written(path, (1.0, 2.0))
+    record.begin(JOINTS, RECEIVERS)
+    record._unfinished.unlink()
+    record.write(np.array([3.0, 4.0]))
+    assert record.error and CommandRecord(path).read() == RecordedCommand()
+
+
+def full_disk(*arguments):
+    raise OSError(28, 'no space')

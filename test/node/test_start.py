@@ -26,6 +26,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
+from ros2_rnea.node.topics import command_record
 from ros2_rnea.robot import Robot
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
@@ -85,7 +86,7 @@ def receiver():
 @pytest.fixture
 def start(bench, monkeypatch, tmp_path):
     """Return a function that starts the node, which compensates gravity in a long blend."""
-    monkeypatch.setenv('XDG_RUNTIME_DIR', str(tmp_path))
+    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
     monkeypatch.setattr(monitor, 'PERIOD', 0.05)
 
     def start(**parameters):
@@ -234,8 +235,9 @@ def test_who_only_listens_changes_nothing(start, receiver):
 
 def test_without_a_private_folder_the_node_works_and_says_that_nothing_is_recorded(
         start, receiver, tmp_path):
-    (tmp_path / 'ros2_rnea').mkdir(mode=0o777)
-    os.chmod(tmp_path / 'ros2_rnea', 0o777)
+    folder = tmp_path / f'ros2_rnea-{os.geteuid()}'
+    folder.mkdir()
+    os.chmod(folder, 0o777)
     controller = receiver()
     arm = start()
     connect(arm, controller)

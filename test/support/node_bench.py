@@ -80,7 +80,8 @@ class Bench:
         self.until(self._probe.get_subscription_count)
         for publisher in (self.description, self.states, self.trajectory, self.wrench):
             self.connect(publisher)
-        self.until(lambda: self.node.count_subscribers('inverse_dynamics/effort'))
+        self.until(lambda: self.node.count_subscribers('inverse_dynamics/effort')
+                   and self.node.count_subscribers('inverse_dynamics/commands'))
         self.until(self.is_settled)
 
     def close(self) -> None:

@@ -76,9 +76,8 @@ class EffortRamp:
     Cross-fade and rate limit, which start from the effort that was sent last.
 
     Effort controllers hold their last command until the next one, however old it is.  Therefore an
-    effort after a pause starts from the last one before it, and the first effort starts from zero:
-    what the hardware holds before that is not known here.  A measured effort would be a wrong
-    start, because it contains friction and the controller's own feedback.
+    effort after a pause starts from the last one before it, and the first one from the effort that
+    :meth:`start_at` says.
 
     :param joints: names, in the order of the efforts.
     :param rate_limits: largest change of each effort per second, shape (joints,) or one number for
@@ -133,17 +132,19 @@ class EffortRamp:
 
     def start_at(self, effort: np.ndarray) -> None:
         """Start from an effort, shape (joints,), as if it had been sent."""
-        self.sent = effort
+        self.sent = np.array(effort)
         self.has_start = True
 
     def forget(self) -> None:
         """Forget the effort that was sent last, because it is not held any more."""
         self._held = {}
+        self._sent_at = -inf
         self.has_start = self.is_sending = False
 
     def pause(self) -> None:
-        """Record that this cycle sends no effort."""
+        """Record that this cycle sends no effort; a start from which none was sent is void."""
         self.is_sending = False
+        self.has_start = self.has_start and self._sent_at > -inf
 
     def blend(self, duration: float) -> None:
         """

@@ -35,7 +35,10 @@ class Receiver(Enum):
     """It received the last recorded command, and has not been restarted since."""
 
     NEW = 'a new one'
-    """It has started after the last recorded command or after this node; or there is none."""
+    """It has started after the last recorded command or after this node, and holds nothing."""
+
+    NONE = 'nobody'
+    """Nobody receives commands, as in a simulation that begins."""
 
     UNKNOWN = 'an unknown one'
     """It was there before this node, and what it received until then is not known."""
@@ -49,7 +52,7 @@ class Evidence(NamedTuple):
         an earlier process of this node.
     """
 
-    receiver: Receiver = Receiver.NEW
+    receiver: Receiver = Receiver.NONE
     last_command: Mapping[str, float] = MappingProxyType({})
 
 
@@ -113,6 +116,8 @@ class StartRule:
                 return last
         if evidence.receiver is Receiver.NEW:
             return Start(zero, 'zero: the process that receives the commands is a new one')
+        if evidence.receiver is Receiver.NONE:
+            return Start(zero, 'zero: nobody receives the commands')
         if self._arm is not Arm.GENERIC:
             return Start(zero, 'zero: the arm compensates gravity by itself')
         return self._from_measured(velocities, measured, holding)

@@ -16,6 +16,10 @@ The processes that receive ~/commands, and what is known of the effort that they
 
 A controller without a timeout holds its last command for as long as its process lives.  Processes
 are told apart by the identifiers of their participants in DDS, which are never used again.
+
+Two rules keep others than the controller from being taken for it.  Once a receiver with the name of
+the controller has been seen, only receivers of that name count; others, such as recorders, listen.
+And while the discovery of a receiver is not complete, it is looked for in every cycle.
 """
 
 from __future__ import annotations
@@ -33,13 +37,13 @@ from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
 from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record_path
 
 DISCOVERY_TIME = 10.0
-"""A receiver that appears later than this after the start of this node [s] is younger."""
+"""A process that is discovered later than this after the start of this node [s] is younger."""
+
+NAME_DISCOVERY_TIME = 0.1
+"""How long the name of a receiver's node may be unknown [s]; DDS sends it after the endpoint."""
 
 LONGEST_CYCLE = 0.01
 """In a pause that is longer [s], one receiver may have taken the place of another."""
-
-NAME_DISCOVERY_TIME = 0.5
-"""How long the name of a receiver's node may be unknown [s]; DDS sends it after the endpoint."""
 
 PARTICIPANT_BYTES = 12
 """How many bytes at the beginning of an endpoint's identifier are its participant's."""
@@ -47,18 +51,18 @@ PARTICIPANT_BYTES = 12
 WITH_PARTICIPANTS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 """Where they are; of others nothing is known but whether an endpoint is the same."""
 
-
 UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
 """What rcl calls the node of an endpoint until its name has been discovered."""
 
 
 class Receivers:
     """
-    Who receives ~/commands, since when, and what they received last.
+    Who receives ~/commands, and which command they hold.
 
     :param publisher: of ~/commands.
-    :ivar are_unknown: whether one has been discovered and its name has not, so that it may be the
-        controller again, which then starts from zero; it takes some milliseconds.
+    :ivar present: the receivers, as far as they are discovered.
+    :ivar are_incomplete: whether one is being discovered, which takes some milliseconds; it may be
+        the controller, started again.
     """
 
     def __init__(self, node: Node, publisher: Publisher) -> None:
@@ -69,15 +73,15 @@ class Receivers:
         self._holding, self._last_command = self._record.read()
         self._joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
-        self._served: frozenset[Endpoint] = frozenset()  # those that our commands go to
-        self._count, self._checked = 0, -inf
-        self._present: frozenset[Endpoint] = frozenset()
-        self._seen: dict[str, float] = {}  # since when, by process
+        self.present: frozenset[Endpoint] = frozenset()
+        self.are_incomplete = False
+        self._served: frozenset[Endpoint] = frozenset()  # the present ones that commands went to
+        self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
+        self._first_seen: dict[str, float] = {}  # by process
         self._early: set[str] = set()  # processes that may be older than this node
-        self._since = monotonic()
-        self.are_unknown = False
-        rmw = get_rmw_implementation_identifier()
-        self._has_participants = rmw.startswith(WITH_PARTICIPANTS)
+        self._has_looked = False
+        self._count, self._checked, self._since = 0, -inf, monotonic()
+        self._has_participants = get_rmw_implementation_identifier().startswith(WITH_PARTICIPANTS)
 
     def have_changed(self, controller: str) -> bool:
         """
@@ -88,23 +92,17 @@ class Receivers:
         checked, self._checked = self._checked, monotonic()
         count = self._publisher.handle.get_subscription_count()
         is_same = count == self._count and self._checked - checked < LONGEST_CYCLE
-        if is_same and not self.are_unknown:
-            return False
-        return self.poll(controller)
+        return not (is_same and not self.are_incomplete) and self.poll(controller)
 
     def poll(self, controller: str) -> bool:
         """Look who receives the commands; parameter and result are those of have_changed()."""
-        self._count = self._publisher.handle.get_subscription_count()
         self._look(controller)
-        self.are_unknown = any(
-            not each.node and monotonic() - self._seen[each.process] < NAME_DISCOVERY_TIME
-            for each in self._others(self._served))
-        if self.are_unknown:
+        if self.are_incomplete:
             return False
-        if not self._present:  # whoever comes back holds what it received until now
+        if not self.present:  # whoever comes back holds what it received until now
             self._served = frozenset()
             return False
-        return self._is_replaced(self._served)
+        return self._are_replaced(self._served)
 
     def evidence(self) -> Evidence:
         """Return what is known of the effort that the receivers hold."""
@@ -112,16 +110,15 @@ class Receivers:
             self._last_command = dict(zip(self._joints, self._effort.tolist()))
         return Evidence(self._receiver(), self._last_command)
 
-    def served(self, joints: Sequence[str], effort: np.ndarray) -> None:
+    def record(self, joints: Sequence[str], effort: np.ndarray) -> None:
         """
-        Record that a command was sent.
+        Record a command that was sent to the present receivers.
 
         :param effort: shape (joints,) [Nm or N]; the array is kept and must not change.
         """
-        if not self._present:
-            return
-        if self._served != self._present or self._joints != joints:
-            self._served = self._holding = self._present
+        if self._served != self.present or self._joints != joints:
+            self._served = self._holding = self.present
+            self._names |= {endpoint.node for endpoint in self.present}
             self._joints = tuple(joints)
             self._record.begin(self._joints, self._holding)
         self._effort = effort
@@ -133,49 +130,72 @@ class Receivers:
         return self._record.error
 
     def _receiver(self) -> Receiver:
-        others = self._others(self._holding)
-        if self._present and not others:
+        others = _others(self.present, self._holding)
+        if not self.present:
+            return Receiver.NONE
+        if not others:
             return Receiver.SAME
+        if not self._has_participants:
+            return Receiver.UNKNOWN
         are_younger = not any(each.process in self._early for each in others)
-        has_successor = bool(self._holding) and self._is_replaced(self._holding)
+        has_successor = bool(self._holding) and self._are_replaced(self._holding)
         return Receiver.NEW if are_younger or has_successor else Receiver.UNKNOWN
 
-    def _is_replaced(self, earlier: frozenset[Endpoint]) -> bool:
+    def _are_replaced(self, earlier: frozenset[Endpoint]) -> bool:
         """
         Tell whether the present receivers are others than earlier ones.
 
         After a crash, DDS lists an earlier one for some time beside its successor, which has the
         same name.  Others that are added, such as recorders, replace nobody.
         """
-        others = self._others(earlier)
-        names = {endpoint.node for endpoint in earlier if endpoint.node}
-        return len(others) == len(self._present) or any(each.node in names for each in others)
-
-    def _others(self, earlier: frozenset[Endpoint]) -> list[Endpoint]:
-        """Return the present receivers in other processes; names may be discovered later."""
-        processes = {endpoint.process for endpoint in earlier}
-        return [endpoint for endpoint in self._present if endpoint.process not in processes]
+        others = _others(self.present, earlier)
+        return len(others) == len(self.present) or any(
+            each.node in self._names for each in others if each.node)
 
     def _look(self, controller: str) -> None:
-        """Find the receivers; where one has the controller's name, others only listen."""
-        topic = self._publisher.topic_name
+        """Find the receivers."""
+        topic, now = self._publisher.topic_name, monotonic()
+        count = self._publisher.handle.get_subscription_count()
+        found = self._endpoints(self._node.get_subscriptions_info_by_topic(topic))
+        self._note_processes(topic, found, now)
         suffix = '/' + (controller or topic.rsplit('/', 1)[0]).strip('/')
-        found = frozenset(map(self._endpoint, self._node.get_subscriptions_info_by_topic(topic)))
         named = frozenset(each for each in found if each.node.endswith(suffix))
-        self._present = named or found
-        processes = {endpoint.process for endpoint in self._present}
-        if monotonic() - self._since < DISCOVERY_TIME or not self._has_participants:
-            own_name = self._node.get_fully_qualified_name()
-            own = {each.process for each in map(
-                self._endpoint, self._node.get_publishers_info_by_topic(topic))
-                if each.node == own_name}
-            self._early |= processes - self._seen.keys() - own
-        for process in processes:
-            self._seen.setdefault(process, monotonic())
+        is_named = bool(named) or any(name.endswith(suffix) for name in self._names)
+        self.present = named if is_named else found
+        self.are_incomplete = len(found) < count or any(
+            not each.node and now - self._first_seen[each.process] < NAME_DISCOVERY_TIME
+            for each in found)
+        self._count = count
 
-    def _endpoint(self, info: TopicEndpointInfo) -> Endpoint:
+    def _note_processes(self, topic: str, found: frozenset[Endpoint], now: float) -> None:
+        """Note since when processes are known; those of the robot's driver, too."""
+        processes = {endpoint.process for endpoint in found}
+        if now - self._since < DISCOVERY_TIME or not self._has_looked:
+            own_name = self._node.get_fully_qualified_name()
+            own = {each.process for each in self._endpoints(
+                self._node.get_publishers_info_by_topic(topic)) if each.node == own_name}
+            states = self._node.resolve_topic_name('joint_states')
+            processes |= {each.process for each in self._endpoints(
+                self._node.get_publishers_info_by_topic(states))}
+            self._early |= processes - self._first_seen.keys() - own
+        self._has_looked = True
+        for process in processes:
+            self._first_seen.setdefault(process, now)
+
+    def _endpoints(self, found: Sequence[TopicEndpointInfo]) -> frozenset[Endpoint]:
+        return frozenset(Endpoint(_name(info), self._process(info)) for info in found)
+
+    def _process(self, info: TopicEndpointInfo) -> str:
         identifier = bytes(info.endpoint_gid)
-        if self._has_participants:
-            identifier = identifier[:PARTICIPANT_BYTES]
-        name = f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-        return Endpoint('' if info.node_name == UNKNOWN_NODE else name, identifier.hex())
+        return (identifier[:PARTICIPANT_BYTES] if self._has_participants else identifier).hex()
+
+
+def _name(info: TopicEndpointInfo) -> str:
+    is_unknown = info.node_name == UNKNOWN_NODE
+    return '' if is_unknown else f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+
+
+def _others(present: frozenset[Endpoint], earlier: frozenset[Endpoint]) -> list[Endpoint]:
+    """Return the present ones in other processes than earlier ones, whatever their names."""
+    processes = {endpoint.process for endpoint in earlier}
+    return [endpoint for endpoint in present if endpoint.process not in processes]

@@ -16,8 +16,8 @@ The last command, in memory that outlives this process.
 
 After a crash the controller holds the last command, and the next process of this node has to start
 from it.  It is written in each cycle to a file that is mapped into memory, in a folder that exists
-only in memory, so that no disk delays the cycle; the file is there until the machine is restarted,
-and then nobody holds anything.
+only in memory, so that no disk delays the cycle.  It is gone after a restart of the machine or of
+the container, and then nobody holds anything.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ from typing import NamedTuple
 import numpy as np
 from ros2_rnea.kernels.cache import check_private
 
+MEMORY = Path('/dev/shm')
+"""A file system in memory, whatever the user's environment is."""
+
 VERSION = 1
-HEADER = 65536
+HEADER = 8192
 """Bytes before the numbers; the header is JSON, padded with spaces."""
 
 SLOTS = 2
@@ -72,9 +75,7 @@ def record_path(node_name: str, environment: Mapping[str, str] = os.environ) -> 
 
     :param node_name: fully qualified.
     """
-    runtime = Path(environment.get('XDG_RUNTIME_DIR', ''))
-    folder = (runtime / 'ros2_rnea' if runtime.is_absolute()
-              else Path(f'/dev/shm/ros2_rnea-{os.geteuid()}'))
+    folder = MEMORY / f'ros2_rnea-{os.geteuid()}'
     domain = environment.get('ROS_DOMAIN_ID', '0')
     return folder / hashlib.sha256(f'{domain} {node_name}'.encode()).hexdigest()[:32]
 
@@ -90,6 +91,7 @@ class CommandRecord:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._slots: np.ndarray | None = None
+        self._unfinished = path.with_suffix(f'.{os.getpid()}')
         self._count = 0
         self.error = ''
 
@@ -117,18 +119,17 @@ class CommandRecord:
         self._slots, self.error = None, ''
         try:
             self._begin(joints, receivers)
-        except OSError as error:
-            self.error = f'{self._path}: {error.strerror or error}'
+        except (OSError, ValueError) as error:
+            self._give_up(error)
 
     def _begin(self, joints: Sequence[str], receivers: frozenset[Endpoint]) -> None:
         header = json.dumps(
             {'version': VERSION, 'joints': list(joints), 'receivers': sorted(receivers)}).encode()
         if len(header) > HEADER:
             raise OSError(f'{len(header)} bytes are too many for the header of a record')
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path.parent.mkdir(mode=0o700, exist_ok=True)
         check_private(os.stat(self._path.parent, follow_symlinks=False))
         size = HEADER + SLOTS * (1 + len(joints)) * np.dtype(float).itemsize
-        self._unfinished = self._path.with_suffix(f'.{os.getpid()}')
         self._unfinished.write_bytes(header.ljust(HEADER) + bytes(size - HEADER))
         with self._unfinished.open('r+b') as file:
             memory = mmap(file.fileno(), size)
@@ -145,5 +146,15 @@ class CommandRecord:
         slot[1:] = effort
         slot[0] = self._count
         if self._count == 1:
-            with suppress(OSError):
+            try:
                 self._unfinished.replace(self._path)
+            except OSError as error:
+                self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """Go on without a record, and without the previous one, which is no longer true."""
+        self._slots = None
+        self.error = f'{self._path}: {getattr(error, "strerror", None) or error}'
+        for path in (self._unfinished, self._path):
+            with suppress(OSError):
+                path.unlink()

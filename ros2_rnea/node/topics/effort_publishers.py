@@ -59,14 +59,15 @@ class EffortPublishers:
         """Tell whether ~/commands is published."""
         return self._commands is not None
 
-    def send(self, effort: np.ndarray, stamp: tuple[int, int]) -> None:
+    def send(self, effort: np.ndarray, stamp: tuple[int, int], is_command: bool) -> None:
         """
         Publish an effort.
 
         :param effort: shape (joints,) [Nm or N].
         :param stamp: of the joint state that caused it, in s and ns.
+        :param is_command: whether to publish it on ~/commands, too.
         """
-        if self._commands is not None:
+        if is_command and self._commands is not None:
             self._commands.send(effort)
         self._effort.send(effort, stamp)
 

@@ -19,6 +19,8 @@ Each rule by itself, and the policy that starts by them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
@@ -168,6 +170,32 @@ def test_restart_follows_the_evidence_of_that_moment():
     ride.policy.restart()
     count = len(ride.sent)
     assert ride.go(3).decision.status is Status.UNKNOWN_START and len(ride.sent) == count
+
+
+def test_efforts_that_were_measured_before_a_restart_do_not_count():
+    ride = Ride(Evidence(), start_from=StartFrom.MEASURED).go(1, efforts=GRAVITY)
+    np.testing.assert_allclose(ride.sent[0], GRAVITY, atol=1e-12)
+    ride.policy.restart()
+    ride.policy.decide(Instant(ride.time, ride.time))
+    assert not ride.policy.has_start
+
+
+@pytest.mark.parametrize('start_from, kept', [
+    (StartFrom.GRAVITY, False), (StartFrom.MEASURED, False), (StartFrom.AUTOMATIC, True)])
+def test_start_is_found_anew_after_a_pause_where_the_state_determines_it(start_from, kept):
+    ride = Ride(HELD, start_from=start_from).go(3, efforts=GRAVITY)
+    settings = ride.policy.settings
+    ride.policy.change_settings(replace(settings, enabled=False))
+    ride.go(400, efforts=GRAVITY)
+    assert ride.decision.status is Status.DISABLED and ride.policy.has_start is kept
+
+
+def test_start_from_which_nothing_was_sent_is_void():
+    ride = Ride(HELD)
+    ride.policy._ramp.start_at(np.ones(2))
+    assert ride.policy.has_start
+    ride.policy._ramp.pause()
+    assert not ride.policy.has_start
 
 
 def test_start_is_kept_by_another_policy_for_the_same_joints_alone():

@@ -1,0 +1,222 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Who receives the commands, over a graph that changes as discovery and crashes let it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.effort.start_effort import Receiver
+from ros2_rnea.node.controllers import receivers
+from ros2_rnea.node.controllers.receivers import NAME_DISCOVERY_TIME, Receivers, UNKNOWN_NODE
+from ros2_rnea.node.topics import command_record
+
+JOINTS = ('shoulder', 'elbow')
+TOPIC = '/effort_controller/commands'
+C, RECORDER = 'effort_controller', 'recorder'
+
+
+class Graph:
+    """A node and its publisher, to which the endpoints of a list are discovered."""
+
+    topic_name = TOPIC
+
+    def __init__(self):
+        self.endpoints, self.drivers, self.count = [], [], None
+        self.handle = SimpleNamespace(get_subscription_count=lambda: (
+            len(self.endpoints) if self.count is None else self.count))
+
+    def get_fully_qualified_name(self):
+        return '/inverse_dynamics'
+
+    def resolve_topic_name(self, name):
+        return f'/{name}'
+
+    def get_subscriptions_info_by_topic(self, topic):
+        assert topic == TOPIC
+        return [self.info(*endpoint) for endpoint in self.endpoints]
+
+    def get_publishers_info_by_topic(self, topic):
+        return [self.info(*endpoint) for endpoint in self.drivers
+                if topic == '/joint_states'] + (
+            [self.info('inverse_dynamics', 1)] if topic == TOPIC else [])
+
+    def info(self, name, process, entity=0):
+        return SimpleNamespace(
+            node_name=name, node_namespace='/', endpoint_gid=[process] * 12 + [entity] * 4)
+
+
+class Watch:
+    """Receivers on a graph, with a clock that a test sets."""
+
+    def __init__(self, monkeypatch, tmp_path, rmw='rmw_fastrtps_cpp'):
+        self.time = 100.0
+        monkeypatch.setattr(receivers, 'monotonic', lambda: self.time)
+        monkeypatch.setattr(receivers, 'get_rmw_implementation_identifier', lambda: rmw)
+        monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
+        self.graph = Graph()
+        self.start()
+
+    def start(self):
+        """Start the node, again."""
+        self.receivers = Receivers(self.graph, self.graph)
+
+    def after(self, seconds, *endpoints):
+        """Let the graph change, and return whether a cycle sees others."""
+        self.time += seconds
+        self.graph.endpoints = [*endpoints]
+        return self.receivers.have_changed('')
+
+    def send(self, *effort):
+        self.receivers.record(JOINTS, np.array(effort))
+
+    @property
+    def knows(self):
+        evidence = self.receivers.evidence()
+        return evidence.receiver, tuple(evidence.last_command.values())
+
+
+@pytest.fixture
+def watch(monkeypatch, tmp_path):
+    return Watch(monkeypatch, tmp_path)
+
+
+def test_first_receiver_may_be_older_unless_it_comes_late(watch):
+    assert watch.knows == (Receiver.NONE, ())
+    assert watch.after(1.0, (C, 7))
+    assert watch.knows == (Receiver.UNKNOWN, ())
+    watch.send(3.0, 4.0)
+    assert not watch.after(0.001, (C, 7))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_receiver_that_comes_late_is_new(watch):
+    watch.after(1.0)
+    assert watch.after(20.0, (C, 7))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_whoever_is_there_at_the_first_look_may_be_older_however_late_that_is(watch):
+    assert watch.after(60.0, (C, 7))
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_controller_that_is_loaded_late_in_the_process_of_the_driver_may_hold_something(watch):
+    watch.graph.drivers = [('joint_state_broadcaster', 7)]
+    watch.after(1.0)
+    assert watch.after(60.0, (C, 7))
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_receiver_in_the_process_of_this_node_is_not_older(watch):
+    watch.after(0.0, (C, 1))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_node_that_was_killed_finds_what_its_receiver_holds(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert watch.after(1.0, (C, 7))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_successor_of_the_recorded_receiver_is_new_even_while_that_is_still_listed(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert watch.after(1.0, (C, 7), (C, 8))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_successor_is_recognized_while_its_predecessor_is_still_listed(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    assert not watch.after(20.0, (C, 7), (UNKNOWN_NODE, 8))
+    assert watch.receivers.are_incomplete
+    assert watch.after(0.002, (C, 7), (C, 8))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_receiver_without_a_name_is_waited_for_a_short_time_only(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.after(1.0, (C, 7), (UNKNOWN_NODE, 8))
+    assert watch.receivers.are_incomplete
+    assert not watch.after(1.1 * NAME_DISCOVERY_TIME, (C, 7), (UNKNOWN_NODE, 8))
+    assert not watch.receivers.are_incomplete
+
+
+def test_graph_that_lags_behind_is_looked_at_in_each_cycle(watch):
+    watch.after(1.0)
+    watch.graph.count = 1
+    assert not watch.after(0.001)
+    assert watch.receivers.are_incomplete and not watch.receivers.present
+    assert watch.after(0.001, (C, 7))
+    assert not watch.receivers.are_incomplete
+
+
+def test_recorder_is_nobody_while_the_controller_is_unloaded(watch):
+    watch.after(1.0, (C, 7), (RECORDER, 9))
+    watch.send(3.0, 4.0)
+    assert not watch.after(1.0, (RECORDER, 9))
+    assert not watch.receivers.present
+    assert watch.after(1.0, (RECORDER, 9), (C, 7, 5))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_recorder_is_nobody_after_a_crash_either(watch):
+    watch.after(1.0, (C, 7), (RECORDER, 9))
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert not watch.after(1.0, (RECORDER, 9))
+    assert not watch.receivers.present
+    assert watch.after(1.0, (RECORDER, 9), (C, 7))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_without_the_controllers_name_who_is_added_replaces_nobody(watch):
+    driver = ('motor_driver', 7)
+    assert watch.after(1.0, driver)
+    watch.send(3.0, 4.0)
+    assert not watch.after(1.0, driver, (RECORDER, 9))
+    watch.send(3.0, 5.0)
+    assert not watch.after(1.0, (RECORDER, 9))
+    watch.send(3.0, 6.0)
+    assert watch.after(20.0, (RECORDER, 9), ('motor_driver', 8))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_network_that_is_cut_for_a_while_changes_nothing_that_is_held(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    assert not watch.after(1.0)
+    assert watch.after(30.0, (C, 7))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_receiver_that_takes_the_place_of_another_in_a_pause_is_seen(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    assert watch.after(20.0, (C, 8))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_without_participants_a_loaded_controller_may_hold_something(monkeypatch, tmp_path):
+    watch = Watch(monkeypatch, tmp_path, 'rmw_zenoh_cpp')
+    watch.after(1.0, (C, 7, 1))
+    watch.send(3.0, 4.0)
+    watch.after(1.0)
+    assert watch.after(30.0, (C, 7, 2))
+    assert watch.knows[0] is Receiver.UNKNOWN
