@@ -17,9 +17,9 @@ The processes that receive ~/commands, and what is known of the effort that they
 A controller without a timeout holds its last command for as long as its process lives.  Processes
 are told apart by the identifiers of their participants in DDS, which are never used again.
 
-Two rules keep others than the controller from being taken for it.  Once a receiver with the name of
-the controller has been seen, only receivers of that name count; others, such as recorders, listen.
-And while the discovery of a receiver is not complete, it is looked for in every cycle.
+Two rules keep others than the controller from being taken for it.  Once a receiver with the
+controller's name has been seen, only receivers of that name count; others, such as recorders,
+only listen.  And while a receiver is being discovered, the node looks again in every cycle.
 """
 
 from __future__ import annotations
