@@ -177,7 +177,7 @@ class InverseDynamicsNode(Node):
         started = perf_counter()
         has_commands = self._effort_publishers.has_commands
         has_start = self._check_start(policy) if has_commands else policy.has_start
-        if has_commands and self._receivers.are_incomplete:  # for some milliseconds
+        if has_commands and self._receivers.are_incomplete:
             return
         try:
             decision = policy.decide(now)
@@ -196,7 +196,8 @@ class InverseDynamicsNode(Node):
 
     def _check_start(self, policy: FeedforwardPolicy) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
-        if self._receivers.have_changed(self._controllers.effort_controller):
+        if self._receivers.have_changed(
+                self._controllers.effort_controller, policy.is_sending):
             policy.restart()
         if not policy.has_start:
             policy.evidence = self._receivers.evidence()
@@ -271,7 +272,8 @@ class InverseDynamicsNode(Node):
 
     def _poll_receivers(self) -> None:
         """Look for receivers from the start on, to know which of them are older than this node."""
-        has_changed = self._receivers.poll(self._controllers.effort_controller)
+        is_sending = self.policy is not None and self.policy.is_sending
+        has_changed = self._receivers.poll(self._controllers.effort_controller, is_sending)
         if has_changed and self.policy is not None and self._effort_publishers.has_commands:
             self.policy.restart()
         error = self._receivers.record_error

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.effort.start_effort import Receiver
 from ros2_rnea.node.controllers import receivers
-from ros2_rnea.node.controllers.receivers import NAME_DISCOVERY_TIME, Receivers, UNKNOWN_NODE
+from ros2_rnea.node.controllers.receivers import LONGEST_PAUSE, LONGEST_WAIT, Receivers, UNKNOWN_NODE
 from ros2_rnea.node.topics import command_record
 
 JOINTS = ('shoulder', 'elbow')
@@ -61,7 +61,7 @@ class Watch:
     """Receivers on a graph, with a clock that a test sets."""
 
     def __init__(self, monkeypatch, tmp_path, rmw='rmw_fastrtps_cpp'):
-        self.time = 100.0
+        self.time, self.is_sending = 100.0, True
         monkeypatch.setattr(receivers, 'monotonic', lambda: self.time)
         monkeypatch.setattr(receivers, 'get_rmw_implementation_identifier', lambda: rmw)
         monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
@@ -76,7 +76,7 @@ class Watch:
         """Let the graph change, and return whether a cycle sees others."""
         self.time += seconds
         self.graph.endpoints = [*endpoints]
-        return self.receivers.have_changed('')
+        return self.receivers.have_changed('', self.is_sending)
 
     def send(self, *effort):
         self.receivers.record(JOINTS, np.array(effort))
@@ -149,12 +149,15 @@ def test_successor_is_recognized_while_its_predecessor_is_still_listed(watch):
     assert watch.knows[0] is Receiver.NEW
 
 
-def test_receiver_without_a_name_is_waited_for_a_short_time_only(watch):
+@pytest.mark.parametrize(('is_sending', 'pause'), [(True, LONGEST_PAUSE), (False, LONGEST_WAIT)])
+def test_receiver_without_a_name_is_waited_for_a_short_time_only(watch, is_sending, pause):
+    watch.is_sending = is_sending
     watch.after(1.0, (C, 7))
     watch.send(3.0, 4.0)
     watch.after(1.0, (C, 7), (UNKNOWN_NODE, 8))
+    watch.after(0.5 * pause, (C, 7), (UNKNOWN_NODE, 8))
     assert watch.receivers.are_incomplete
-    assert not watch.after(1.1 * NAME_DISCOVERY_TIME, (C, 7), (UNKNOWN_NODE, 8))
+    assert not watch.after(1.1 * pause, (C, 7), (UNKNOWN_NODE, 8))
     assert not watch.receivers.are_incomplete
 
 
@@ -165,6 +168,18 @@ def test_graph_that_lags_behind_is_looked_at_in_each_cycle(watch):
     assert watch.receivers.are_incomplete and not watch.receivers.present
     assert watch.after(0.001, (C, 7))
     assert not watch.receivers.are_incomplete
+
+
+@pytest.mark.parametrize(('is_sending', 'pause'), [(True, LONGEST_PAUSE), (False, LONGEST_WAIT)])
+def test_graph_that_stays_behind_stops_the_cycle_for_a_short_time_only(watch, is_sending, pause):
+    watch.is_sending = is_sending
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.graph.count = 2
+    assert not watch.after(0.001, (C, 7)) and watch.receivers.are_incomplete
+    for _ in range(3):
+        assert not watch.after(1.1 * pause, (C, 7))
+        assert not watch.receivers.are_incomplete
 
 
 def test_recorder_is_nobody_while_the_controller_is_unloaded(watch):

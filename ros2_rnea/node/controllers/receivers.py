@@ -39,8 +39,16 @@ from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record
 DISCOVERY_TIME = 10.0
 """A process that is discovered later than this after the start of this node [s] is younger."""
 
-NAME_DISCOVERY_TIME = 0.1
-"""How long the name of a receiver's node may be unknown [s]; DDS sends it after the endpoint."""
+LONGEST_WAIT = 5.0
+"""
+How long a receiver that is known in part is waited for before efforts are sent again [s].
+
+Its endpoint and the name of its node become known one after the other; where a process of that
+name has crashed, that may take seconds.
+"""
+
+LONGEST_PAUSE = 0.1
+"""The same while efforts are being sent [s]: the controller holds the last one meanwhile."""
 
 LONGEST_CYCLE = 0.01
 """In a pause that is longer [s], one receiver may have taken the place of another."""
@@ -61,8 +69,8 @@ class Receivers:
 
     :param publisher: of ~/commands.
     :ivar present: the receivers, as far as they are discovered.
-    :ivar are_incomplete: whether one is being discovered, which takes some milliseconds; it may be
-        the controller, started again.
+    :ivar are_incomplete: whether one is being discovered; it may be the controller, started again,
+        so that nothing should be sent meanwhile.
     """
 
     def __init__(self, node: Node, publisher: Publisher) -> None:
@@ -80,23 +88,25 @@ class Receivers:
         self._first_seen: dict[str, float] = {}  # by process
         self._early: set[str] = set()  # processes that may be older than this node
         self._has_looked = False
+        self._complete_at = -inf
         self._count, self._checked, self._since = 0, -inf, monotonic()
         self._has_participants = get_rmw_implementation_identifier().startswith(WITH_PARTICIPANTS)
 
-    def have_changed(self, controller: str) -> bool:
+    def have_changed(self, controller: str, is_sending: bool) -> bool:
         """
         Tell, in each cycle, whether the commands go to others than until now.
 
         :param controller: the name of the node that receives them; empty: it is not known.
+        :param is_sending: whether the last cycle sent an effort.
         """
         checked, self._checked = self._checked, monotonic()
         count = self._publisher.handle.get_subscription_count()
         is_same = count == self._count and self._checked - checked < LONGEST_CYCLE
-        return not (is_same and not self.are_incomplete) and self.poll(controller)
+        return not (is_same and not self.are_incomplete) and self.poll(controller, is_sending)
 
-    def poll(self, controller: str) -> bool:
-        """Look who receives the commands; parameter and result are those of have_changed()."""
-        self._look(controller)
+    def poll(self, controller: str, is_sending: bool) -> bool:
+        """Look who receives the commands; parameters and result are those of have_changed()."""
+        self._look(controller, LONGEST_PAUSE if is_sending else LONGEST_WAIT)
         if self.are_incomplete:
             return False
         if not self.present:  # whoever comes back holds what it received until now
@@ -152,8 +162,12 @@ class Receivers:
         return len(others) == len(self.present) or any(
             each.node in self._names for each in others if each.node)
 
-    def _look(self, controller: str) -> None:
-        """Find the receivers."""
+    def _look(self, controller: str, patience: float) -> None:
+        """
+        Find the receivers.
+
+        :param patience: how long one may be known in part only [s].
+        """
         topic, now = self._publisher.topic_name, monotonic()
         count = self._publisher.handle.get_subscription_count()
         found = self._endpoints(self._node.get_subscriptions_info_by_topic(topic))
@@ -162,9 +176,12 @@ class Receivers:
         named = frozenset(each for each in found if each.node.endswith(suffix))
         is_named = bool(named) or any(name.endswith(suffix) for name in self._names)
         self.present = named if is_named else found
-        self.are_incomplete = len(found) < count or any(
-            not each.node and now - self._first_seen[each.process] < NAME_DISCOVERY_TIME
-            for each in found)
+        if len(found) >= count:
+            self._complete_at = now
+        since = [self._first_seen[each.process] for each in found if not each.node]
+        if len(found) < count:
+            since.append(self._complete_at)
+        self.are_incomplete = any(now - each < patience for each in since)
         self._count = count
 
     def _note_processes(self, topic: str, found: frozenset[Endpoint], now: float) -> None:

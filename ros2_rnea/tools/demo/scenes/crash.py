@@ -19,7 +19,7 @@ from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.figures import Episode, Section
 from ros2_rnea.tools.demo.stage import Stage
 
-HOLDING = 0.5
+HOLDING = 1.5
 """How long the node holds the arm before it is killed [s]."""
 
 DEAD = 0.5
