@@ -24,7 +24,8 @@ REACH = 0.5
 SPEED = 0.5
 
 FOR_RANDOM_STATES = {
-    'start_from': 'zero', 'path_tolerance': 0.0, 'path_tolerance_prismatic': 0.0}
+    'start_from': 'zero', 'plausible_speed_factor': 0.0, 'path_tolerance': 0.0,
+    'path_tolerance_prismatic': 0.0}
 """Parameters with which the node follows a trajectory although states and efforts are random."""
 
 

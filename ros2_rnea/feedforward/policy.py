@@ -52,6 +52,7 @@ from ros2_rnea.feedforward.state.joint_index_map import (
 )
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
+from ros2_rnea.feedforward.state.plausibility import Plausibility
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.results import EffortTerms
@@ -91,6 +92,8 @@ class FeedforwardPolicy:
             robot, (*self.controlled, *others), settings.assumed_positions)
         self.states = JointStates(
             self.controlled, (*others, *robot.tree.mimics), settings.state_timeout)
+        self._plausibility = Plausibility(
+            self.controlled, [body.limits for body in self._bodies], self._continuous)
         self._measured = self.states.measured[:, :n]  # a view: the controlled joints
         self._measured_q = self._measured[0]
         self._single_count = n + len(others)
@@ -117,6 +120,10 @@ class FeedforwardPolicy:
         """Set everything that follows from the settings, without the state it had before."""
         self.settings = settings
         self.states.timeout = settings.state_timeout
+        self.states.plausibility = None
+        if settings.plausible_speed_factor:
+            self.states.plausibility = self._plausibility
+            self._plausibility.set_speed_factor(settings.plausible_speed_factor)
         self.wrenches = ExternalWrenches(self.robot.tree, settings.wrenches)
         self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
         self.gravity = np.array(settings.gravity)
@@ -240,6 +247,9 @@ class FeedforwardPolicy:
         :raises MessageError: where the message is refused.
         """
         has_controlled = self.states.update(measured, now.steady)
+        if self._plausibility.has_believed:
+            self._plausibility.has_believed = False
+            self.blend()
         return has_controlled and self.states.is_fresh(now.steady)
 
     def take_trajectory(self, command: TrajectoryCommand, now: Instant) -> None:

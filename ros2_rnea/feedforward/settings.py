@@ -224,6 +224,8 @@ class Settings:
         reading on.
     :ivar gravity_time_constant: of the low-pass filter for an accelerometer's readings [s].
     :ivar state_timeout: a measured state is fresh for this long [s].
+    :ivar plausible_speed_factor: multiple of the description's velocity limits beyond which a
+        measured motion is not believed; 0: all are.
     :ivar lookahead: how far ahead of now the desired motion is sampled [s].
     :ivar hold_tolerance: largest distance from the end of a motion at which the end is held, and
         not the measured position [rad or m].
@@ -280,6 +282,7 @@ class Settings:
     gravity_from_imu: bool = False
     gravity_time_constant: float = 0.5
     state_timeout: float = 0.1
+    plausible_speed_factor: float = 3.0
     lookahead: float = 0.0
     hold_tolerance: float = 0.1
     path_tolerance: float = 0.2
@@ -443,7 +446,7 @@ HIGHEST_GAIN = 1e6
 _SHARES = ('effort_limit_factor', 'wrench_gain', 'wrench_effort_share')
 
 _FINITE = (
-    'state_timeout', 'lookahead', 'hold_tolerance', 'path_tolerance',
+    'state_timeout', 'plausible_speed_factor', 'lookahead', 'hold_tolerance', 'path_tolerance',
     'path_tolerance_prismatic', 'controller_state_timeout',
     'gravity_time_constant', 'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
     'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',

@@ -145,6 +145,12 @@ SPECIFICATIONS = (
         'without a timeout hold it for ever. gravity (what holds the last measured state), zero, '
         'or none (nothing more is sent, so that the effort of a motion may be held).'),
     Specification(
+        'plausible_speed_factor', _DEFAULT.plausible_speed_factor,
+        'A measured position is refused if the joint would have moved faster than this times its '
+        'velocity limit, or is far outside its range. Three such messages that agree are '
+        'believed, unless they are far outside. 0: all positions are believed.',
+        0.0, 1e3),
+    Specification(
         'state_depth', 10,
         'Queue depth of joint_states. All states that are queued are used for one command, so '
         'that several publishers can share the topic.',

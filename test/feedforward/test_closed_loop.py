@@ -27,6 +27,7 @@ from ros2_rnea.feedforward.settings import Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM
+from unchecked import UNCHECKED
 
 JOINTS = ('shoulder', 'elbow')
 START = np.array([0.3, -0.8])
@@ -49,7 +50,7 @@ def deflection(size: float, **settings) -> np.ndarray:
     policy = FeedforwardPolicy(robot, Settings(
         joints=JOINTS, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
         velocity_gains=(20.0,), gravity=GRAVITY, velocity_limit_factor=inf, blend_time=0.0,
-        hold_tolerance=10.0, **settings))
+        hold_tolerance=10.0, **{**UNCHECKED, **settings}))
     disturbance = 0.5 * robot.effort_limits
     q, qd, positions = START.copy(), np.zeros(2), []
     for count in range(1000):

@@ -20,6 +20,7 @@ from math import inf
 from decisions import limited_joints
 import numpy as np
 import pytest
+from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
@@ -264,6 +265,45 @@ def test_a_controller_that_was_lost_off_its_reference_is_let_be_without_a_step()
     ride.go(PERIOD, q=(1.3, 0.2))
     assert ride.decision.status is Status.CONTROLLER_LOST
     np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
+
+
+# ---- positions that cannot be -------------------------------------------------------------------
+
+
+def test_a_glitch_changes_no_effort_and_a_new_place_is_blended_in():
+    ride = Ride(plausible_speed_factor=3.0, effort_rate_limit=inf).go(1.0)
+    far = (Q[0], Q[1] + 1.0)
+    for count in range(200):
+        ride.time += PERIOD
+        q = far if count % 50 == 0 else Q
+        try:
+            ride.policy.take_joint_state(MeasuredJoints(JOINTS, q), ride.now)
+        except MessageError:
+            assert q is far
+        ride.sent.append(ride.policy.decide(ride.now).effort)
+    np.testing.assert_allclose(ride.sent[-200:], np.tile(GRAVITY, (200, 1)))
+    for believed in (False, False, True):
+        ride.time += PERIOD
+        message = MeasuredJoints(JOINTS, far)
+        if believed:
+            ride.policy.take_joint_state(message, ride.now)
+        else:
+            with pytest.raises(MessageError, match='elbow'):
+                ride.policy.take_joint_state(message, ride.now)
+    ride.go(PERIOD, far)
+    ride.is_at(GRAVITY)
+    ride.go(0.6, far).is_at(ARM_ROBOT.gravity(far))
+
+
+def test_refused_positions_do_not_keep_the_state_fresh():
+    ride = Ride(plausible_speed_factor=3.0).go(1.0)
+    for count in range(200):
+        ride.time += PERIOD
+        with pytest.raises(MessageError):
+            ride.policy.take_joint_state(
+                MeasuredJoints(JOINTS, (Q[0] - 9.0 * (-1.0)**count, Q[1])), ride.now)
+        decision = ride.policy.decide(ride.now)
+    assert decision.status is Status.STALE
 
 
 # ---- a robot that leaves its path ---------------------------------------------------------------

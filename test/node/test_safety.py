@@ -196,6 +196,28 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
     assert 'shoulder' in arm.told('joint limits')
 
 
+# ---- plausible_speed_factor ---------------------------------------------------------------------
+
+
+def test_a_position_that_cannot_be_is_refused_counted_and_named_and_three_are_believed(bench):
+    arm = arm_at_work(bench, plausible_speed_factor=0.1, state_timeout=5.0)
+    far = [Q[0], Q[1] + 1.5]
+    for refused in (1, 2):
+        arm.state(JOINTS, far)
+        arm.until(lambda expected=refused: arm.refused('joint_states') == expected)
+    assert "'elbow' is at 0.7" in arm.told('joint_states')
+    assert close(arm.answer(JOINTS, Q), GRAVITY)  # so that they were not in succession
+    for refused in (3, 4):
+        arm.state(JOINTS, far)
+        arm.until(lambda expected=refused: arm.refused('joint_states') == expected)
+    count = len(arm.commands)
+    held = Robot.from_urdf(ARM).gravity(far)
+    arm.until(lambda: close(arm.answer(JOINTS, far), held))
+    assert close(arm.commands[count], GRAVITY)
+    assert arm.refused('joint_states') == 4
+    assert largest_step(arm) < 10.1
+
+
 # ---- path_tolerance -----------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.arrays import as_indices, Indices
+from ros2_rnea.feedforward.state.plausibility import Plausibility
 
 MAXIMUM_PLANS = 64
 
@@ -57,6 +58,8 @@ class _Plan(NamedTuple):
     size: int             # number of these joints
     controlled: bool      # whether one of them is a controlled joint
     all_controlled: bool  # whether all controlled joints are among them
+    controlled_count: int        # number of controlled joints, which are the first ones
+    controlled_target: Indices   # of these
 
 
 class JointStates:
@@ -71,6 +74,7 @@ class JointStates:
     :param controlled: names of the controlled joints.
     :param others: names of further joints whose state is of use.
     :param timeout: a state is fresh for this long [s].
+    :param plausibility: of positions of controlled joints; None: all are believed.
     :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
         the first measurement.
     :ivar velocities: likewise [rad/s or m/s]; zero where a message has none.
@@ -79,9 +83,11 @@ class JointStates:
     """
 
     def __init__(
-            self, controlled: Sequence[str], others: Sequence[str], timeout: float) -> None:
+            self, controlled: Sequence[str], others: Sequence[str], timeout: float,
+            plausibility: Plausibility | None = None) -> None:
         self.names = (*controlled, *others)
         self.timeout = timeout
+        self.plausibility = plausibility
         self.measured = np.zeros((2, len(self.names)))
         self.positions, self.velocities = self.measured
         self.positions[:] = np.nan
@@ -96,7 +102,8 @@ class JointStates:
         self._places = np.arange(len(self.names))
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._last_names: Sequence[str] | None = None
-        self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False)
+        self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False,
+                                controlled_count=0, controlled_target=slice(0))
         self._summarize()
 
     def update(self, message: MeasuredJoints, now: float) -> bool:
@@ -106,7 +113,8 @@ class JointStates:
         A position that is not finite is ignored, unless the joint is controlled.  A velocity of
         NaN means that none is measured; joint_state_broadcaster writes it so.  A stamp older than
         that of a fresh state is out of order and refused; after the timeout an older stamp is
-        accepted, because the publisher's clock may have been reset.
+        accepted, because the publisher's clock may have been reset.  A position of a controlled
+        joint that is not plausible is refused.
 
         :param now: time of reception on the steady clock [s].
         :return: whether the message contains a controlled joint.
@@ -129,8 +137,12 @@ class JointStates:
             target = self._places[target]
             self._refuse_unless_others(target[~usable], q[~usable], qd[~usable])
             target, q, qd, moves = target[usable], q[usable], qd[usable], moves[usable]
+        if 0.0 < stamp < self._newest_stamp:
+            self._refuse_late(target, stamp, now)
+        if plan.controlled and self.plausibility is not None:
+            self._check_positions(self.plausibility, plan, message, q, now)
         if stamp:
-            self._take_stamp(target, stamp, now)
+            self._take_stamp(target, stamp)
         self.positions[target] = q
         self.velocities[target] = qd
         self._received[target] = now
@@ -227,12 +239,15 @@ class JointStates:
         if twice:
             raise MessageError(f'joint {twice[0]!r} occurs twice in one message')
         pairs = sorted((self._index[n], i) for i, n in enumerate(names) if n in self._index)
+        controlled = [i for i, _ in pairs if i < self._count]
         plan = _Plan(
             source=as_indices([i for _, i in pairs]),
             target=as_indices([i for i, _ in pairs]),
             size=len(pairs),
-            controlled=any(i < self._count for i, _ in pairs),
-            all_controlled=sum(i < self._count for i, _ in pairs) == self._count)
+            controlled=bool(controlled),
+            all_controlled=len(controlled) == self._count,
+            controlled_count=len(controlled),
+            controlled_target=as_indices(controlled))
         if len(self._plans) >= MAXIMUM_PLANS:
             self._plans.clear()
         self._plans[names] = plan
@@ -246,18 +261,38 @@ class JointStates:
                     f'joint {self.names[joint]!r} has position {position} and velocity '
                     f'{velocity}; both must be finite')
 
-    def _take_stamp(self, target: Indices, stamp: float, now: float) -> None:
-        if stamp >= self._newest_stamp:
-            self._stamps[target] = self._newest_stamp = stamp
+    def _check_positions(
+            self, plausibility: Plausibility, plan: _Plan, message: MeasuredJoints,
+            q: np.ndarray, now: float) -> None:
+        """
+        Refuse positions of controlled joints that are not plausible.
+
+        The time since the last ones is that between the receptions or that between the stamps,
+        whichever is longer: messages may arrive in a burst.
+        """
+        joints = plan.controlled_target
+        new, last = q[:plan.controlled_count], self.positions[joints]
+        if plausibility.is_small(message.names, joints, new, last):
             return
+        ages, stamps = now - self._received[joints], self._stamps[joints]
+        if message.stamp:
+            ages = np.where((stamps > 0.0) & (ages >= 0.0),
+                            np.maximum(ages, message.stamp - stamps), ages)
+        plausibility.check(message.names, joints, new, last, ages, now)
+
+    def _refuse_late(self, target: Indices, stamp: float, now: float) -> None:
+        """Refuse a stamp that is older than that of a fresh state."""
         late = (stamp < self._stamps[target]) & self._are_fresh(now)[target]
         if late.any():
             joint = self._places[target][np.argmax(late)]
             raise MessageError(
                 f'joint {self.names[joint]!r} has a stamp that is '
                 f'{self._stamps[joint] - stamp:.6f} s older than the state already taken')
+
+    def _take_stamp(self, target: Indices, stamp: float) -> None:
         self._stamps[target] = stamp
-        self._newest_stamp = float(self._stamps.max())
+        self._newest_stamp = (
+            stamp if stamp >= self._newest_stamp else float(self._stamps.max()))
 
 
 def _check_lengths(
