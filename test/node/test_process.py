@@ -107,7 +107,7 @@ def test_an_assumed_position_of_no_joint_is_said(start):
 def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
     process = start(
         WITHOUT_INTERFACES, '-p', f'robot_description:={ARM!r}', '-p',
-        'joints:=[shoulder, elbow]', '-r', '__ns:=/bare')
+        'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-r', '__ns:=/bare')
     wait_for_line(process, 'the package ros2_rnea_interfaces is not installed')
     peer = Node('bare_peer', namespace='/bare')
     executor = SingleThreadedExecutor()
@@ -178,7 +178,8 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
         start, program, end, namespace, how):
     process = start(
         program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
-        '-p', f'on_stop:={how}', '-p', 'blend_time:=0.1', '-r', f'__ns:={namespace}_{how}')
+        '-p', 'start_from:=zero', '-p', f'on_stop:={how}', '-p', 'blend_time:=0.1',
+        '-r', f'__ns:={namespace}_{how}')
     gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
     expected = gravity if how == 'gravity' else 0.0 * gravity
     with driver(f'{namespace}_{how}') as (turn, commands):
