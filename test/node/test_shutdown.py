@@ -48,8 +48,8 @@ def ending(bench, monkeypatch):
     publishers = arm.node._effort_publishers
     send, wait = publishers.send, publishers.wait_for_delivery
     monkeypatch.setattr(
-        publishers, 'send', lambda effort, stamp: done.append(effort.tolist()) or send(
-            effort, stamp))
+        publishers, 'send', lambda effort, *more: done.append(effort.tolist()) or send(
+            effort, *more))
     monkeypatch.setattr(
         publishers, 'wait_for_delivery', lambda: done.append('delivered') or wait())
     return arm, instants, done
