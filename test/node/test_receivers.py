@@ -19,7 +19,12 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.effort.start_effort import Receiver
 from ros2_rnea.node.controllers import receivers
-from ros2_rnea.node.controllers.receivers import LONGEST_PAUSE, LONGEST_WAIT, Receivers, UNKNOWN_NODE
+from ros2_rnea.node.controllers.receivers import (
+    LONGEST_PAUSE,
+    LONGEST_WAIT,
+    Receivers,
+    UNKNOWN_NODE,
+)
 from ros2_rnea.node.topics import command_record
 
 JOINTS = ('shoulder', 'elbow')
