@@ -24,6 +24,7 @@ from pathlib import Path
 import tempfile
 import time
 from types import TracebackType
+from typing import Any
 
 from benchmark.errors import BenchmarkError
 from benchmark.node.joint_range import FOR_RANDOM_STATES
@@ -37,6 +38,9 @@ PATIENCE = 30.0
 
 SETTLING = 0.05
 """What the last answers of a block may take to arrive [s]."""
+
+DISCOVERY = 1.0
+"""What DDS may take until a process that has been started knows all others [s]."""
 
 QUEUE_OF_THE_RELAY = 'state_depth:=10'
 """The node would rather drop an old state than answer it; here it answers all, as the relay."""
@@ -103,6 +107,7 @@ class Bench:
         self._robot = robot
         self._stack = ExitStack()
         self._shift = shift()
+        self._changers: dict[str, Process] = {}
 
     def __enter__(self) -> Bench:
         """Start publisher and receiver."""
@@ -145,7 +150,7 @@ class Bench:
 
     def measure(self, subject: Subject, rate: float, seconds: float) -> Block:
         """Publish states at a rate, and return what came of it."""
-        self._receiver.ask('begin', shift=self._shift)
+        self._receiver.ask('begin', robots=subject.namespaces, shift=self._shift)
         processor, start = subject.processor_time(), time.monotonic()
         done = self._publisher.ask('send', robots=subject.namespaces, rate=rate,
                                    seconds=seconds, shift=self._shift)
@@ -158,16 +163,32 @@ class Bench:
 
     def measure_changes(self, subject: Subject, rate: float, seconds: float) -> Block:
         """Publish states while descriptions, payloads and gravity change without end."""
-        urdf = self._robot.urdf
-        other = urdf.replace('<robot ', '<robot  ', 1)  # as good as another one for the node
-        changer = self._start('benchmark.node.changer', 'changer', subject.namespaces[0])
+        changer = self._changer(subject.namespaces[0])
         with ThreadPoolExecutor() as pool:
-            changes = pool.submit(
-                changer.ask, 'change', urdfs=[other, urdf], links=self._robot.links,
-                seconds=seconds)
+            changes = pool.submit(changer, seconds)
             block = self.measure(subject, rate, seconds)
             changes.result()
         return block
+
+    def _changer(self, namespace: str) -> Callable[[float], Any]:
+        """
+        Return what changes a robot for some seconds.
+
+        Its process is started once and has been discovered before a block begins: the publisher
+        of joint states waits up to 0.3 s while DDS discovers another process.
+        """
+        urdf = self._robot.urdf
+        other = urdf.replace('<robot ', '<robot  ', 1)  # as good as another one for the node
+
+        def change(seconds: float) -> Any:
+            return self._changers[namespace].ask(
+                'change', urdfs=[other, urdf], links=self._robot.links, seconds=seconds)
+
+        if namespace not in self._changers:
+            self._changers[namespace] = self._start(
+                'benchmark.node.changer', 'changer', namespace)
+            change(DISCOVERY)
+        return change
 
     def _start(self, module: str, name: str, *arguments: str) -> Process:
         log = self._logs / f'{name}-{len(os.listdir(self._logs))}.log'

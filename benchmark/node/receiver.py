@@ -20,6 +20,8 @@ too, but are not read.  It reads requests as JSON lines from its standard input.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 import json
 import sys
 from threading import Thread
@@ -51,6 +53,7 @@ class Receiver(Node):
         super().__init__('benchmark_receiver')
         self._controller = controller
         self._shift = 0
+        self._measured: set[str] = set()
         self.latencies: list[int] = []
         self.longest_gap = 0
         self._arrived = 0
@@ -60,18 +63,27 @@ class Receiver(Node):
     def listen(self, namespace: str) -> None:
         """Take the efforts of one robot, and have its commands delivered."""
         self.create_subscription(
-            JointState, f'{namespace}/inverse_dynamics/effort', self._on_effort, QUEUE, raw=True)
+            JointState, f'{namespace}/inverse_dynamics/effort',
+            partial(self._on_effort, namespace), QUEUE, raw=True)
         self._controller.create_subscription(
             Float64MultiArray, f'{namespace}/inverse_dynamics/commands', _ignore, 1)
 
-    def begin(self, shift: int) -> None:
-        """Begin anew, with stamps that are so far from the monotonic clock [ns]."""
+    def begin(self, namespaces: Sequence[str], shift: int) -> None:
+        """
+        Begin anew, with stamps that are so far from the monotonic clock [ns].
+
+        :param namespaces: of the robots whose answers count; a node that is not measured at
+            present still fades its effort out after its own last state.
+        """
+        self._measured = set(namespaces)
         self._shift = shift
         self.latencies = []
         self.longest_gap = self._arrived = 0
 
-    def _on_effort(self, message: bytes) -> None:
+    def _on_effort(self, namespace: str, message: bytes) -> None:
         now = time.monotonic_ns()
+        if namespace not in self._measured:
+            return
         self.latencies.append(now + self._shift - read_stamp(message))
         if self._arrived:
             self.longest_gap = max(self.longest_gap, now - self._arrived)
@@ -96,7 +108,7 @@ def obey(receiver: Receiver) -> None:
             for name in order['robots']:
                 receiver.listen(name)
         elif order['do'] == 'begin':
-            receiver.begin(order['shift'])
+            receiver.begin(order['robots'], order['shift'])
         elif order['do'] == 'report':
             answer = {'latencies': receiver.latencies, 'states': receiver.states,
                       'longest_gap': receiver.longest_gap}
