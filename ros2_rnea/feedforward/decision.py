@@ -19,14 +19,15 @@ from enum import Enum
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.results import tuple_of_terms
 
 
 class Instant(NamedTuple):
-    """One moment on both clocks of the node [s]."""
+    """One moment on both clocks of the node."""
 
-    steady: float  # for ages and timeouts; it jumps only with simulated time
-    ros: float     # for the stamps of trajectories
+    steady: float  # [s] for ages and timeouts; it jumps only with simulated time
+    ros: RosTime   # for the stamps of trajectories
 
 
 class Status(Enum):

@@ -78,7 +78,7 @@ class Densifier:
         self._v_index = v_index
         self._tolerances = tolerances
         self._most_samples = most_samples
-        self._step = max(_COARSEST, along.trajectory.end / _LARGEST_GRID)
+        self._step = max(_COARSEST, along.trajectory.duration / _LARGEST_GRID)
 
     def segment(self, here: Samples, there: Samples) -> Segment:
         """

@@ -91,12 +91,12 @@ class EffortAlong:
             instead of the start of the later one.
         """
         asked = np.nextafter(times, -np.inf) if before else times
-        states = np.array([self.trajectory.sample(time) for time in asked.tolist()])
+        states = np.array([self.trajectory.at(time) for time in asked.tolist()])
         return self._of(times, states.reshape(len(times), 3, len(self.trajectory.joint_names)))
 
     def at_rest(self, time: float) -> Samples:
         """Return one sample, at rest at the position of the motion at a time."""
-        states = self.trajectory.sample(time)[np.newaxis].copy()
+        states = self.trajectory.at(time)[np.newaxis].copy()
         states[:, 1:] = 0.0
         return self._of(np.array([time]), states)
 

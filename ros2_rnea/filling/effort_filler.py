@@ -33,6 +33,7 @@ import numpy as np
 
 from ros2_rnea.errors import ArgumentError, did_you_mean, TrajectoryError
 from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.feedforward.state.joint_index_map import check_joint_names, joint_body
 from ros2_rnea.filling.densifier import Densifier, FINEST, Segment
@@ -42,6 +43,8 @@ from ros2_rnea.robot import Robot
 
 _SMALLEST_TOLERANCE = 1e-3  # [Nm or N], of a joint without a limit
 _SAMPLES_PER_POINT = 20
+_START = RosTime(0)
+"""When a trajectory starts that is filled: only times since its start matter."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +187,7 @@ def fill_efforts(
         raise TrajectoryError(_nothing_to_fill(plan.joint_names, controlled))
     plan = _from_zero(robot, plan, start, settings.allow_nonzero_end_velocity)
     trajectory = Trajectory(
-        plan.joint_names, plan.waypoints, 0.0, settings.allow_nonzero_end_velocity)
+        plan.joint_names, plan.waypoints, _START, settings.allow_nonzero_end_velocity)
     along = EffortAlong(
         robot, trajectory, start.positions, settings.terms, settings.arm_gravity)
     v_index = np.array([joint_body(robot, name).v_index for name in filled], dtype=int)
@@ -214,7 +217,7 @@ def _nothing_to_fill(names: Sequence[str], controlled: Sequence[str]) -> str:
 def _from_zero(robot: Robot, plan: Plan, start: Start, nonzero_end: bool) -> Plan:
     """Return the plan, checked, with a first point at time 0."""
     names, waypoints, efforts = plan
-    trajectory = Trajectory(names, waypoints, 0.0, nonzero_end)
+    trajectory = Trajectory(names, waypoints, _START, nonzero_end)
     _check_efforts(plan)
     time = waypoints[0].time
     if time == 0.0:
@@ -228,8 +231,8 @@ def _from_zero(robot: Robot, plan: Plan, start: Start, nonzero_end: bool) -> Pla
     measured = np.array([start.positions[name][0] for name in names], dtype=float)
     velocities = np.array([start.velocities.get(name, 0.0) for name in names])
     continuous = [_is_continuous(robot, name) for name in names]
-    entered = trajectory.entered_from(0.0, measured, velocities, continuous)
-    first = Waypoint(0.0, entered.sample(0.0)[0], velocities, np.zeros(len(names)))
+    entered = trajectory.entered_from(_START, measured, velocities, continuous)
+    first = Waypoint(0.0, entered.at(0.0)[0], velocities, np.zeros(len(names)))
     return Plan(names, [first, *waypoints], [*efforts[:1], *efforts])
 
 
@@ -249,7 +252,7 @@ def _is_continuous(robot: Robot, joint: str) -> bool:
 
 
 def _tolerances(along: EffortAlong, v_index: Array, share: float) -> Array:
-    times = np.linspace(0.0, along.trajectory.end, 200)
+    times = np.linspace(0.0, along.trajectory.duration, 200)
     peaks = np.abs(along.samples(times).sent[:, v_index]).max(axis=0)
     limits = along.robot.effort_limits[v_index]
     limited = np.isfinite(limits) & (limits > 0.0)
@@ -316,7 +319,7 @@ def _points(
             samples = segments[index].samples
             for i in segments[index].inserted:
                 time = float(samples.times[i])
-                waypoints.append(Waypoint(time, *trajectory.sample(time)[:fields]))
+                waypoints.append(Waypoint(time, *trajectory.at(time)[:fields]))
                 efforts.append(samples.sent[i, v_index])
     all_efforts = _given_efforts(plan, np.array([waypoint.time for waypoint in waypoints]))
     all_efforts[:, [plan.joint_names.index(name) for name in filled]] = efforts

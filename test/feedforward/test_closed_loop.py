@@ -23,6 +23,7 @@ import pytest
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
@@ -54,7 +55,7 @@ def deflection(size: float, **settings) -> np.ndarray:
     disturbance = 0.5 * robot.effort_limits
     q, qd, positions = START.copy(), np.zeros(2), []
     for count in range(1000):
-        now = Instant(10.0 + PERIOD * count, 10.0 + PERIOD * count)
+        now = Instant(10.0 + PERIOD * count, RosTime.from_seconds(10.0 + PERIOD * count))
         policy.take_joint_state(MeasuredJoints(JOINTS, q.tolist(), qd.tolist()), now)
         if not count:
             policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, START)]), now)

@@ -24,6 +24,7 @@ from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, ExertedBy, Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
@@ -47,7 +48,17 @@ SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDIN
 
 def at(seconds):
     """Return a moment; the two clocks differ, so that to take the wrong one shows."""
-    return Instant(steady=50.0 + seconds, ros=1000.0 + seconds)
+    return Instant(steady=50.0 + seconds, ros=RosTime.from_seconds(1000.0 + seconds))
+
+
+def both_clocks(seconds):
+    """Return an instant at which both clocks are the same, as in a simulation."""
+    return Instant(seconds, RosTime.from_seconds(seconds))
+
+
+def stamped(seconds):
+    """Return the stamp of a trajectory; 0: none."""
+    return RosTime.from_seconds(seconds) if seconds else None
 
 
 def policy_of(whose=ARM_ROBOT, joints=JOINTS, **settings):
@@ -211,7 +222,7 @@ def test_stamps_need_not_be_of_any_clock_here():
 
 
 @pytest.mark.parametrize('now, status', [
-    (Instant(steady=at(0.05).steady, ros=0.0), Status.NO_TRAJECTORY),
+    (Instant(steady=at(0.05).steady, ros=RosTime(0)), Status.NO_TRAJECTORY),
     (Instant(steady=at(1.0).steady, ros=at(0.0).ros), Status.STALE)])
 def test_ages_are_measured_by_the_steady_clock(now, status):
     assert measured().decide(now).status is status
@@ -219,10 +230,10 @@ def test_ages_are_measured_by_the_steady_clock(now, status):
 
 def test_after_a_reset_of_simulated_time_states_are_taken_again():
     policy = policy_of()
-    policy.take_joint_state(MeasuredJoints(JOINTS, MEASURED, stamp=100.0), Instant(100.0, 100.0))
-    assert policy.decide(Instant(0.01, 0.01)).status is Status.STALE
+    policy.take_joint_state(MeasuredJoints(JOINTS, MEASURED, stamp=100.0), both_clocks(100.0))
+    assert policy.decide(both_clocks(0.01)).status is Status.STALE
     assert policy.take_joint_state(
-        MeasuredJoints(JOINTS, MEASURED, stamp=0.01), Instant(0.01, 0.01))
+        MeasuredJoints(JOINTS, MEASURED, stamp=0.01), both_clocks(0.01))
 
 
 # ---- joints that are not controlled -----------------------------------------------------------
@@ -379,7 +390,7 @@ def test_damping_is_part_of_it():
                                          (999.9, 0.15)])
 def test_time_is_counted_from_the_stamp_by_the_ros_clock_or_from_reception(stamp, time):
     policy = measured()
-    policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP, stamp), at(0.0))
+    policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP, stamped(stamp)), at(0.0))
     measure(policy, time=time)
     near(decided(policy, Status.FOLLOWING, time).effort, in_order(*QUARTER))
 
@@ -485,7 +496,7 @@ def test_no_trajectory_is_accepted_without_a_fresh_state(policy, time):
 def test_a_bad_trajectory_is_refused_and_the_one_before_goes_on(names, waypoints, stamp, message):
     policy = following(time=0.0)
     with pytest.raises(TrajectoryError, match=message):
-        policy.take_trajectory(TrajectoryCommand(names, waypoints, stamp), at(0.0))
+        policy.take_trajectory(TrajectoryCommand(names, waypoints, stamped(stamp)), at(0.0))
     measure(policy, time=0.25)
     near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
 

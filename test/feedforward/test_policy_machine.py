@@ -33,6 +33,7 @@ from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import (
     Arm,
     BeyondLimits,
@@ -111,7 +112,7 @@ class AnythingHappens(RuleBasedStateMachine):
 
     @property
     def now(self):
-        return Instant(self.steady, self.ros)
+        return Instant(self.steady, RosTime.from_seconds(self.ros))
 
     def attempt(self, action, *arguments):
         """Do what may be refused, and then decide."""
@@ -217,7 +218,9 @@ class AnythingHappens(RuleBasedStateMachine):
             for time, q, qd in ends]
         self.attempt(
             self.policy.take_trajectory,
-            TrajectoryCommand(names, points, 0.0 if ahead is None else self.ros + ahead),
+            TrajectoryCommand(
+                names, points,
+                None if ahead is None else RosTime.from_seconds(self.ros + ahead)),
             self.now)
 
     @rule(frame=st.sampled_from(['tool', 'upper', 'lower', 'moon']),

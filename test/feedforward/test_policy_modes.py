@@ -21,6 +21,7 @@ from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Mode, Settings, Terms
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
@@ -40,7 +41,7 @@ PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 
 
 def at(seconds):
-    return Instant(50.0 + seconds, 1000.0 + seconds)
+    return Instant(50.0 + seconds, RosTime.from_seconds(1000.0 + seconds))
 
 
 def measured(robot=ROBOT, q=Q, qd=QD, **settings):

@@ -25,6 +25,7 @@ from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
@@ -52,7 +53,7 @@ class Ride:
 
     @property
     def now(self):
-        return Instant(self.time, 1000.0 + self.time)
+        return Instant(self.time, RosTime.from_seconds(1000.0 + self.time))
 
     def go(self, seconds, q=Q, qd=(), measured=True, decide='decide'):
         for _ in range(round(seconds / PERIOD)):
@@ -400,14 +401,16 @@ def test_a_prismatic_joint_has_a_tolerance_of_its_own():
     names = ('shoulder', 'elbow', 'grip')
     policy = FeedforwardPolicy(robot, Settings(joints=names))
     start = (*Q, 0.02)
-    policy.take_joint_state(MeasuredJoints(names, start), Instant(1.0, 1.0))
+    now = Instant(1.0, RosTime.from_seconds(1.0))
+    policy.take_joint_state(MeasuredJoints(names, start), now)
     policy.take_trajectory(
-        TrajectoryCommand(names, [Waypoint(9.0, start, (0.0,) * 3)]), Instant(1.0, 1.0))
+        TrajectoryCommand(names, [Waypoint(9.0, start, (0.0,) * 3)]), now)
     for time, grip, status in (
             (1.01, 0.069, Status.FOLLOWING), (1.02, 0.071, Status.PATH_DEVIATION),
             (1.03, 0.046, Status.PATH_DEVIATION), (1.04, 0.044, Status.FOLLOWING)):
-        policy.take_joint_state(MeasuredJoints(names, (*Q, grip)), Instant(time, time))
-        assert policy.decide(Instant(time, time)).status is status
+        now = Instant(time, RosTime.from_seconds(time))
+        policy.take_joint_state(MeasuredJoints(names, (*Q, grip)), now)
+        assert policy.decide(now).status is status
 
 
 # ---- rate -------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
@@ -43,7 +44,7 @@ def settings(**changes):
 
 
 def at(seconds):
-    return Instant(steady=50.0 + seconds, ros=1000.0 + seconds)
+    return Instant(steady=50.0 + seconds, ros=RosTime.from_seconds(1000.0 + seconds))
 
 
 def effort(policy, time=0.0):

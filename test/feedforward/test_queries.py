@@ -23,6 +23,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import answered_joints, RequestedState, state_query
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
@@ -46,7 +47,9 @@ def measured(**assumed):
 
 
 def measure(policy, names, positions, velocities, time=NOW):
-    policy.take_joint_state(MeasuredJoints(names, positions, velocities), Instant(time, time))
+    policy.take_joint_state(
+        MeasuredJoints(names, positions, velocities),
+        Instant(time, RosTime.from_seconds(time)))
 
 
 def ask(policy, *arguments, now=NOW):

@@ -29,6 +29,7 @@ import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
@@ -70,7 +71,7 @@ def contact_forces(rod, stiffness, delay, duration, **settings):
     """
     policy = FeedforwardPolicy(rod, Settings(
         joints=('hinge',), blend_time=0.0, effort_rate_limit=inf, **settings))
-    now = Instant(10.0, 1000.0)
+    now = Instant(10.0, RosTime.from_seconds(1000.0))
     policy.take_joint_state(MeasuredJoints(('hinge',), (0.0,), (0.0,)), now)
     policy.take_trajectory(
         TrajectoryCommand(('hinge',), [Waypoint(0.0, (0.0,), (0.0,), (0.0,))]), now)
@@ -83,7 +84,7 @@ def contact_forces(rod, stiffness, delay, duration, **settings):
     forces = []
     step = PERIOD / SUBSTEPS
     for cycle in range(round(duration / PERIOD)):
-        now = Instant(10.0 + cycle * PERIOD, 1000.0 + cycle * PERIOD)
+        now = Instant(10.0 + cycle * PERIOD, RosTime.from_seconds(1000.0 + cycle * PERIOD))
         force = _wall(stiffness, damping, q, qd)
         forces.append(force)
         measured.append(force)

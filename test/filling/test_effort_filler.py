@@ -27,6 +27,7 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.filling.densifier import FINEST
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
@@ -60,7 +61,7 @@ def lines(filled, times):
 
 
 def needed(model, trajectory, times):
-    q, qd, qdd = np.moveaxis([trajectory.sample(time) for time in times], 1, 0)
+    q, qd, qdd = np.moveaxis([trajectory.at(time) for time in times], 1, 0)
     return model.inverse_dynamics(q, qd, qdd)
 
 
@@ -178,14 +179,14 @@ def test_the_motion_stays_what_it_was(waypoints, position, velocity):
     start = Start({n: (p,) for n, p in zip(NAMES, position)}, dict(zip(NAMES, velocity)))
     free_end = FillSettings(allow_nonzero_end_velocity=True)
     filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), start, free_end)
-    before = Trajectory(NAMES, waypoints, 0.0, True).entered_from(
-        0.0, np.array(position), np.array(velocity))
-    after = Trajectory(NAMES, [point.waypoint for point in filled.points], 0.0, True)
-    assert after.end == before.end
-    for time in np.linspace(0.0, before.end + 0.1, 301)[1:]:
-        assert after.sample(time) == pytest.approx(
-            before.sample(time), rel=1e-9, abs=1e-5), time  # [m/s²] an acceleration's rounding
-        assert after.sample(time)[:2] == pytest.approx(before.sample(time)[:2], abs=1e-8)
+    before = Trajectory(NAMES, waypoints, RosTime(0), True).entered_from(
+        RosTime(0), np.array(position), np.array(velocity))
+    after = Trajectory(NAMES, [point.waypoint for point in filled.points], RosTime(0), True)
+    assert after.duration == before.duration
+    for time in np.linspace(0.0, before.duration + 0.1, 301)[1:]:
+        assert after.at(time) == pytest.approx(
+            before.at(time), rel=1e-9, abs=1e-5), time  # [m/s²] an acceleration's rounding
+        assert after.at(time)[:2] == pytest.approx(before.at(time)[:2], abs=1e-8)
 
 
 @given(waypoints_of_all_kinds(), st.floats(0.001, 0.1))
@@ -194,10 +195,10 @@ def test_lines_are_near_whatever_the_motion(waypoints, tolerance):
     options = FillSettings(tolerance, allow_nonzero_end_velocity=True)
     start = Start({'shoulder': (0.0,), 'elbow': (0.0,)})
     filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), start, options)
-    trajectory = Trajectory(NAMES, [point.waypoint for point in filled.points], 0.0, True)
-    times = np.linspace(0.0, trajectory.end, 1001)[:-1]
+    trajectory = Trajectory(NAMES, [point.waypoint for point in filled.points], RosTime(0), True)
+    times = np.linspace(0.0, trajectory.duration, 1001)[:-1]
     times = off_ramps(filled, np.append(times, np.nextafter([w.time for w in waypoints], 0.0)))
-    if trajectory.end > 0.0:
+    if trajectory.duration > 0.0:
         off = np.abs(lines(filled, times) - needed(ARM_ROBOT, trajectory, times)).max(axis=0)
         assert (off <= filled.tolerances).all()
 
@@ -425,9 +426,9 @@ def test_settings_out_of_range_are_refused(options, message):
 def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
     filled = fill_efforts(
         ARM_ROBOT, NAMES, Plan(NAMES, swing(3)), settings=FillSettings(5e-4, terms=terms))
-    trajectory = Trajectory(NAMES, swing(3), 0.0)
+    trajectory = Trajectory(NAMES, swing(3))
     for waypoint, effort in filled.points[:-1]:
-        each = ARM_ROBOT.effort_terms(*trajectory.sample(waypoint.time))
+        each = ARM_ROBOT.effort_terms(*trajectory.at(waypoint.time))
         expected = sum(getattr(each, part) for part in parts)
         np.testing.assert_allclose(effort, expected, rtol=1e-9, atol=1e-9)
     rest = ARM_ROBOT.gravity(filled.points[-1].waypoint.positions)
@@ -458,8 +459,8 @@ def test_without_a_limit_the_tolerance_is_a_share_of_what_is_sent():
     unlimited = Robot.from_urdf(ARM.replace('effort="100.0"', '').replace('effort="40.0"', ''))
     filled = fill_efforts(unlimited, NAMES, Plan(NAMES, swing(3)),
                           settings=FillSettings(terms=Terms.GRAVITY_ONLY))
-    trajectory = Trajectory(NAMES, swing(3), 0.0)
-    q = np.array([trajectory.sample(time)[0] for time in np.linspace(0.0, 2.0, 200)])
+    trajectory = Trajectory(NAMES, swing(3))
+    q = np.array([trajectory.at(time)[0] for time in np.linspace(0.0, 2.0, 200)])
     largest = np.abs(unlimited.gravity(q)).max(axis=0)
     np.testing.assert_allclose(filled.tolerances, 0.01 * largest, rtol=1e-9)
 

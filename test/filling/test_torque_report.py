@@ -115,8 +115,8 @@ def test_limits_that_are_none_are_refused(limits):
 def efforts_of(model, waypoints):
     """Return efforts at very many moments of a motion."""
     trajectory = Trajectory(NAMES, waypoints)
-    times = np.linspace(0.0, trajectory.end, 20_001)[:-1]
-    q, qd, qdd = np.moveaxis([trajectory.sample(time) for time in times], 1, 0)
+    times = np.linspace(0.0, trajectory.duration, 20_001)[:-1]
+    q, qd, qdd = np.moveaxis([trajectory.at(time) for time in times], 1, 0)
     return model.inverse_dynamics(q, qd, qdd)
 
 
@@ -153,7 +153,7 @@ def test_time_scaling_is_exact_at_the_moment_that_decides():
     model = Robot.from_urdf(ARM)
     report = check_of(model, swing(), limits=limits_of(model, 0.4)).report()
     moment = report.scaling_decided_by
-    q, qd, qdd = Trajectory(NAMES, swing()).sample(moment.time)
+    q, qd, qdd = Trajectory(NAMES, swing()).at(moment.time)
     s = report.time_scaling
     effort = model.inverse_dynamics(q, qd / s, qdd / s**2)[NAMES.index(moment.joint)]
     assert abs(effort) == pytest.approx(moment.limit, rel=1e-9)
@@ -214,7 +214,7 @@ def test_with_the_largest_payload_the_limit_is_just_met():
     assert 0.1 < payload.mass < inf
     loaded = model.with_payload('box', 'tool', Inertial(payload.mass, Pose(POINT)))
     assert peak_share(loaded) == pytest.approx(1.0, rel=1e-5)
-    q, qd, qdd = Trajectory(NAMES, swing()).sample(payload.decided_by.time)
+    q, qd, qdd = Trajectory(NAMES, swing()).at(payload.decided_by.time)
     effort = loaded.inverse_dynamics(q, qd, qdd)[NAMES.index(payload.decided_by.joint)]
     assert abs(effort) == pytest.approx(payload.decided_by.limit, rel=1e-9)
 

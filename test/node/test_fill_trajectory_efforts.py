@@ -27,6 +27,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Settings, Terms
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
@@ -194,7 +195,7 @@ def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
 
 def test_a_motion_cannot_set_out_from_a_state_that_is_old():
     policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
-    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, 1.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     later = Fill.Request(trajectory=message([(1.0, [0.5, 0.2])]))
     for now, success in ((1.05, True), (1.2, False)):
         context = fill_answer.fill_context(policy, now)
@@ -326,7 +327,7 @@ def test_joints_stand_where_they_are_measured_or_else_assumed():
     context = fill_answer.fill_context(policy, 0.0)
     assert (context.positions, context.velocities) == ({'elbow': (0.7,), 'grip': (0.0,)}, {})
     policy.take_joint_state(
-        MeasuredJoints(['elbow', 'shoulder'], [-0.3, 0.1], [0.0, 0.2]), Instant(1.0, 1.0))
+        MeasuredJoints(['elbow', 'shoulder'], [-0.3, 0.1], [0.0, 0.2]), Instant(1.0, RosTime(1)))
     context = fill_answer.fill_context(policy, 1.0)
     assert context.positions == {'shoulder': (0.1,), 'elbow': (-0.3,), 'grip': (0.0,)}
     assert context.velocities == {'shoulder': 0.2, 'elbow': 0.0}

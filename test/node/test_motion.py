@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.node.timing import clocks
 from small_robots import ARM
 
@@ -54,15 +55,16 @@ def test_a_trajectory_is_followed_at_the_desired_state(arm, monkeypatch):
     points.append((9.0, points[2][1], [0.0, 0.0], [0.0, 0.0]))
     now = arm.node._clocks.now()
     monkeypatch.setattr(clocks, 'monotonic', lambda: now.steady)
-    monkeypatch.setattr(clocks, 'time', lambda: now.ros)
-    arm.send_trajectory(JOINTS, points, stamp=math.floor(now.ros))
+    whole_second = RosTime.from_seconds(math.floor(now.ros.seconds))
+    monkeypatch.setattr(clocks, 'time_ns', lambda: now.ros.nanoseconds)
+    arm.send_trajectory(JOINTS, points, stamp=math.floor(now.ros.seconds))
     arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
     for t in (0.3, 1.3):
-        now = Instant(now.steady, math.floor(now.ros) + t)
+        now = Instant(now.steady, whole_second + t)
         effort = arm.answer(JOINTS, [0.0, 0.0])
         assert status(arm) == 'FOLLOWING'
         expected = Robot.from_urdf(ARM).inverse_dynamics(q0 + 0.5 * qdd * t * t, qdd * t, qdd)
-        np.testing.assert_allclose(effort, expected, atol=1e-5)  # a float of ROS's time has 0.2 us
+        np.testing.assert_allclose(effort, expected, atol=1e-9)
 
 
 def test_after_the_last_point_its_gravity_holds_until_the_robot_is_elsewhere(arm):

@@ -28,6 +28,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels import call, compiled, machine
@@ -385,8 +386,8 @@ def resident():
 def test_a_robot_and_a_policy_are_freed_without_the_garbage_collector(fastest_engine, of):
     robot = AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'])
     policy = FeedforwardPolicy(robot, Settings(state_timeout=9.0, mode=Mode.FEEDFORWARD))
-    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, 1.0))
-    decision = policy.decide(Instant(1.0, 1.0))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
+    decision = policy.decide(Instant(1.0, RosTime(1)))
     assert decision.effort is not None
     policy.terms(decision)
     robot.inverse_dynamics(*np.zeros((3, 2)), f_ext=np.zeros((2, 6)))

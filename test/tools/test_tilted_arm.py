@@ -20,6 +20,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.tools.models import seven_dof_arm
@@ -43,7 +44,7 @@ def moved(settings: Settings) -> float:
     data = mujoco.MjData(model)
     data.qpos[:] = POSE
     while data.time < SECONDS:
-        now = Instant(data.time, data.time)
+        now = Instant(data.time, RosTime.from_seconds(data.time))
         q = data.qpos.copy()
         policy.take_joint_state(MeasuredJoints(settings.joints, q, data.qvel.copy()), now)
         by_the_arm = robot.gravity(q, UPRIGHT)

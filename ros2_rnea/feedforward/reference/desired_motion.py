@@ -35,6 +35,7 @@ from ros2_rnea.feedforward.reference.trajectory import (
     whole_turns,
 )
 from ros2_rnea.feedforward.reference.trajectory_replacement import joined
+from ros2_rnea.feedforward.ros_time import RosTime
 
 
 _DEVIATIONS = (Status.GOAL_DEVIATION, Status.PATH_DEVIATION)
@@ -70,8 +71,8 @@ class DesiredMotion:
     no topic.  It therefore ends every trajectory, and trajectories that arrive while it is fresh
     are not followed.
 
-    All arrays are in the order of ``joint_names``.  Times are in seconds: those of trajectories on
-    the clock of their stamps, those called *steady* on the clock for ages of references.
+    All arrays are in the order of ``joint_names``.  Times of trajectories are on the clock of
+    their stamps; those called *steady* are seconds on the clock for ages of references.
 
     :ivar hold_tolerance: largest distance from the end of a motion at which the end is held
         [rad or m].
@@ -154,13 +155,13 @@ class DesiredMotion:
         self._trajectory = None
 
     def target(
-        self, time: float, measured_positions: Array, steady: float | None = None,
+        self, time: RosTime, measured_positions: Array, steady: float | None = None,
         lookahead: float = 0.0,
     ) -> Target:
         """
         Return the desired state at a time.
 
-        :param time: the present time [s], on the clock of trajectory stamps.
+        :param time: the present time, on the clock of trajectory stamps.
         :param measured_positions: shape (joints,) [rad or m].
         :param steady: the present time on the steady clock; None: references are ignored.
         :param lookahead: how far ahead of the present time a trajectory is sampled [s].  A
@@ -201,7 +202,7 @@ class DesiredMotion:
             if abs(distance) > limit)
         return f'{target.status.value} ({joints}; {parameter})'
 
-    def _checked(self, command: TrajectoryCommand, now: float) -> Trajectory:
+    def _checked(self, command: TrajectoryCommand, now: RosTime) -> Trajectory:
         joint_names, waypoints, stamp = command
         trajectory = Trajectory(
             joint_names, waypoints, stamp or now,
@@ -209,7 +210,8 @@ class DesiredMotion:
         if trajectory.end < now:
             raise TrajectoryError(
                 f'The trajectory ended {now - trajectory.end:.3f} s ago: '
-                f'it is stamped {stamp:.3f} s and lasts {waypoints[-1].time:.3f} s.')
+                f'it is stamped {trajectory.start.seconds:.3f} s and lasts '
+                f'{trajectory.duration:.3f} s.')
         omitted = [name for name in self.joint_names if name not in joint_names]
         if omitted and not self.rules.allow_partial_joints_goal:
             raise TrajectoryError(
@@ -218,7 +220,7 @@ class DesiredMotion:
         return trajectory
 
     def _replacing(
-        self, present: Target, trajectory: Trajectory, now: float, measured_positions: Array,
+        self, present: Target, trajectory: Trajectory, now: RosTime, measured_positions: Array,
     ) -> Trajectory:
         """Return a trajectory for all joints, joined to the present one where rules demand it."""
         old = self._trajectory

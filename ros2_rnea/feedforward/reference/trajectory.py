@@ -45,6 +45,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.ros_time import RosTime
 
 Array = NDArray[np.float64]
 
@@ -52,6 +53,8 @@ Array = NDArray[np.float64]
 # second as half a turn.
 _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 _HALF_TURN_TOLERANCE = 1e-9
+
+_EPOCH = RosTime(0)
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
 
@@ -94,12 +97,12 @@ class TrajectoryCommand(NamedTuple):
 
     :ivar joint_names: in the order of the waypoints' values.
     :ivar waypoints: in the order of time.
-    :ivar stamp: the start time, on the clock of message stamps [s]; 0: on reception.
+    :ivar stamp: the start time; None: on reception.
     """
 
     joint_names: Sequence[str]
     waypoints: Sequence[Waypoint]
-    stamp: float = 0.0
+    stamp: RosTime | None = None
 
 
 class Trajectory:
@@ -109,7 +112,7 @@ class Trajectory:
         self,
         joint_names: Sequence[str],
         waypoints: Sequence[Waypoint],
-        start: float = 0.0,
+        start: RosTime = _EPOCH,
         allow_nonzero_end_velocity: bool = False,
     ) -> None:
         """
@@ -117,7 +120,7 @@ class Trajectory:
 
         :param joint_names: the joints, in the order of the waypoints' values.
         :param waypoints: at least one, at strictly increasing times that are not negative.
-        :param start: the time that the waypoints' times are relative to [s].
+        :param start: the time that the waypoints' times are relative to.
         :param allow_nonzero_end_velocity: accept a last point with a velocity.
         :raises TrajectoryError: when joint_trajectory_controller would refuse it or execute it
             wrongly.
@@ -135,9 +138,14 @@ class Trajectory:
         self._lead_ins = 0
 
     @property
-    def end(self) -> float:
-        """Return the time of the last point [s]."""
-        return self.start + self._times[-1]
+    def end(self) -> RosTime:
+        """Return the time of the last point."""
+        return self.start + self.duration
+
+    @property
+    def duration(self) -> float:
+        """Return the time from the start to the last point [s]."""
+        return self._times[-1]
 
     @property
     def waypoints(self) -> list[Waypoint]:
@@ -146,16 +154,20 @@ class Trajectory:
             Waypoint(self._times[i], *self._states[i, :self._field_counts[i]])
             for i in range(self._lead_ins, len(self._times))]
 
-    def sample(self, time: float) -> Array:
+    def sample(self, time: RosTime) -> Array:
+        """Return the state at a time of the clock, as :meth:`at` does."""
+        return self.at(time - self.start)
+
+    def at(self, seconds: float) -> Array:
         """
         Return positions, velocities and accelerations at a time, as the rows of one new array.
 
         Before the first point the sample is that point.
 
-        :param time: [s], on the clock of ``start``.
+        :param seconds: since ``start``, as the times of the waypoints.
         :returns: shape (3, joints) [rad or m, and per s, per s^2].
         """
-        t = max(time - self.start, self._times[0])
+        t = max(seconds, self._times[0])
         segment = bisect_right(self._times, t) - 1
         if segment == len(self._segments):
             return self._states[-1].copy()
@@ -193,7 +205,7 @@ class Trajectory:
 
     def entered_from(
         self,
-        time: float,
+        time: RosTime,
         positions: Array,
         velocities: Array | None = None,
         continuous: ArrayLike = False,
@@ -205,7 +217,7 @@ class Trajectory:
         The spline is that for the fields of the first point.  The start of a continuous joint is
         its measured position plus the whole turns that bring it nearest to the first point.
 
-        :param time: when the state was measured [s].
+        :param time: when the state was measured.
         :param positions: measured, shape (joints,) [rad or m].
         :param velocities: measured, shape (joints,) [rad/s or m/s]; None: zero.
         :param continuous: true for joints that turn without end, shape (joints,).

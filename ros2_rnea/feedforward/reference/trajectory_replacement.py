@@ -25,9 +25,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 
 
-def joined(old: Trajectory, new: Trajectory, now: float) -> Trajectory:
+def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
     """
     Return one motion: the old trajectory until the new one starts, and then the new one.
 
@@ -38,14 +39,14 @@ def joined(old: Trajectory, new: Trajectory, now: float) -> Trajectory:
 
     :param old: of all joints.
     :param new: of some or all of them, in any order.
-    :param now: the time at which the motion begins [s].
+    :param now: the time at which the motion begins.
     :raises TrajectoryError: when the new one has a joint that the old one lacks, or no finite
         spline joins the two.
     """
     names = old.joint_names
     new_in_place = new.for_joints(names, np.zeros(len(names)))
     omitted = [i for i, name in enumerate(names) if name not in new.joint_names]
-    # All times below are relative to now; absolute ones are large and would lose digits.
+    # All times below are relative to now.
     start = max(new.start - now, 0.0)
     new_points = [
         _with(point, start + point.time, omitted, old.sample(now + start + point.time))

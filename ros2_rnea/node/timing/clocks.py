@@ -15,11 +15,12 @@
 
 from __future__ import annotations
 
-from time import monotonic, time
+from time import monotonic, time, time_ns
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.ros_time import RosTime
 
 
 class Clocks:
@@ -41,9 +42,9 @@ class Clocks:
         read without creating objects of rclpy.
         """
         if self.is_simulated:
-            simulated = self.ros()
-            return Instant(simulated, simulated)
-        return Instant(monotonic(), time())
+            simulated = RosTime(self._own.now().nanoseconds)
+            return Instant(simulated.seconds, simulated)
+        return Instant(monotonic(), RosTime(time_ns()))
 
     def ros(self) -> float:
         """Return the ROS time, as in stamps [s]."""

@@ -20,12 +20,18 @@ from collections.abc import Iterable, Sequence
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Wrench
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import NANOSECONDS, RosTime
 from trajectory_msgs.msg import JointTrajectory
 
 
 def seconds(time: Time | Duration) -> float:
     """Return a Time or Duration message in seconds."""
-    return time.sec + 1e-9 * time.nanosec
+    return nanoseconds(time) / NANOSECONDS
+
+
+def nanoseconds(time: Time | Duration) -> int:
+    """Return a Time or Duration message in nanoseconds, without the rounding of seconds."""
+    return NANOSECONDS * time.sec + time.nanosec
 
 
 def moment_force(wrench: Wrench) -> tuple[float, ...]:
@@ -47,8 +53,9 @@ def waypoints(trajectory: JointTrajectory) -> list[Waypoint]:
 
 def trajectory_command(message: JointTrajectory) -> TrajectoryCommand:
     """Return the content of a JointTrajectory message."""
+    stamp = nanoseconds(message.header.stamp)
     return TrajectoryCommand(
-        message.joint_names, waypoints(message), seconds(message.header.stamp))
+        message.joint_names, waypoints(message), RosTime(stamp) if stamp else None)
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

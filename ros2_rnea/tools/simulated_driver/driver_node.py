@@ -27,6 +27,7 @@ from rclpy.qos import DurabilityPolicy, qos_profile_system_default, QoSProfile
 from rclpy.time import Time
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.tools.simulated_driver.command import EffortCommand
 from ros2_rnea.tools.simulated_driver.description import Load, simplified
 from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY
@@ -78,10 +79,8 @@ class DriverNode(Node):
         self._trajectory = Trajectory(self._joint_names, [Waypoint(0.0, pose)])
         self._latency = LatencyLog()
         self._wrench = WrenchStamped()
-        # Trajectories count time from here, so that a float holds it to the nanosecond.
-        self._origin = self._now()
-        self._publication_due = self._origin
-        self.pacer = Pacer(TICK, self._origin)
+        self._publication_due = self._now()
+        self.pacer = Pacer(TICK, self._publication_due)
         self._connect(urdf)
 
     def tick(self, now: int) -> None:
@@ -92,7 +91,7 @@ class DriverNode(Node):
         """
         stamp = self.pacer.take(now)
         measured = self._engine.positions, self._engine.velocities
-        desired = self._trajectory.sample(self._seconds(stamp))
+        desired = self._trajectory.sample(RosTime(stamp))
         effort = self._servo.effort(measured, (desired[0], desired[1]), self._command.efforts)
         # A driver that has fallen behind does not send what is already out of date.
         if stamp >= self._publication_due and now - stamp < TICK:
@@ -139,10 +138,10 @@ class DriverNode(Node):
         stamp = Time.from_msg(message.header.stamp).nanoseconds or now
         try:
             trajectory = Trajectory(message.joint_names, _waypoints(message),
-                                    start=self._seconds(stamp))
+                                    start=RosTime(stamp))
             self._trajectory = trajectory.for_joints(
                 self._joint_names, self._engine.positions,
-            ).entered_from(self._seconds(now), self._engine.positions, self._engine.velocities)
+            ).entered_from(RosTime(now), self._engine.positions, self._engine.velocities)
         except TrajectoryError as error:
             self.get_logger().error(f'trajectory refused: {error}')
 
@@ -235,9 +234,6 @@ class DriverNode(Node):
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
-
-    def _seconds(self, time: int) -> float:
-        return (time - self._origin) * 1e-9
 
 
 def is_vector(value: Sequence[float]) -> bool:

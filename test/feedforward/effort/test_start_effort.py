@@ -26,6 +26,7 @@ import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.start_effort import AT_REST, Evidence, Receiver, StartRule
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Mode, Settings, StartFrom
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
@@ -111,7 +112,7 @@ class Ride:
     def go(self, cycles, qd=(0.0, 0.0), efforts=()):
         for _ in range(cycles):
             self.time += 0.002
-            now = Instant(self.time, self.time)
+            now = Instant(self.time, RosTime.from_seconds(self.time))
             self.policy.take_joint_state(MeasuredJoints(JOINTS, Q, qd, efforts), now)
             self.decision = self.policy.decide(now)
             if self.decision.effort is not None:
@@ -176,7 +177,7 @@ def test_efforts_that_were_measured_before_a_restart_do_not_count():
     ride = Ride(Evidence(), start_from=StartFrom.MEASURED).go(1, efforts=GRAVITY)
     np.testing.assert_allclose(ride.sent[0], GRAVITY, atol=1e-12)
     ride.policy.restart()
-    ride.policy.decide(Instant(ride.time, ride.time))
+    ride.policy.decide(Instant(ride.time, RosTime.from_seconds(ride.time)))
     assert not ride.policy.has_start
 
 

@@ -24,10 +24,11 @@ from ros2_rnea.feedforward.reference.controller_rules import (
 )
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from trajectories import follow
 
 NAMES = ('shoulder', 'elbow', 'wrist')
-NOW = 100.0
+NOW = RosTime.from_seconds(100.0)
 ONES = np.ones(3)
 MEASURED = np.array((0.1, 0.2, 0.3))
 OF_VERSION_4 = {
@@ -48,7 +49,7 @@ def arm(**rules):
     """Return the motion of an arm whose trajectory goes from 0 at NOW to 4 a second later."""
     motion = DesiredMotion(NAMES, (False, False, True), 0.05, ControllerRules(**rules))
     points = [Waypoint(0.0, (0.0,) * 3), Waypoint(1.0, (4.0,) * 3)]
-    follow(motion, NAMES, points, 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, points, None, NOW, MEASURED, None)
     return motion
 
 
@@ -115,7 +116,7 @@ def test_a_last_point_in_motion_is_refused_unless_allowed(allowed, reason):
 @pytest.mark.parametrize(('commanded', 'held'), [(True, 2 * ONES), (False, MEASURED)])
 def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
     motion = arm(omitted_joints_stay_where_commanded=commanded)
-    follow(motion, ('elbow',), [Waypoint(0.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(0.0, (7.0,))], None, NOW + 0.5, MEASURED, None)
     target = motion.target(NOW + 0.5, np.array((held[0], 7.0, held[2])))
     assert target.status is Status.HOLDING_END
     assert target.positions == pytest.approx((held[0], 7.0, held[2]))
@@ -131,7 +132,7 @@ def test_the_motion_leads_in_from_the_desired_state_where_the_controller_does(
     motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     still = ((0.0,) * 3, (0.0,) * 3)
     points = [Waypoint(0.0, (0.0,) * 3, *still[:1]), Waypoint(1.0, (1.0,) * 3, *still[:1])]
-    follow(motion, NAMES, points, 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, points, None, NOW, MEASURED, None)
     follow(
         motion, NAMES, [Waypoint(1.0, (2.0,) * 3, *still)], 0.0, NOW + 0.5, MEASURED, 9 * ONES)
     assert np.array(motion.target(NOW + 0.5, ONES)[1:4]) == pytest.approx(np.array(state))
@@ -142,7 +143,7 @@ def test_the_lead_in_from_the_desired_state_has_its_acceleration():
     motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     still = ((0.0,) * 3,)
     points = [Waypoint(0.0, (0.0,) * 3, *still), Waypoint(1.0, (1.0,) * 3, *still)]
-    follow(motion, NAMES, points, 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, points, None, NOW, MEASURED, None)
     before = motion.target(NOW + 0.25, ONES)
     follow(
         motion, NAMES, [Waypoint(1.0, (2.0,) * 3, *still, *still)], 0.0, NOW + 0.25, MEASURED)

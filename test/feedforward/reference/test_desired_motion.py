@@ -23,10 +23,11 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
 from trajectories import follow
 
 NAMES = ('shoulder', 'elbow', 'wrist')
-NOW = 100.0
+NOW = RosTime.from_seconds(100.0)
 MEASURED = np.array((0.1, 0.2, 0.3))
 AT_REST = np.zeros(3)
 ONES = np.ones(3)
@@ -43,7 +44,7 @@ def motion():
 @pytest.fixture
 def moving(motion):
     """Return the same from NOW on the way to ones."""
-    follow(motion, NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, TO_ONES, None, NOW, MEASURED, AT_REST)
     return motion
 
 
@@ -89,7 +90,7 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=velocity > 0.0)
     motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
     last = Waypoint(0.0, (1.0,) * 3, (velocity,) * 3, (7.0,) * 3)
-    follow(motion, NAMES, [last], 0.0, NOW, MEASURED, AT_REST)
+    follow(motion, NAMES, [last], None, NOW, MEASURED, AT_REST)
     _, *desired, _ = motion.target(NOW, ONES)
     assert np.array_equal(desired, (ONES, AT_REST, AT_REST))
 
@@ -167,19 +168,19 @@ def test_a_trajectory_stamped_ahead_is_led_in_to_from_reception(motion):
 ])
 def test_the_lead_in_starts_with_the_measured_velocities(motion, velocities, expected):
     rest = Waypoint(1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    follow(motion, NAMES, [rest], 0.0, NOW, AT_REST, velocities)
+    follow(motion, NAMES, [rest], None, NOW, AT_REST, velocities)
     assert motion.target(NOW + 0.5, MEASURED).positions == pytest.approx(expected)
 
 
 def test_a_continuous_joint_is_led_in_from_the_nearest_turn(motion):
-    follow(motion, NAMES, TO_ONES, 0.0, NOW, MEASURED + 2 * pi, AT_REST)
+    follow(motion, NAMES, TO_ONES, None, NOW, MEASURED + 2 * pi, AT_REST)
     positions = motion.target(NOW + 0.5, MEASURED).positions
     assert positions == pytest.approx((0.05 + pi, 0.1 + pi, 0.15))
 
 
 def test_the_measured_state_may_change_after_reception(motion):
     positions, velocities = MEASURED.copy(), AT_REST.copy()
-    follow(motion, NAMES[:1], [Waypoint(1.0, (0.0,), (0.0,))], 0.0, NOW, positions, velocities)
+    follow(motion, NAMES[:1], [Waypoint(1.0, (0.0,), (0.0,))], None, NOW, positions, velocities)
     before = motion.target(NOW + 0.5, MEASURED).positions
     positions[:] = velocities[:] = 9.0
     assert np.array_equal(motion.target(NOW + 0.5, MEASURED).positions, before)
@@ -205,9 +206,9 @@ def test_values_go_to_the_joints_that_they_are_named_for(motion):
 def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
         motion, first, measured, held):
     if first:
-        follow(motion, NAMES, first, 0.0, NOW, MEASURED, AT_REST)
+        follow(motion, NAMES, first, None, NOW, MEASURED, AT_REST)
     elbow = (Waypoint(0.0, (5.0,), (0.0,)), Waypoint(1.0, (6.0,), (0.0,)))
-    follow(motion, ('elbow',), elbow, 0.0, NOW + 1.0, measured * ONES, 3 * ONES)
+    follow(motion, ('elbow',), elbow, None, NOW + 1.0, measured * ONES, 3 * ONES)
     _, *desired, _ = motion.target(NOW + 1.5, ONES)
     assert desired[0] == pytest.approx((held, 5.5, held))
     assert desired[1] == pytest.approx((0.0, 1.5, 0.0))
@@ -215,7 +216,7 @@ def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
 
 
 def test_joints_that_are_not_named_are_led_in_to_where_they_stay(moving):
-    follow(moving, ('elbow',), [Waypoint(1.0, (5.0,))], 0.0, NOW + 1.0, MEASURED, AT_REST)
+    follow(moving, ('elbow',), [Waypoint(1.0, (5.0,))], None, NOW + 1.0, MEASURED, AT_REST)
     assert moving.target(NOW + 1.0, ONES).positions == pytest.approx(MEASURED)
     assert moving.target(NOW + 1.5, ONES).positions == pytest.approx((0.05, 2.6, 0.15))
 
@@ -264,7 +265,7 @@ STEADY = 7.0
 @pytest.fixture
 def controlled(moving):
     """Return a motion that a controller's reference took over, while a trajectory ran."""
-    moving.take_reference(ControllerReference(NAMES, *REFERENCE, NOW, 1.0), STEADY)
+    moving.take_reference(ControllerReference(NAMES, *REFERENCE, 100.0, 1.0), STEADY)
     return moving
 
 
@@ -312,18 +313,18 @@ def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
 
 def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
     rest = [Waypoint(0.0, (9.0,) * 3)]
-    follow(controlled, NAMES, rest, 0.0, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
+    follow(controlled, NAMES, rest, None, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
     assert reached(controlled, TIMEOUT).status is Status.FOLLOWING_CONTROLLER
     assert reached(controlled, 1e6).status is Status.CONTROLLER_LOST
 
 
 def test_it_is_refused_for_the_same_reasons(controlled):
     with pytest.raises(TrajectoryError, match='no points'):
-        follow(controlled, NAMES, [], 0.0, NOW, MEASURED, AT_REST, STEADY)
+        follow(controlled, NAMES, [], None, NOW, MEASURED, AT_REST, STEADY)
 
 
 def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(controlled):
-    follow(controlled, NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    follow(controlled, NAMES, TO_ONES, None, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
     target = reached(controlled, 3.0 * TIMEOUT)
     assert target.status is Status.FOLLOWING
     assert target.positions == pytest.approx(0.75 * ONES)
@@ -339,8 +340,8 @@ def test_joints_that_it_does_not_name_stay_where_the_last_reference_has_them(con
 
 
 def test_references_that_come_again_take_over_again(controlled):
-    follow(controlled, NAMES, TO_ONES, 0.0, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
-    controlled.take_reference(ControllerReference(NAMES, *REFERENCE, NOW + 1.0, 1.0), STEADY + 1.0)
+    follow(controlled, NAMES, TO_ONES, None, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    controlled.take_reference(ControllerReference(NAMES, *REFERENCE, 101.0, 1.0), STEADY + 1.0)
     assert reached(controlled, 1.0).status is Status.FOLLOWING_CONTROLLER
     assert reached(controlled, 2.0).status is Status.CONTROLLER_LOST
 
@@ -383,7 +384,7 @@ def test_the_rest_is_only_to_be_read(motion):
 
 def test_off_the_end_those_joints_are_named_that_are_further_than_the_tolerance():
     motion = DesiredMotion(NAMES, (False, False, False), hold_tolerance=0.25)
-    follow(motion, NAMES, [Waypoint(1.0, (0.0,) * 3)], 0.0, NOW, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (0.0,) * 3)], None, NOW, MEASURED, None)
     target = motion.target(NOW + 2.0, np.array((0.25, -0.5, -0.25)))
     assert target.status is Status.GOAL_DEVIATION
     said = motion.explain(target)

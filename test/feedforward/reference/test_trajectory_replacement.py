@@ -30,10 +30,11 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.feedforward.reference.trajectory_replacement import joined
+from ros2_rnea.feedforward.ros_time import RosTime
 from trajectories import follow
 
 NAMES = ('shoulder', 'elbow')
-NOW = 100.0
+NOW = RosTime.from_seconds(100.0)
 THEN = NOW + 0.5
 ONES = np.ones(2)
 MEASURED = 0.6 * ONES
@@ -45,7 +46,7 @@ def motion():
     """Return the motion of an arm on the old trajectory."""
     rules = ControllerRules(allow_trajectory_replacement=True)
     motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
-    follow(motion, NAMES, OLD, 0.0, NOW, np.zeros(2), None)
+    follow(motion, NAMES, OLD, None, NOW, np.zeros(2), None)
     return motion
 
 
@@ -59,21 +60,21 @@ def at(motion, time, measured=MEASURED):
 
 
 def test_a_new_trajectory_starts_from_the_desired_state_and_not_from_the_measured_one(motion):
-    follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], 0.0, THEN, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 2.0, 3.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.5, 2.0, 2.0, 3.0))
     assert motion.target(THEN + 1.0, np.array((2.5, 3.5))).status is Status.HOLDING_END
 
 
 def test_the_state_that_joins_the_two_has_the_velocity_of_the_old(motion):
-    follow(motion, NAMES, [Waypoint(1.0, (2.5,) * 2, (0.0,) * 2)], 0.0, THEN, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.5,) * 2, (0.0,) * 2)], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 1.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.625, 1.625, 2.75, 2.75))
 
 
 def test_a_new_trajectory_with_a_point_at_its_start_steps_to_it(motion):
     points = [Waypoint(0.0, (7.0, 8.0)), Waypoint(1.0, (8.0, 9.0))]
-    follow(motion, NAMES, points, 0.0, THEN, MEASURED, None)
+    follow(motion, NAMES, points, None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((7.0, 8.0, 1.0, 1.0))
 
 
@@ -106,7 +107,7 @@ def test_before_the_old_ones_next_point_the_motion_leads_in_to_where_the_new_one
 
 
 def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_end(motion):
-    follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], 0.0, THEN, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 6.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, 6.0))
     assert at(motion, NOW + 1.75) == pytest.approx((1.75, 6.5, 1.0, 0.0))
@@ -116,7 +117,7 @@ def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_e
 
 def test_omitted_joints_have_those_fields_of_the_old_that_the_new_points_have(motion):
     stop = Waypoint(1.0, (6.5,), (0.0,))
-    follow(motion, ('elbow',), [Waypoint(0.5, (3.5,), (6.0,)), stop], 0.0, THEN, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(0.5, (3.5,), (6.0,)), stop], None, THEN, MEASURED, None)
     for elapsed in (0.0, 0.25, 0.5, 0.75, 0.99):
         assert at(motion, THEN + elapsed)[::2] == pytest.approx((0.5 + elapsed, 1.0))
 
@@ -148,31 +149,31 @@ def test_without_an_old_trajectory_of_several_points_the_motion_leads_in_from_th
         motion, old):
     motion.clear()
     if old:
-        follow(motion, NAMES, old, 0.0, NOW, np.zeros(2), None)
-    follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], 0.0, THEN, MEASURED, None)
+        follow(motion, NAMES, old, None, NOW, np.zeros(2), None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 2.0, 3.0))
 
 
 def test_a_robot_that_was_taken_off_the_old_end_is_led_in_from_where_it_is(motion):
-    follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], 0.0, NOW + 9.0, MEASURED, None)
+    follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], None, NOW + 9.0, MEASURED, None)
     assert at(motion, NOW + 9.0) == pytest.approx((0.6, 0.6, 2.0, 3.0))
 
 
 def test_a_robot_at_the_old_end_starts_from_that_end(motion):
     measured = np.array((4.01, 3.99))
-    follow(motion, NAMES, [Waypoint(1.0, (5.0, 6.0))], 0.0, NOW + 9.0, measured, None)
+    follow(motion, NAMES, [Waypoint(1.0, (5.0, 6.0))], None, NOW + 9.0, measured, None)
     assert at(motion, NOW + 9.0) == pytest.approx((4.0, 4.0, 1.0, 2.0))
 
 
 def test_a_new_trajectory_that_is_refused_leaves_the_old_running(motion):
     with pytest.raises(TrajectoryError, match="moves 'ankle'"):
-        follow(motion, ('ankle',), [Waypoint(1.0, (1.0,))], 0.0, THEN, MEASURED, None)
+        follow(motion, ('ankle',), [Waypoint(1.0, (1.0,))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 1.0))
 
 
 def test_a_joined_motion_is_replaced_like_any_other(motion):
-    follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], 0.0, THEN, MEASURED, None)
-    follow(motion, ('elbow',), [Waypoint(1.0, (0.0,))], 0.0, THEN + 0.5, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], None, THEN, MEASURED, None)
+    follow(motion, ('elbow',), [Waypoint(1.0, (0.0,))], None, THEN + 0.5, MEASURED, None)
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, -3.5))
     assert at(motion, NOW + 3.5) == pytest.approx((3.5, 0.0, 1.0, 0.0))
 
@@ -225,6 +226,6 @@ def test_any_joined_motion_passes_all_points_of_the_new_and_is_its_own_derivativ
 def test_one_of_two_points_runs_on_too():
     rules = ControllerRules(allow_trajectory_replacement=True)
     motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
-    follow(motion, NAMES, [OLD[0], OLD[4]], 0.0, NOW, np.zeros(2), None)
+    follow(motion, NAMES, [OLD[0], OLD[4]], None, NOW, np.zeros(2), None)
     follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], NOW + 1.0, THEN, 0.5 * ONES, ONES)
     assert at(motion, NOW + 0.75) == pytest.approx((0.75, 0.75, 1.0, 1.0))
