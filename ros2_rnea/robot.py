@@ -389,29 +389,72 @@ class Robot(Observables):
         """
         accelerations = self._evaluator.compute(
             quantities.FORWARD_DYNAMICS, f_ext, gravity, out, q=q, qd=qd, tau=tau)
+        self._check_plausible(q, accelerations)
+        return accelerations
+
+    def forward_dynamics_beside_held(
+            self,
+            q: ArrayLike,
+            qd: ArrayLike,
+            tau: ArrayLike,
+            held: Iterable[str],
+            f_ext: Wrenches | None = None,
+            gravity: ArrayLike | None = None) -> Array:
+        """
+        Return the accelerations that efforts cause while some joints are held, as by a brake.
+
+        The acceleration of a held joint is zero, and its effort in ``tau`` is not used.  Always
+        computed by the textbook; other arguments, shapes and errors are those of
+        :meth:`forward_dynamics`.
+
+        :param held: names of joints.
+        :raises ArgumentError: also where the robot has no such moving joint.
+        """
+        joints = self._tree.joints
+        indices: set[int] = set()
+        for name in held:
+            if name not in joints:
+                raise ArgumentError(
+                    f'{self.name!r} has no moving joint {name!r}{did_you_mean(name, joints)}')
+            body = self._tree.bodies[joints[name]]
+            indices.update(range(*body.v_slice.indices(self.nv)))
+        with self._call(gravity, q=q, qd=qd, tau=tau) as call:
+            accelerations = call.result(quantities.forward_dynamics_beside_held(
+                self._tree, call.dynamics_inputs(call.body_forces(f_ext)), indices), self.nv)
+        self._check_plausible(q, accelerations)
+        return accelerations
+
+    def _check_plausible(self, q: ArrayLike, accelerations: Array) -> None:
+        """Check the mass matrix where accelerations are so large that it may be singular."""
         if not np.all(np.abs(accelerations) < quantities.IMPLAUSIBLE_ACCELERATION):
             M = self._evaluator.compute(quantities.MASS_MATRIX, q=q)  # noqa: N806
             check_mass_matrix(self._evaluator.tree, M)
-        return accelerations
 
     # ---- links ----------------------------------------------------------------------------------
 
     def jacobian(
-            self, q: ArrayLike, link: str, frame: Frame | None = None, out: Array | None = None,
-            ) -> Array:
+            self, q: ArrayLike, link: str, frame: str | Frame | None = None,
+            out: Array | None = None) -> Array:
         """
         Return J with v = J q̇ for a link, shape (6, nv) or (N, 6, nv), rows [angular; linear].
 
         :param q: positions, shape (nq,) or (N, nq).
-        :param frame: None: v is the velocity of the link's origin in the link's axes.  WORLD: of
+        :param frame: None: v is the velocity of the link's origin in the link's axes.  The name of
+            a link: the same velocity in the axes of that link, such as the root link.  WORLD: of
             what is at the world's origin, in the world's axes.
         """
         check_link(self._tree, link)
-        if frame not in (None, WORLD):
-            raise ArgumentError(f'the frame of a Jacobian is {frame!r}; it needs None or WORLD')
-        jacobian_of = (
-            quantities.link_jacobian if frame is None else quantities.world_jacobian)
-        return self._evaluator.compute(jacobian_of(link), None, None, out, q=q)
+        if frame is None:
+            quantity = quantities.link_jacobian(link)
+        elif frame is WORLD:
+            quantity = quantities.world_jacobian(link)
+        elif isinstance(frame, str):
+            check_link(self._tree, frame)
+            quantity = quantities.jacobian_in_axes(link, frame)
+        else:
+            raise ArgumentError(
+                f'the frame of a Jacobian is {frame!r}; it needs None, WORLD or a link')
+        return self._evaluator.compute(quantity, None, None, out, q=q)
 
     # ---- inertial parameters --------------------------------------------------------------------
 

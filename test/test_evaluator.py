@@ -117,9 +117,9 @@ def check_all_quantities(drawn, engine):
     ours = Evaluator(*made, Answering(kernels_of(bare, engine)))
     textbook = Evaluator(*made, None)
     scale = size_of_terms(tree, near, wrenches)
-    last = [*bare.links][-1]
+    first, *_, last = bare.links
     for quantity in (*BY_NAME.values(), quantities.link_jacobian(last),
-                     quantities.world_jacobian(last)):
+                     quantities.world_jacobian(last), quantities.jacobian_in_axes(last, first)):
         inputs = {name: near[name] for name in quantity.inputs}
         expected = textbook.compute(quantity, wrenches, **inputs)
         size = scale

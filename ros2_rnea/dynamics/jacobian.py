@@ -23,6 +23,7 @@ from ros2_rnea.dynamics.kinematics import (
     body_accelerations,
     body_transforms,
     body_velocities,
+    link_rotation,
     link_transform,
     path_to_base,
 )
@@ -102,3 +103,17 @@ def world_jacobian(tree: Tree, q: Sequence[Number], link: str) -> list[Motion]:
     """
     X_base_to_link = link_transform(tree, body_transforms(tree, q), link)
     return [X_base_to_link.to_parent(column) for column in link_jacobian(tree, q, link)]
+
+
+def jacobian_in_axes(
+        tree: Tree, q: Sequence[Number], link: str, axes: str) -> list[Motion]:
+    """
+    Return the same columns about the link's origin, but in the axes of another link.
+
+    Arguments are those of :func:`link_jacobian`.
+
+    :param axes: the link in whose axes the result is; the root link for those of the world.
+    """
+    R = link_rotation(tree, q, axes).T @ link_rotation(tree, q, link)
+    return [Motion(R @ column.angular, R @ column.linear)
+            for column in link_jacobian(tree, q, link)]

@@ -20,7 +20,7 @@ answer; with the symbols of an expression graph they are the trace that kernels 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ros2_rnea.dynamics import (
@@ -94,6 +94,27 @@ def forward_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
         crba.mass_matrix(tree, given.q), _difference(effort, held))
 
 
+def forward_dynamics_beside_held(
+        tree: Tree, given: DynamicsInputs, held: Collection[int]) -> Numbers:
+    """
+    Return the accelerations that efforts cause while some degrees of freedom are held.
+
+    The rows and columns of the free ones in M q̈ = τ − (C q̇ + g + what joints take); a held
+    degree of freedom has no acceleration, whatever its effort in τ is.
+
+    :param held: indices of degrees of freedom, 0 to nv − 1.
+    """
+    free = [i for i in range(tree.nv) if i not in held]
+    needed = inverse_dynamics(tree, replace(given, qdd=at_rest(tree)))
+    rows = crba.mass_matrix(tree, given.q)
+    solved = linear.solve_symmetric(
+        [[rows[i][k] for k in free] for i in free], [given.tau[i] - needed[i] for i in free])
+    accelerations: list[Number] = [0.0] * tree.nv
+    for i, number in zip(free, solved):
+        accelerations[i] = number
+    return accelerations
+
+
 LINK_JACOBIAN, WORLD_JACOBIAN = 'jacobian of ', 'world jacobian of '
 """What the names of the quantities of a link start with."""
 
@@ -110,6 +131,13 @@ def world_jacobian(link: str) -> Quantity:
     return Quantity(
         WORLD_JACOBIAN + link, ('q',), lambda tree: (6, tree.nv),
         lambda tree, given: _rows(jacobian.world_jacobian(tree, given.q, link)))
+
+
+def jacobian_in_axes(link: str, axes: str) -> Quantity:
+    """Return the Jacobian of a link about its origin, in the axes of another link."""
+    return Quantity(
+        f'jacobian in the axes of {axes!r} of {link!r}', ('q',), lambda tree: (6, tree.nv),
+        lambda tree, given: _rows(jacobian.jacobian_in_axes(tree, given.q, link, axes)))
 
 
 INVERSE_DYNAMICS = Quantity(

@@ -108,6 +108,36 @@ def state_query(
         whole.positions(measured), whole.velocities(rates[0]), whole.velocities(rates[1]))
 
 
+def requested_efforts(
+        policy: FeedforwardPolicy, names: Sequence[str], efforts: Sequence[float]) -> np.ndarray:
+    """
+    Return the efforts τ in a request, shape (nv,) [Nm or N]; zero for joints without one.
+
+    :param names: of joints, checked by :func:`state_query`.
+    :param efforts: one for each name, or empty.
+    :raises ArgumentError: where the sizes differ, or naming the joint whose effort is not finite.
+    """
+    answered = answered_joints(policy)
+    row = np.zeros(len(answered.names))
+    if len(efforts):
+        _fill('efforts', names, efforts, {name: i for i, name in enumerate(answered.names)}, row)
+    tau = np.zeros(policy.robot.nv)
+    tau[answered.v_index] = row
+    return tau
+
+
+def held_joints(policy: FeedforwardPolicy, names: Sequence[str]) -> tuple[str, ...]:
+    """
+    Return the joints that a request about accelerations leaves at rest.
+
+    Joints of several degrees of freedom, for which the node knows no motion, are always among
+    them; all others that are not named, unless no names are given.
+    """
+    answered = answered_joints(policy)
+    others = tuple(name for name in policy.robot.joint_names if name not in answered.names)
+    return (*(name for name in answered.names if len(names) and name not in names), *others)
+
+
 def _fill(
         label: str,
         names: Sequence[str],

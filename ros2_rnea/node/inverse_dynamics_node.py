@@ -90,8 +90,7 @@ class InverseDynamicsNode(Node):
         self._configuration.begin()  # raises where a parameter is invalid
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
-            self, lambda: self.policy, self._clocks.steady,
-            lambda cause: self._diagnostics.worker_exited('fills trajectories', cause))
+            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)

@@ -105,7 +105,7 @@ def test_a_floating_body_s_own_jacobian_is_the_identity():
 def test_the_robot_gives_them_as_arrays_for_one_state_and_for_many():
     arm = Robot.from_urdf(ARM)
     q, qd, qdd = rows = np.random.default_rng(0).normal(size=(3, 4, 2))
-    for frame in (None, WORLD):
+    for frame in (None, WORLD, 'base'):
         J = arm.jacobian(q, 'tool', frame)
         assert J.shape == (4, 6, 2)
         np.testing.assert_allclose(
@@ -120,6 +120,23 @@ def test_the_robot_gives_them_as_arrays_for_one_state_and_for_many():
     assert poses['tool'].rotation.shape == (4, 3, 3)
     np.testing.assert_allclose(
         poses['tool'].position, [arm.link_poses(row)['tool'].position for row in q], atol=1e-14)
+
+
+def test_in_the_axes_of_another_link_it_is_the_velocity_of_the_same_point():
+    arm = Robot.from_urdf(ARM)
+    q, qd = np.random.default_rng(3).normal(size=(2, 2))
+    step = 1e-6
+    ahead, behind = (arm.link_poses(q + sign * step * qd)['tool'] for sign in (1.0, -1.0))
+    velocity = (ahead.position - behind.position) / (2.0 * step)
+    turning = (ahead.rotation - behind.rotation) / (2.0 * step) @ arm.link_rotation(q, 'tool').T
+    angular = [turning[2, 1], turning[0, 2], turning[1, 0]]
+    in_base = arm.jacobian(q, 'tool', 'base')
+    np.testing.assert_allclose(in_base @ qd, [*angular, *velocity], atol=1e-8)
+    to_upper = np.kron(np.eye(2), arm.link_rotation(q, 'upper').T)
+    np.testing.assert_allclose(
+        arm.jacobian(q, 'tool', 'upper'), to_upper @ in_base, atol=1e-14)
+    np.testing.assert_allclose(
+        arm.jacobian(q, 'tool', 'tool'), arm.jacobian(q, 'tool'), atol=1e-14)
 
 
 def test_a_pose_has_the_link_s_axes_as_columns():

@@ -353,7 +353,7 @@ def test_closing_does_not_wait_for_a_long_trajectory():
     client = node.create_client(Fill, '~/fill_trajectory_efforts')
     assert client.wait_for_service(PATIENCE)
     future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))
-    until(lambda: service._process._process is not None)
+    until(lambda: service.process._process is not None)
     service.close()
     assert not service._thread.is_alive()
     rclpy.spin_until_future_complete(node, future, timeout_sec=PATIENCE)

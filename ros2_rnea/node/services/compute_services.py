@@ -15,11 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.node import Node
 from ros2_rnea.dynamics.terms import TERM_NAMES
@@ -33,7 +33,7 @@ from ros2_rnea.feedforward.queries import (
     state_query,
 )
 from ros2_rnea.node.models.model_summary import NO_ROBOT
-from ros2_rnea.node.topics.conversions import moment_force
+from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from sensor_msgs.msg import JointState
 
 try:
@@ -43,11 +43,21 @@ try:
     ARE_DEFINED = all(hasattr(EffortTermsMessage, name) for name in TERM_NAMES)
 except ImportError:
     ARE_DEFINED = False
+try:
+    from ros2_rnea.node.services.model_services import ModelServices
+    HAS_MATRICES = True
+except ImportError:
+    HAS_MATRICES = False
 
 MISSING = (
     'the topic ~/terms and all services but ~/enable and ~/zero_wrench are missing, because the '
     'package ros2_rnea_interfaces is not installed or is too old; everything else works. It is in '
     'the same repository: build both packages with colcon, or install it with pip')
+
+WITHOUT_MATRICES = (
+    'the services ~/compute_mass_matrix, ~/compute_jacobian and ~/compute_forward_dynamics are '
+    'missing, because the package ros2_rnea_interfaces is too old; everything else works. Build it '
+    'again')
 
 
 class Services:
@@ -56,7 +66,8 @@ class Services:
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on the steady clock [s].
-    :param on_exit: called, by another thread, when the process that fills trajectories has exited.
+    :param on_exit: called, by another thread, when one of the processes that compute answers has
+        exited; with what the process does, as a verb, and the reason.
     """
 
     def __init__(
@@ -64,10 +75,10 @@ class Services:
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], float] = monotonic,
-            on_exit: Callable[[str], None] = lambda _: None) -> None:
+            on_exit: Callable[[str, str], None] = lambda *_: None) -> None:
         self._policy = policy
         self._now = now
-        self._filling: FillService | None = None
+        self._in_background: tuple[FillService | ModelServices, ...] = ()
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
@@ -77,12 +88,18 @@ class Services:
         node.create_service(
             ComputeInverseDynamics, '~/compute_inverse_dynamics',
             lambda request, response: self._answer(self._inverse_dynamics, request, response))
-        self._filling = FillService(node, policy, now, on_exit)
+        self._in_background = (
+            FillService(node, policy, now, partial(on_exit, 'fills trajectories')),)
+        if HAS_MATRICES:
+            self._in_background += (
+                ModelServices(node, policy, now, partial(on_exit, 'computes matrices')),)
+        else:
+            node.get_logger().warning(WITHOUT_MATRICES)
 
     def close(self) -> None:
-        """Stop the service that fills trajectories."""
-        if self._filling is not None:
-            self._filling.close()
+        """Stop the services that other processes compute."""
+        for services in self._in_background:
+            services.close()
 
     def _answer(self, compute: Callable, request: Any, response: Any) -> Any:
         """Fill a response with the result or with the error."""
@@ -110,7 +127,7 @@ class Services:
             policy, self._now(), RequestedState(
                 request.names, request.positions, request.velocities, request.accelerations))
         terms = policy.robot.effort_terms(
-            *question, _wrenches(request.wrenches), _gravity(request))
+            *question, wrenches_by_frame(request.wrenches), _gravity(request))
         joints = answered_joints(policy)
         _fill_effort(response.effort, joints, question.q, terms.total)
         response.effort.velocity = question.qd[joints.v_index].tolist()
@@ -125,14 +142,6 @@ class Services:
 
 def _gravity(request: Any) -> Sequence[float] | None:
     return list(request.gravity) or None
-
-
-def _wrenches(messages: Iterable[WrenchStamped]) -> dict[str, np.ndarray]:
-    total: dict[str, np.ndarray] = {}
-    for message in messages:
-        frame = message.header.frame_id
-        total[frame] = total.get(frame, np.zeros(6)) + moment_force(message.wrench)
-    return total
 
 
 def _fill_effort(

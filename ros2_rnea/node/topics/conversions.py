@@ -18,10 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Wrench
+from geometry_msgs.msg import Wrench, WrenchStamped
+import numpy as np
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import NANOSECONDS, RosTime
 from trajectory_msgs.msg import JointTrajectory
+
+MOST_WRENCHES = 1000
+"""A request with more wrenches than this is refused."""
 
 
 def seconds(time: Time | Duration) -> float:
@@ -38,6 +43,22 @@ def moment_force(wrench: Wrench) -> tuple[float, ...]:
     """Return a wrench in this package's order, [moment; force]; the message has force first."""
     torque, force = wrench.torque, wrench.force
     return (torque.x, torque.y, torque.z, force.x, force.y, force.z)
+
+
+def wrenches_by_frame(messages: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:
+    """
+    Return the sum of the wrenches in each frame, six numbers [moment; force].
+
+    :raises ArgumentError: where there are more than :data:`MOST_WRENCHES`.
+    """
+    if len(messages) > MOST_WRENCHES:
+        raise ArgumentError(
+            f'wrenches has {len(messages)} elements; at most {MOST_WRENCHES} are accepted')
+    total: dict[str, np.ndarray] = {}
+    for message in messages:
+        frame = message.header.frame_id
+        total[frame] = total.get(frame, np.zeros(6)) + moment_force(message.wrench)
+    return total
 
 
 def waypoints(trajectory: JointTrajectory) -> list[Waypoint]:

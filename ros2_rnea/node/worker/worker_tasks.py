@@ -29,7 +29,8 @@ from typing import Any
 from ros2_rnea import errors
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.audit import Finding
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
 from ros2_rnea.node.worker.channel import channel_of, Message
@@ -109,7 +110,25 @@ def fill(request: Message) -> Message:
         from_plain(request.content['context'])),))
 
 
-TASKS: dict[str, Callable[[Message], Message]] = {'model': make_model, 'fill': fill}
+def query(request: Message) -> Message:
+    """
+    Call a method of a robot.
+
+    The robot computes as the textbook does: a single call takes milliseconds, which is less than
+    a compilation.
+    """
+    robot, name = _textbook_robot(json.dumps(request.content['robot'])), request.content['method']
+    if name not in QUERIES:
+        raise ArgumentError(f'the method is {name!r}; it needs to be one of {", ".join(QUERIES)}')
+    arguments = from_plain(request.content['arguments'])
+    return Message({'result': to_plain(getattr(robot, name)(**arguments))})
+
+
+TASKS: dict[str, Callable[[Message], Message]] = {
+    'model': make_model, 'fill': fill, 'query': query}
+
+QUERIES = ('mass_matrix', 'jacobian', 'forward_dynamics_beside_held', 'inverse_dynamics')
+"""The methods that the task ``query`` calls."""
 
 
 @lru_cache(maxsize=2)
@@ -123,3 +142,10 @@ def _robot(plain: str) -> Robot:
     """Return the robot in use; it is cached, so that its kernels are compiled only once."""
     arguments: Any = from_plain(json.loads(plain))
     return AdjustableRobot(*arguments)
+
+
+@lru_cache(maxsize=1)
+def _textbook_robot(plain: str) -> Robot:
+    """Return the robot in use, without kernels."""
+    tree, payloads, gravity, *_ = from_plain(json.loads(plain))
+    return Robot(tree, payloads, gravity, Engine.TEXTBOOK)

@@ -1,0 +1,129 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Services beside the node's cycle: a thread that carries messages, and a process that computes.
+
+The answer to a request may take seconds; deserializing a trajectory of ten thousand points takes
+tens of milliseconds.  Therefore neither happens in the thread of the cycle.  Such services have
+their own thread, which reads and writes messages, and their own worker process, which computes one
+answer after the other and is started by the first request.  An executor serves whole nodes, so the
+thread also has its own node.  The name of this node begins with an underscore, so that tools do
+not list it.
+
+A coroutine as the service's callback would not do: it would still deserialize in the thread of the
+cycle, and rclpy's events executor does not support coroutines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from threading import Event
+from typing import Any, NamedTuple
+
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.node.models.model_summary import NO_ROBOT
+from ros2_rnea.node.worker.background_thread import BackgroundThread
+from ros2_rnea.node.worker.worker_process import WorkerProcess
+
+PAUSE = 0.1
+"""How long the thread waits after an error of the executor [s]."""
+
+
+class BackgroundService(NamedTuple):
+    """
+    A service that is answered beside the cycle.
+
+    :ivar definition: its type.
+    :ivar answer: returns the response to a request, for the policy in use; an error that it raises
+        becomes a response with its text.
+    """
+
+    definition: Any
+    answer: Callable[[FeedforwardPolicy, Any], Any]
+
+
+class BackgroundServices:
+    """
+    Services that answer one request after the other until :meth:`close`.
+
+    :param node: the node that the services belong to.
+    :param label: a word for the thread and its node.
+    :param policy: returns the policy in use, or None while there is no robot.
+    :param on_exit: called, by the services' thread, when their process has exited.
+    :param services: by their names without the node's.
+    :ivar process: computes the answers.
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            label: str,
+            policy: Callable[[], FeedforwardPolicy | None],
+            on_exit: Callable[[str], None],
+            services: Mapping[str, BackgroundService]) -> None:
+        self._policy = policy
+        self.process = WorkerProcess(on_exit)
+        self._node = Node(
+            f'_{node.get_name()}_{label}', namespace=node.get_namespace(), context=node.context,
+            use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
+        for name, service in services.items():
+            self._node.create_service(
+                service.definition, node.resolve_service_name(f'~/{name}'),
+                partial(self._answer, service))
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self._closing = Event()
+        self._thread = BackgroundThread(target=self._spin, name=label, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop the thread and the process; a request that is being answered fails."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self.process.close()
+        self._executor.create_task(lambda: None)  # wakes the thread
+        self._thread.join()
+        self._executor.shutdown()
+        self._node.destroy_node()
+
+    def _spin(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._executor.spin_once()
+            except ExternalShutdownException:
+                return
+            except Exception as error:  # noqa: BLE001 (the services must not end with a request)
+                if not self._node.context.ok():  # its wait set is incomplete
+                    return
+                self._node.get_logger().error(
+                    f'{self._thread.name}: {type(error).__name__}: {error}')
+                self._closing.wait(PAUSE)
+
+    def _answer(self, service: BackgroundService, request: Any, response: Any) -> Any:
+        policy = self._policy()
+        if policy is None:
+            response.message = NO_ROBOT
+            return response
+        try:
+            return service.answer(policy, request)
+        except RneaError as error:
+            response.message = str(error)
+        except Exception as error:  # noqa: BLE001 (every request gets an answer)
+            response.message = f'{type(error).__name__}: {error}'
+        return response
