@@ -56,8 +56,8 @@ MISSING = (
 
 WITHOUT_MATRICES = (
     'the services ~/compute_mass_matrix, ~/compute_jacobian and ~/compute_forward_dynamics are '
-    'missing, because the package ros2_rnea_interfaces is too old; everything else works. Build it '
-    'again')
+    'missing, because the package ros2_rnea_interfaces is too old; everything else works. Build '
+    'it again')
 
 
 class Services:
