@@ -183,6 +183,7 @@ class WrenchSettings(NamedTuple):
     :ivar tool_mass: of the tool that the sensor carries and the description contains [kg]; it is
         the same for every frame, so that it suits a robot with one sensor only.
     :ivar tool_center: the tool's centre of mass in the wrench's frame [m].
+    :ivar frames: whose wrenches are added up; empty: one at a time, whichever it is.
     """
 
     timeout: float
@@ -196,6 +197,7 @@ class WrenchSettings(NamedTuple):
     moment_limit: float = inf
     tool_mass: float = 0.0
     tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    frames: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -250,6 +252,7 @@ class Settings:
     :ivar wrench_moment_deadband: likewise for moments [Nm].
     :ivar wrench_tool_mass: of the tool that the sensor carries and the description contains [kg].
     :ivar wrench_tool_center: the tool's centre of mass in the wrench's frame [m].
+    :ivar wrench_frames: the links whose wrenches act together; empty: one link at a time.
     :ivar beyond_limits: how efforts beyond their limits are limited.
     :ivar effort_limits: by name, in place of those of the description [Nm or N].
     :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
@@ -302,6 +305,7 @@ class Settings:
     wrench_moment_deadband: float = 0.0
     wrench_tool_mass: float = 0.0
     wrench_tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    wrench_frames: tuple[str, ...] = ()
     beyond_limits: BeyondLimits = BeyondLimits.CLAMP
     effort_limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     effort_limit_factor: float = 1.0
@@ -375,7 +379,8 @@ class Settings:
             force_limit=self.wrench_force_limit,
             moment_limit=self.wrench_moment_limit,
             tool_mass=self.wrench_tool_mass,
-            tool_center=self.wrench_tool_center)
+            tool_center=self.wrench_tool_center,
+            frames=self.wrench_frames)
 
     def _check_gains(self, name: str, gains: tuple[float, ...]) -> None:
         if not all(0.0 <= gain <= HIGHEST_GAIN for gain in gains):

@@ -18,7 +18,7 @@ from __future__ import annotations
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Mode
+from ros2_rnea.feedforward.settings import Mode, Terms
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import listed
 
@@ -26,6 +26,10 @@ PERIOD = 1.0
 
 HIGHEST_GAIN_IN_CONTACT = 0.5
 """A wrench_gain above this is worth a warning: at this one, a contact force doubles."""
+
+SHORTEST_TIME_CONSTANT = 0.02
+"""A wrench_time_constant below this [s] is worth a warning: at a delay of 10 ms and half of the
+wrench compensated, contact with a stiff environment is lost and comes back."""
 
 LONGEST_SILENCE = 1.0
 """A source without a message for longer than this [s] is reported as silent."""
@@ -49,6 +53,10 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     diagnostics.notice('old wrenches', '' if not stale else (
         f'the last wrench of {listed(stale)} is older than wrench_timeout: it is ignored, or '
         'fades out'))
+    lost = policy.wrenches.lost_biases
+    diagnostics.notice('wrench bias', '' if not lost else (
+        f'the bias of {listed(sorted(lost))} was discarded, because it was taken with another '
+        'wrench_tool_mass, wrench_tool_center or wrench_exerted_by: call ~/zero_wrench again'))
     _check_wrench_limits(policy, diagnostics)
     _explain_wrench_gain(policy, diagnostics)
     missing = policy.motion.controller.missing
@@ -85,10 +93,16 @@ def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) ->
     """Log once, at the first wrench, which share is compensated and when another one is right."""
     settings = policy.settings
     gain = settings.wrench_gain
-    is_compensated = (
+    is_compensated = settings.sent_terms is not Terms.GRAVITY_ONLY and (
         settings.mode is not Mode.GRAVITY_COMPENSATION or settings.wrench_in_gravity_compensation)
     if not gain or not is_compensated or not policy.wrenches.frames:
         return
+    if settings.wrench_time_constant < SHORTEST_TIME_CONSTANT:
+        diagnostics.log_once(
+            f'wrench_time_constant is {settings.wrench_time_constant:g} s. In contact with a '
+            'stiff environment, the compensation oscillates: set '
+            f'{SHORTEST_TIME_CONSTANT:g} or more, unless the wrench does not depend on the effort',
+            is_warning=True)
     if gain > HIGHEST_GAIN_IN_CONTACT:
         growth = (
             'until a limit is reached' if gain == 1.0

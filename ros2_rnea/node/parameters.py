@@ -229,7 +229,8 @@ SPECIFICATIONS = (
         0.0, 1e6),
     Specification(
         'wrench_moment_limit', _DEFAULT.wrench_moment_limit,
-        'Largest compensated moment [Nm], likewise. The default is 50 N at a lever of 0.2 m.',
+        'Largest compensated moment [Nm], likewise. The default is 50 N at a lever of 0.2 m. A '
+        'force has a moment about the origin of the frame, so that 0 leaves nothing of it.',
         0.0, 1e6),
     Specification(
         'wrench_effort_share', _DEFAULT.wrench_effort_share,
@@ -238,8 +239,8 @@ SPECIFICATIONS = (
         0.0, 1.0),
     Specification(
         'wrench_time_constant', _DEFAULT.wrench_time_constant,
-        'Time constant of the low-pass filter for wrenches [s]. 0: no filter, with which the '
-        'compensation oscillates in contact with a stiff environment.',
+        'Time constant of the low-pass filter for wrenches [s]. Below 0.02 s, and so with 0 (no '
+        'filter), the compensation oscillates in contact with a stiff environment.',
         0.0, 1e3),
     Specification(
         'wrench_force_deadband', _DEFAULT.wrench_force_deadband,
@@ -258,6 +259,11 @@ SPECIFICATIONS = (
         'wrench_tool_center', _DEFAULT.wrench_tool_center,
         'Centre of mass of the tool beyond the sensor, in the frame of the wrench [m].',
         size=3),
+    Specification(
+        'wrench_frames', _DEFAULT.wrench_frames,
+        'The links whose wrenches act at the same time, such as [left_tool, right_tool]. They '
+        'must not measure the same contact, which would be compensated twice. Empty: the wrench '
+        'of one link at a time; that of another link is refused until the first has faded out.'),
     Specification(
         'wrench_in_gravity_compensation', _DEFAULT.wrench_in_gravity_compensation,
         'Whether wrenches are compensated also where no motion is followed: in mode '

@@ -533,8 +533,9 @@ def test_a_wrench_is_balanced_unless_a_hand_guides_the_arm(settings, sign):
 
 
 def test_wrenches_in_several_frames_add():
-    near(pushed(['tool', 'upper', 'lower']).decide(at(0.0)).effort,
-         in_order(f_ext=dict.fromkeys(['tool', 'upper', 'lower'], PUSH)))
+    frames = ('tool', 'upper', 'lower')
+    near(pushed(frames, wrench_frames=frames).decide(at(0.0)).effort,
+         in_order(f_ext=dict.fromkeys(frames, PUSH)))
 
 
 def test_a_wrench_counts_while_a_trajectory_is_followed():

@@ -508,7 +508,7 @@ def test_a_held_tool_that_the_sensor_weighs_changes_no_effort():
 
 
 def test_wrenches_are_zeroed_where_there_are_any():
-    policy = measured()
+    policy = measured(wrench_time_constant=0.0)
     with pytest.raises(MessageError):
         policy.zero_wrench(at(0.0))
     policy.take_wrench('tool', PUSH, at(0.0))

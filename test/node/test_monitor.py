@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.settings import Mode
+from ros2_rnea.feedforward.settings import Mode, Terms
 from ros2_rnea.node import monitor
 
 NOW = 50.0
@@ -38,17 +38,19 @@ class Notices(dict):
 
 def policy(
         stale=(), limited=(), frames=(), limiting=(), gain=0.5, mode=Mode.FEEDFORWARD,
-        in_gravity=False, missing=(), from_imu=False, imu_received=-inf, silent=(),
-        deviations=None):
+        in_gravity=False, time_constant=0.05, terms=Terms.FULL, lost=(), missing=(),
+        from_imu=False, imu_received=-inf, silent=(), deviations=None):
     """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
     return SimpleNamespace(
         wrenches=SimpleNamespace(
-            stale=lambda now: stale if now == NOW else None, limited=limited, frames=frames),
+            stale=lambda now: stale if now == NOW else None, limited=limited, frames=frames,
+            lost_biases=lost),
         joints_limiting_wrenches=lambda: limiting,
         motion=SimpleNamespace(controller=SimpleNamespace(missing=missing)),
         settings=SimpleNamespace(
             gravity_from_imu=from_imu, wrench_gain=gain, mode=mode,
-            wrench_in_gravity_compensation=in_gravity),
+            wrench_in_gravity_compensation=in_gravity, wrench_time_constant=time_constant,
+            sent_terms=terms),
         measured_gravity=SimpleNamespace(received=imu_received),
         gravity=np.array([0.0, 0.12345, -9.8]),
         states=SimpleNamespace(silent_others=lambda now, longest: silent if (
@@ -75,6 +77,7 @@ def test_where_all_is_well_there_is_nothing_to_say():
     ({'limited': ('wrist',)}, 'limited wrenches', ['wrist', 'wrench_force_limit']),
     ({'limiting': ('elbow',)}, 'limited wrenches', ['elbow', 'wrench_effort_share']),
     ({'limited': ('wrist',), 'limiting': ('elbow',)}, 'limited wrenches', ['wrist', 'elbow']),
+    ({'lost': ('wrist', 'tool')}, 'wrench bias', ['tool, wrist', '~/zero_wrench']),
     ({'missing': ('velocities',)}, 'controller_state', ['velocities']),
     ({'silent': ('grip',)}, 'other joints', ['grip']),
     ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
@@ -121,8 +124,20 @@ def test_the_first_wrench_is_met_with_the_share_that_is_compensated(conditions, 
     assert notices.logged[1] is is_warning
 
 
+@pytest.mark.parametrize('time_constant, is_said', [(0.0, True), (0.0199, True), (0.02, False)])
+def test_a_filter_with_which_contact_oscillates_is_warned_of(time_constant, is_said):
+    said = []
+    notices = Notices()
+    notices.log_once = lambda text, is_warning=False: said.append((text, is_warning))
+    monitor.check_policy(policy(frames=('tool',), time_constant=time_constant), NOW, notices)
+    warnings = [text for text, is_warning in said if is_warning]
+    assert len(warnings) == is_said
+    assert all('wrench_time_constant' in text and 'set 0.02' in text for text in warnings)
+
+
 @pytest.mark.parametrize('conditions', [
-    {'frames': ()}, {'gain': 0.0}, {'mode': Mode.GRAVITY_COMPENSATION}])
+    {'frames': ()}, {'gain': 0.0}, {'mode': Mode.GRAVITY_COMPENSATION},
+    {'terms': Terms.GRAVITY_ONLY}])
 def test_nothing_is_said_about_the_gain_where_no_wrench_is_compensated(conditions):
     notices = Notices()
     monitor.check_policy(policy(**{'frames': ('tool',), **conditions}), NOW, notices)

@@ -20,8 +20,10 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.timing import clocks
 from small_robots import ARM
+from wrench_settings import COMPENSATED_AT_ONCE
 
 pytestmark = pytest.mark.ros
 
@@ -152,9 +154,37 @@ def test_a_wrench_far_too_large_adds_no_more_than_its_share_of_the_limits(bench)
     arm.until(lambda: 'wrench_effort_share' in arm.told('limited wrenches'))
 
 
+def test_by_default_half_of_a_wrench_is_compensated_within_the_limits(bench):
+    """All parameters of wrenches are as they are shipped."""
+    shipped = {name: getattr(Settings(), name) for name in COMPENSATED_AT_ONCE}
+    arm = bench(joints=JOINTS, wrench_fade_time=0.2, state_timeout=5.0, **shipped)
+    arm.describe(ARM)
+    robot, q, zeros = Robot.from_urdf(ARM), [0.2, 0.3], [0.0, 0.0]
+    gravity = robot.gravity(q)
+    follow_rest(arm, q)
+
+    def added_by(force):
+        arm.push('tool', force=force)
+        return np.array(arm.answer(JOINTS, q)) - gravity
+
+    half = robot.inverse_dynamics(
+        q, zeros, zeros, f_ext={'tool': [0, 0, 0, 1.5, 0, 0.5]}) - gravity
+    arm.until(lambda: np.abs(added_by((3.0, 0.0, 1.0)) - half).max() < 1e-3)
+    arm.push('upper', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.refused('wrench') == 1)
+    assert 'wrench_frames: [tool, upper]' in arm.told('wrench')
+    largest = np.max([np.abs(added_by((3e5, 0.0, 1e5))) for _ in range(50)], 0)
+    most = Settings().wrench_force_limit / np.hypot(1.5, 0.5) * np.abs(half)
+    assert np.all(largest <= np.minimum(most, 0.2 * np.array([100.0, 40.0])) + 1e-9)
+    assert np.all(largest > 5.0 * np.abs(half))
+    arm.until(lambda: added_by((3e5, 0.0, 1e5)) is not None
+              and 'tool' in arm.told('limited wrenches'))
+
+
 def test_a_wrench_counts_in_its_frame_and_several_add(arm):
     force, moment = (3.0, 0.0, 1.0), (0.0, 0.5, 0.0)
-    assert arm.set_parameter('wrench_timeout', 60.0).successful
+    for name, value in (('wrench_timeout', 60.0), ('wrench_frames', ['tool', 'upper'])):
+        assert arm.set_parameter(name, value).successful
     arm.push('tool', moment, force)
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
     arm.push('upper', force=force)

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from math import hypot
+from math import hypot, inf
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class WrenchSignal:
         The wrench timeout is the longest gap between samples that the filter counts in full.
     :ivar value: the newest wrench after all of these.
     :ivar is_limited: whether it is smaller than without the limits.
+    :ivar began: when the first of the samples was received that the filter has seen without a
+        longer gap between them [s].
     """
 
     def __init__(self, settings: WrenchSettings) -> None:
@@ -40,7 +42,14 @@ class WrenchSignal:
         self._gain = settings.gain
         self._limits = settings.moment_limit, settings.force_limit
         self._low_pass = LowPass(settings.time_constant, np.zeros(6), settings.timeout)
+        self._longest_gap = settings.timeout
+        self.began = inf
         self._bias: np.ndarray | None = None
+
+    @property
+    def has_bias(self) -> bool:
+        """Return whether :meth:`zero` has been called."""
+        return self._bias is not None
 
     @property
     def received(self) -> float:
@@ -56,6 +65,8 @@ class WrenchSignal:
         :param faded: weight of the wrench before, which may have begun to fade out; the filter
             continues from the faded value.
         """
+        if not 0.0 <= now - self.received <= self._longest_gap:
+            self.began = now
         if faded != 1.0:
             self._low_pass.value = faded * self._low_pass.value
         if self._bias is not None:
@@ -74,6 +85,7 @@ class WrenchSignal:
         self.value = np.zeros(6)
         self.is_limited = False
         self._low_pass.restart(self.value)
+        self.began = inf
 
     def adopt(self, older: WrenchSignal, sign: float) -> None:
         """
@@ -82,6 +94,7 @@ class WrenchSignal:
         :param sign: −1 where the two signals count wrenches with opposite signs, else 1.
         """
         self._low_pass.adopt(older._low_pass)
+        self.began = older.began
         self._bias = None if older._bias is None else sign * older._bias
         self._low_pass.value = sign * self._low_pass.value
         self._set_value(self._low_pass.value)

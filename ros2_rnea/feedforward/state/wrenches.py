@@ -28,6 +28,9 @@ from ros2_rnea.feedforward.state.wrench_signal import WrenchSignal
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Vector
 
+SETTLING = 7.0
+"""After so many time constants, a low-pass filter is within 0.1 % of a constant signal."""
+
 LARGEST_WRENCH = 1e9
 """Norms of accepted wrenches are below this [N, Nm], so that no sum of them overflows."""
 
@@ -35,6 +38,10 @@ LARGEST_WRENCH = 1e9
 class ExternalWrenches:
     """
     Measured wrenches by the link in whose frame they are given; their sum acts on the robot.
+
+    Two frames count at the same time only where the settings name them.  If two sensors, or two
+    messages of one sensor, told of the same contact, it would be compensated twice, and twice the
+    gain may be no stable loop.
 
     A wrench in a message passes through these steps:
 
@@ -55,6 +62,7 @@ class ExternalWrenches:
 
     :param tree: of the robot.
     :param settings: of all frames.
+    :ivar lost_biases: frames whose bias was discarded, because another tool weight is subtracted.
     """
 
     def __init__(self, tree: Tree, settings: WrenchSettings) -> None:
@@ -68,6 +76,7 @@ class ExternalWrenches:
         self._body_wrenches = np.zeros((len(tree.bodies), 6))
         self._signals: dict[str, WrenchSignal] = {}
         self._bodies: dict[str, tuple[int, np.ndarray]] = {}  # by frame: body, matrix to it
+        self.lost_biases: frozenset[str] = frozenset()
 
     def update(
             self,
@@ -82,14 +91,11 @@ class ExternalWrenches:
         :param now: time of reception on the steady clock [s].
         :param free_fall: acceleration of free fall in the frame's axes [m/s^2]; needed to compute
             the tool's weight.
-        :raises MessageError: where no moving link has the frame's name, the value is not six
-            finite numbers, or the tool's weight is needed and ``free_fall`` is None.
+        :raises MessageError: where no moving link has the frame's name, the frame may not count
+            now, the value is not six finite numbers, or the tool's weight is needed and
+            ``free_fall`` is None.
         """
-        if frame not in self._moving_links:
-            hint = did_you_mean(frame, self._moving_links)
-            raise MessageError(
-                f'the wrench frame {frame!r} is not a link that joints move, so that the wrench '
-                f'would change no effort{hint}')
+        self._check_frame(frame, now)
         wrench = np.array(moment_force, dtype=float)
         if wrench.shape != (6,) or not _is_valid(wrench):
             raise MessageError(
@@ -110,7 +116,8 @@ class ExternalWrenches:
 
         The weight of a known tool is not part of the bias.  Nothing may touch the tool meanwhile.
 
-        :raises MessageError: where no frame has a fresh wrench.
+        :raises MessageError: where no frame has a fresh wrench, or the filter of one has not had
+            the time to settle; then no bias changes.
         """
         old = self.stale(now)
         fresh = tuple(frame for frame, signal in self._signals.items()
@@ -120,8 +127,17 @@ class ExternalWrenches:
             raise MessageError(
                 'no wrench can be set to zero: none was received within the last '
                 f'{self._settings.timeout:g} s{seen}')
+        settling = SETTLING * self._settings.time_constant
+        for frame in fresh:
+            received = now - self._signals[frame].began
+            if received < settling:
+                raise MessageError(
+                    f'the wrench in {frame!r} cannot be set to zero yet: it has been received for '
+                    f'{received:.3f} s, and the low-pass filter settles within {settling:.3g} s '
+                    f'({SETTLING:g} times wrench_time_constant)')
         for frame in fresh:
             self._signals[frame].zero()
+        self.lost_biases -= set(fresh)
         return fresh
 
     def forget(self) -> None:
@@ -134,16 +150,19 @@ class ExternalWrenches:
         Continue with the newest wrench, bias and filter state of each frame of another object.
 
         Nothing is adopted where the subtracted tool differs, or where it is the same and the sign
-        has changed: bias and filter state contain the tool's weight.
+        has changed: bias and filter state contain the tool's weight.  The biases are then lost.
         """
+        self.lost_biases = older.lost_biases & self._moving_links
         sign = self._sign * older._sign
         tool, older_tool = (
             (settings.tool_mass, *settings.tool_center) if settings.tool_mass else None
             for settings in (self._settings, older._settings))
         if tool != older_tool or (tool and sign < 0.0):
+            self.lost_biases |= {frame for frame, signal in older._signals.items()
+                                 if signal.has_bias and frame in self._moving_links}
             return
         for frame, signal in older._signals.items():
-            if frame in self._moving_links:
+            if frame in self._moving_links and self._is_admitted(frame):
                 self._add_signal(frame).adopt(signal, sign)
 
     def active(self, now: float) -> dict[str, np.ndarray]:
@@ -186,6 +205,28 @@ class ExternalWrenches:
         return tuple(
             frame for frame, signal in self._signals.items()
             if signal.received > -inf and not self._is_fresh(signal, now))
+
+    def _is_admitted(self, frame: str) -> bool:
+        return not self._settings.frames or frame in self._settings.frames
+
+    def _check_frame(self, frame: str, now: float) -> None:
+        if frame not in self._moving_links:
+            hint = did_you_mean(frame, self._moving_links)
+            raise MessageError(
+                f'the wrench frame {frame!r} is not a link that joints move, so that the wrench '
+                f'would change no effort{hint}')
+        if not self._is_admitted(frame):
+            raise MessageError(
+                f'the wrench frame {frame!r} is not in wrench_frames, which are '
+                f'{", ".join(self._settings.frames)}')
+        if self._settings.frames:
+            return
+        for other, signal in self._signals.items():
+            if other != frame and self._weight(signal, now) > 0.0:
+                raise MessageError(
+                    f'the wrench in frame {frame!r} is refused while that in {other!r} acts: if '
+                    'both told of the same contact, it would be compensated twice. If they are '
+                    f'two contacts, set   wrench_frames: [{other}, {frame}]')
 
     def _add_signal(self, frame: str) -> WrenchSignal:
         link = self._tree.links[frame]

@@ -176,7 +176,7 @@ def test_what_the_deadband_hides_is_bias_too():
 
 
 def test_only_fresh_frames_are_set_to_zero():
-    wrenches = conditioned()
+    wrenches = conditioned(frames=('tool', 'wrist'))
     wrenches.update('wrist', PUSH, NOW)
     wrenches.update('tool', PUSH, NOW + 0.2)
     assert wrenches.zero(NOW + 0.2) == ('tool',)
@@ -233,7 +233,7 @@ def test_what_has_not_faded_yet_is_where_the_low_pass_goes_on(age):
 
 
 def test_each_frame_has_a_filter_of_its_own():
-    wrenches = conditioned(time_constant=0.2)
+    wrenches = conditioned(time_constant=0.2, frames=('tool', 'wrist'))
     for now in (NOW, NOW + 0.05):
         wrenches.update('tool', PUSH, now)
     wrenches.update('wrist', -PUSH, NOW + 0.05)
@@ -275,13 +275,59 @@ def test_the_deadband_does_not_shake_the_filter():
 
 
 def test_wrenches_of_any_size_that_is_allowed_add_up_without_a_warning():
-    wrenches = conditioned(time_constant=0.2, force_deadband=1.0)
+    frames = ('arm', 'wrist', 'tool')
+    wrenches = conditioned(time_constant=0.001, force_deadband=1.0, frames=frames)
     for step, sign in enumerate((1.0, -1.0, 1.0)):
-        for frame in ('arm', 'wrist', 'tool'):
+        for frame in frames:
             wrenches.update(frame, sign * np.full(6, 4e8), NOW + 0.01 * step)
-            wrenches.zero(NOW + 0.01 * step)
-            wrenches.update(frame, -sign * np.full(6, 4e8), NOW + 0.01 * step)
-        assert np.abs(wrenches.on_bodies(NOW + 0.01 * step)).max() < 1e10
+        now = NOW + 0.01 * step + 0.008
+        for frame in frames:
+            wrenches.update(frame, sign * np.full(6, 4e8), now)
+        wrenches.zero(now)
+        for frame in frames:
+            wrenches.update(frame, -sign * np.full(6, 4e8), now + 0.001)
+        assert 1e8 < np.abs(wrenches.on_bodies(now + 0.001)).max() < 1e10
+
+
+def test_a_filter_that_has_not_settled_is_not_set_to_zero():
+    """The first sample has no weight, so that the bias would be that of nothing."""
+    wrenches = conditioned(time_constant=0.05)
+    for step in range(71):
+        now = NOW + 0.005 * step
+        wrenches.update('tool', PUSH, now)
+        if step < 70:
+            with pytest.raises(RneaError, match="'tool' cannot be set to zero yet.* 0.35 s"):
+                wrenches.zero(now)
+    assert wrenches.zero(now) == ('tool',)
+    for step in range(200):
+        wrenches.update('tool', PUSH, now + 0.005 * step)
+        assert np.abs(counts(wrenches, now + 0.005 * step)).max() < 1e-3 * np.abs(PUSH).max()
+
+
+def test_after_a_silence_the_filter_has_to_settle_again():
+    wrenches = conditioned(time_constant=0.01)
+    held(wrenches, PUSH)
+    assert wrenches.zero(NOW) == ('tool',)
+    wrenches.update('tool', -PUSH, NOW + 9.0)
+    with pytest.raises(RneaError, match='received for 0.000 s'):
+        wrenches.zero(NOW + 9.0)
+
+
+@pytest.mark.parametrize('change, is_lost', [
+    ({'tool_mass': 0.001}, True), ({'gain': 0.7}, False), ({}, False)])
+def test_a_bias_that_another_tool_makes_wrong_is_named_until_it_is_taken_again(change, is_lost):
+    older = conditioned()
+    older.update('tool', PUSH, NOW)
+    older.zero(NOW)
+    newer = conditioned(**change)
+    newer.adopt(older)
+    assert newer.lost_biases == ({'tool'} if is_lost else set())
+    another = conditioned(**change)
+    another.adopt(newer)
+    assert another.lost_biases == newer.lost_biases
+    another.update('tool', PUSH, NOW, GRAVITY)
+    another.zero(NOW)
+    assert not another.lost_biases
 
 
 # ---- successors -------------------------------------------------------------------------------

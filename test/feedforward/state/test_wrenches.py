@@ -38,7 +38,7 @@ PULL = (-9.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @pytest.fixture
 def wrenches():
-    return ExternalWrenches(LINKS, WrenchSettings(TIMEOUT))
+    return ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=('tool', 'wrist', 'base')))
 
 
 def active(wrenches, now=NOW):
@@ -54,6 +54,32 @@ def test_wrenches_of_several_frames_stand_side_by_side(wrenches):
     wrenches.update('tool', PUSH, NOW)
     wrenches.update('wrist', PULL, NOW)
     assert active(wrenches) == {'tool': PUSH, 'wrist': PULL}
+
+
+def test_a_second_frame_is_refused_while_the_first_one_acts():
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, fade_time=0.2))
+    wrenches.update('tool', PUSH, NOW)
+    for later in (0.0, TIMEOUT, TIMEOUT + 0.19):
+        with pytest.raises(MessageError, match=r"'wrist'.*'tool'.*wrench_frames: \[tool, wrist\]"):
+            wrenches.update('wrist', PULL, NOW + later)
+        assert list(active(wrenches, NOW + later)) == ['tool']
+    wrenches.update('wrist', PULL, NOW + TIMEOUT + 0.2)
+    assert active(wrenches, NOW + TIMEOUT + 0.2) == {'wrist': PULL}
+
+
+def test_a_frame_that_is_not_named_is_refused():
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=('tool', 'wrist')))
+    with pytest.raises(MessageError, match="'base' is not in wrench_frames.* tool, wrist"):
+        wrenches.update('base', PUSH, NOW)
+    assert active(wrenches) == {}
+
+
+def test_a_frame_that_is_no_longer_named_stops_to_act(wrenches):
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.update('wrist', PULL, NOW)
+    newer = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=('wrist',)))
+    newer.adopt(wrenches)
+    assert active(newer) == {'wrist': PULL}
 
 
 def test_it_can_be_zeroed_for_as_long_as_it_counts():
