@@ -18,7 +18,6 @@ from __future__ import annotations
 from functools import total_ordering
 from typing import overload
 
-
 NANOSECONDS = 1_000_000_000
 """In a second."""
 
@@ -29,7 +28,7 @@ class RosTime:
     A time on the ROS clock, in whole nanoseconds as in the stamps of messages.
 
     The seconds since 1970 in a float are no finer than 0.24 us, in which a joint moves: subtract
-    times of this type instead, which gives seconds that are exact.  (:class:`rclpy.time.Time` does
+    times of this type instead, which gives seconds that are exact.  (``rclpy.time.Time`` does
     the same, but this room does not import ROS.)
 
     :ivar nanoseconds: since the epoch of the clock.
