@@ -144,8 +144,8 @@ class FeedforwardPolicy:
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
         # With a defect, only a final fade to gravity is sent, which a limit of 0 would stop.
         limits[[name in self._defects for name in self.controlled]] = inf
-        self._ramp.set_rate_limits(effort_rate_limits(limits, settings.effort_rate_limit))
         self._allowed = share_of(limits, settings.effort_limit_factor)
+        self._ramp.set_rate_limits(effort_rate_limits(self._allowed, settings.effort_rate_limit))
         self._compensation.limits = share_of(self._allowed, settings.wrench_effort_share)
         self._compensation.fade_time = settings.wrench_fade_time
         self._start = StartRule(settings.start_from, settings.arm, self.controlled)

@@ -279,9 +279,11 @@ SPECIFICATIONS = (
         0.0, 1.0),
     Specification(
         'effort_rate_limit', _DEFAULT.effort_rate_limit,
-        'Rate limit: how fast the effort of a joint may change at most [Nm/s or N/s]. Each joint '
-        'needs at least 0.05 s to its effort limit besides. 0: no other limit up to 1000 Nm/s; '
-        'beyond, 0.15 s to the effort limit. .inf: no rate limit at all.',
+        'Upper bound of the rate limit, which is how fast an effort may change [Nm/s or N/s]. 0: '
+        'each joint may reach its effort limit in 0.05 s, but not faster than 1000 Nm/s; a joint '
+        'above 150 Nm may reach it in 0.15 s. Another number: in 0.05 s, but not faster than this '
+        'number. .inf: there is no rate limit. Effort limits are those after '
+        'effort_limit_factor.',
         0.0, inf),
     Specification(
         'start_from', _DEFAULT.start_from,

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import floor, inf
 import re
 
 import numpy as np
@@ -45,8 +45,12 @@ def arm(size: float) -> Robot:
     return Robot.from_urdf(re.sub(r'(effort=)"([^"]+)"', grown(size), heavy))
 
 
-def deflection(size: float, **settings) -> np.ndarray:
-    """Return what half the effort limit at each joint does to the positions, shape (N, 2)."""
+def deflection(size: float, tick: float = 0.0, **settings) -> np.ndarray:
+    """
+    Return what half the effort limit at each joint does to the positions, shape (N, 2).
+
+    :param tick: of the clock, as of a simulated one [s]; 0: it is read exactly.
+    """
     robot = arm(size)
     policy = FeedforwardPolicy(robot, Settings(
         joints=JOINTS, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
@@ -55,7 +59,10 @@ def deflection(size: float, **settings) -> np.ndarray:
     disturbance = 0.5 * robot.effort_limits
     q, qd, positions = START.copy(), np.zeros(2), []
     for count in range(1000):
-        now = Instant(10.0 + PERIOD * count, RosTime.from_seconds(10.0 + PERIOD * count))
+        time = 10.0 + PERIOD * count
+        if tick:
+            time = tick * floor(time / tick + 1e-6)
+        now = Instant(time, RosTime.from_seconds(time))
         policy.take_joint_state(MeasuredJoints(JOINTS, q.tolist(), qd.tolist()), now)
         if not count:
             policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, START)]), now)
@@ -78,6 +85,13 @@ def test_the_rate_limit_does_not_make_it_oscillate(size):
     assert np.abs(positions[-1]).min() > 0.01
     np.testing.assert_allclose(positions[-1], free[-1], rtol=1e-3)
     assert overshoot(positions) < overshoot(free) + 0.02
+
+
+@pytest.mark.parametrize('size', [1.0, 10.0])
+def test_a_clock_that_ticks_slowly_does_not_either(size):
+    positions, free = deflection(size, tick=0.01), deflection(size, effort_rate_limit=inf)
+    np.testing.assert_allclose(positions[-1], free[-1], rtol=1e-3)
+    assert np.abs(positions).max() < 0.3
 
 
 def test_one_rate_for_joints_of_all_sizes_does():

@@ -107,6 +107,8 @@ class AnythingHappens(RuleBasedStateMachine):
         self.steady, self.ros = 100.0, 5000.0
         self.policy = FeedforwardPolicy(ROBOTS[0], Settings(joints=NAMES))
         self.sent: dict[str, float] = {}
+        self.sent_before: dict[str, float] = {}
+        self.credit = 0.0
         self.sent_at = -inf
         self.fading_since = inf
 
@@ -137,10 +139,12 @@ class AnythingHappens(RuleBasedStateMachine):
         settings = self.policy.settings
         self.check_age(decision, settings.state_timeout)
         bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
-        credit = min(max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
+        if self.steady != self.sent_at:  # cycles of the same moment share the credit
+            self.credit = min(max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
+            self.sent_before = dict(self.sent)
         for name, value, rate in zip(names, effort.tolist(), self.rates()):
-            most = credit * rate
-            before = self.sent.get(name, 0.0)
+            most = self.credit * rate
+            before = self.sent_before.get(name, 0.0)
             limit = settings.effort_limit_factor * settings.effort_limits.get(
                 name, bodies[joints[name]].limits.effort)
             assert abs(value - before) <= most * (1 + 1e-9) + 1e-9
@@ -153,8 +157,7 @@ class AnythingHappens(RuleBasedStateMachine):
         """Return how fast the effort of each controlled joint may change."""
         limits = self.limits()
         return effort_rate_limits(
-            np.array([limits[name] for name in self.policy.controlled])
-            / self.policy.settings.effort_limit_factor,
+            np.array([limits[name] for name in self.policy.controlled]),
             self.policy.settings.effort_rate_limit)
 
     def check_age(self, decision, timeout):
@@ -261,6 +264,7 @@ class AnythingHappens(RuleBasedStateMachine):
             return
         policy.continue_from(self.policy, duration)
         self.policy = policy
+        self.sent_before, self.credit = dict(self.sent), 0.0
         self.decide()
 
     @rule(to=st.sampled_from([0.0, 50.0, 1e4]), ros=st.booleans())

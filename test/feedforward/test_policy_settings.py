@@ -21,7 +21,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
+from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
 from small_robots import ARM
@@ -115,3 +115,14 @@ def test_measured_gravity_stays_only_where_it_counted_and_counts(policy, was, wi
     policy.change_settings(settings(gravity_from_imu=will_be, **measured))
     np.testing.assert_allclose(
         effort(policy, 0.3), needed(ACROSS if was and will_be else DOWN), atol=1e-12)
+
+
+def test_a_share_of_the_effort_limits_is_reached_no_faster_than_the_limits_themselves():
+    low = {'effort_rate_limit': 0.0, 'effort_limit_factor': 0.1, 'start_from': StartFrom.ZERO}
+    policy = FeedforwardPolicy(ROBOT, settings(**low, gravity=(0.0, 0.0, 0.0)))
+    sent = [effort(policy, 0.001 * i) for i in range(3)]
+    policy.change_settings(settings(**low, gravity=(0.0, 0.0, -9.81e3)))
+    sent += [effort(policy, 0.001 * i) for i in range(3, 60)]
+    allowed = 0.1 * ROBOT.effort_limits
+    assert (np.abs(np.diff(sent, axis=0)) <= 0.001 * allowed / 0.05 + 1e-9).all()
+    np.testing.assert_allclose(np.abs(sent[-1]), allowed)

@@ -32,7 +32,7 @@ FIRST_PERIOD = 0.001
 """Cycle period before one has been measured [s]."""
 
 PERIOD_WEIGHT = 0.1
-"""Weight of the newest cycle time in the measured cycle period."""
+"""Weight of a cycle time in the measured cycle period, if it is as long as this period."""
 
 
 SHORTEST_RISE = 0.05
@@ -89,7 +89,6 @@ class EffortRamp:
 
     def __init__(self, joints: Sequence[str], rate_limits: np.ndarray | float) -> None:
         self.joints = tuple(joints)
-        self.set_rate_limits(rate_limits)
         self.sent = np.zeros(len(self.joints))
         self.has_start = False
         self.is_sending = False
@@ -101,12 +100,14 @@ class EffortRamp:
         self._blend_asked = False
         self._blend_since = 0.0
         self._blend_time = 0.0
+        self.set_rate_limits(rate_limits)
 
     def set_rate_limits(self, rate_limits: np.ndarray | float) -> None:
         """Use other rate limits from now on, given as for a new object."""
         limits = np.broadcast_to(np.array(rate_limits, dtype=float), len(self.joints))
         self._seconds_per_effort = 1.0 / limits  # 0 where there is no limit
         self._rate_limits = np.where(np.isinf(limits), 0.0, limits)  # then it is not used
+        self._sent_before, self._credit = self.sent, 0.0  # of the moment of the last effort
 
     @property
     def is_settled(self) -> bool:
@@ -129,10 +130,11 @@ class EffortRamp:
         self.has_start = older.has_start and self._held.keys() >= {*self.joints}
         self.is_sending = older.is_sending
         self._sent_at, self._period = older._sent_at, older._period
+        self._sent_before, self._credit = self.sent, 0.0
 
     def start_at(self, effort: np.ndarray) -> None:
         """Start from an effort, shape (joints,), as if it had been sent."""
-        self.sent = np.array(effort)
+        self.sent = self._sent_before = np.array(effort)
         self.has_start = True
 
     def forget(self) -> None:
@@ -173,34 +175,41 @@ class EffortRamp:
         """
         Return the effort within the rate limit, and store it as sent.
 
+        Cycles of the same moment share what the effort may change then.  There are many of them
+        where the clock is simulated and ticks slowly.
+
         :param wanted: shape (joints,), finite [Nm or N]; the array is kept and must not change.
         :return: the effort, and flags of the joints that the rate limit holds back; None instead
             of flags where it is no joint.
         """
-        credit = self._credit(now)
+        if now != self._sent_at:
+            self._credit, self._sent_before = self._credit_at(now), self.sent
+        credit, before = self._credit, self._sent_before
         self.is_sending = True
-        needed = (wanted - self.sent) * self._seconds_per_effort
+        needed = (wanted - before) * self._seconds_per_effort
         late = None
         if not needed.dot(needed) <= credit * credit:  # else no joint needs more than the credit
             late = np.abs(needed) > credit
             if late.any():
                 largest = np.copysign(credit * self._rate_limits, needed)
-                wanted = np.where(late, self.sent + largest, wanted)
+                wanted = np.where(late, before + largest, wanted)
             else:
                 late = None
         self._is_behind = late is not None
         self.sent = wanted
         return wanted, late
 
-    def _credit(self, now: float) -> float:
+    def _credit_at(self, now: float) -> float:
         """
-        Return the time for which the rate limit allows a change now [s].
+        Return the time for which the rate limit allows a change at a new moment [s].
 
-        It is the time since the last effort, but no more than two cycle periods after a gap.  The
-        period is the mean of the last cycle times, of which each counts for 10 ms at most.
+        It is the time since the last effort, but no more than two cycle periods after a gap.  Each
+        cycle time counts for the measured period in proportion to itself, so that the period is
+        Σdt²/Σdt: short cycle times beside a long one, as where several publishers report different
+        joints, do not shorten it.
         """
         elapsed = min(max(now - self._sent_at, 0.0), LONGEST_STEP)
         self._sent_at = now
         credit = min(elapsed, PERIODS_OF_CREDIT * self._period)
-        self._period += PERIOD_WEIGHT * (elapsed - self._period)
+        self._period += PERIOD_WEIGHT * credit / self._period * (credit - self._period)
         return credit
