@@ -90,7 +90,8 @@ class InverseDynamicsNode(Node):
         self._configuration.begin()  # raises where a parameter is invalid
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
-            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited)
+            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited,
+            lambda: self._controllers.trajectory_joints)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)

@@ -27,6 +27,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Settings, Terms
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
@@ -332,6 +334,109 @@ def test_joints_stand_where_they_are_measured_or_else_assumed():
     assert context.positions == {'shoulder': (0.1,), 'elbow': (-0.3,), 'grip': (0.0,)}
     assert context.velocities == {'shoulder': 0.2, 'elbow': 0.0}
     assert fill_answer.fill_context(policy, 2.0).velocities == {}
+
+
+# ---- joints that a trajectory omits -------------------------------------------------------------
+
+ELBOW = [(0.0, [0.5], [0.0]), (1.0, [-0.4], [0.0])]
+LATER = [(1.0, [0.5, 0.2])]
+
+
+JTC_OF_POSITION = ControllerRules()
+
+
+def beside(rules=JTC_OF_POSITION, reference=(), controller_joints=(), now=1.0, **settings):
+    """Return the context beside a controller, with a measurement that is 0.05 s old at 1 s."""
+    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1, rules=rules, **settings))
+    received = Instant(0.95, RosTime(1))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.11, 0.21]), received)
+    if reference:
+        policy.take_controller_state(ControllerReference(JOINTS, *reference), received)
+    return fill_answer.fill_context(policy, now, controller_joints)
+
+
+def filled_elbow(context, **fields):
+    return fill_answer.answer(
+        Fill.Request(trajectory=message(ELBOW, ['elbow']), **fields), ARM_ROBOT, context)
+
+
+AT_REST = ([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+
+
+def test_a_joint_that_the_trajectory_omits_is_held_by_its_effort_at_the_reference():
+    reply = filled_elbow(beside(reference=AT_REST))
+    assert reply.success, reply.message
+    assert 'shoulder at rest at 0.1000' in reply.message and 'elbow' not in reply.message
+    names = ['elbow', 'shoulder']
+    expected = fill_efforts(ARM_ROBOT, JOINTS, plan(
+        [(time, [*q, 0.1], [*qd, 0.0]) for time, q, qd in ELBOW], names))
+    assert_same_points(reply.trajectory, expected)
+    last = reply.trajectory.points[-1]
+    near(last.effort, ARM_ROBOT.gravity([0.1, -0.4])[::-1])
+    assert abs(last.effort[1]) > 1.0
+
+
+def test_without_a_reference_it_is_held_where_it_is_measured_if_no_position_is_commanded():
+    effort_only = ControllerRules(omitted_joints_stay_where_commanded=False)
+    reply = filled_elbow(beside(effort_only, controller_joints=JOINTS))
+    assert reply.success, reply.message
+    assert [point.positions[1] for point in reply.trajectory.points] == pytest.approx(
+        [0.11] * len(reply.trajectory.points))
+
+
+@pytest.mark.parametrize('context, said', [
+    ({'controller_joints': JOINTS}, 'would be a step'),
+    ({}, 'trajectory_controller'),
+    ({'reference': ([0.1, 0.2], [0.3, 0.0], [0.0, 0.0])}, "'shoulder', which the controller is"),
+    ({'reference': AT_REST, 'now': 2.0}, 'stale'),
+    ({'rules': ControllerRules(omitted_joints_stay_where_commanded=False), 'now': 2.0,
+      'controller_joints': JOINTS}, 'stale'),
+])
+def test_without_a_position_to_hold_the_request_is_refused(context, said):
+    reply = filled_elbow(beside(**context))
+    assert not reply.success
+    assert said in reply.message and 'shoulder' in reply.message
+
+
+@pytest.mark.parametrize('context', [
+    {'controller_joints': ['elbow']},
+    {'rules': ControllerRules(allow_partial_joints_goal=False)},
+    {'joints': ('elbow',)},
+])
+def test_a_joint_that_the_controller_lacks_or_does_not_accept_is_not_added(context):
+    context = beside(**context)
+    reply = filled_elbow(context, start=JointState(name=['shoulder'], position=[0.3]))
+    assert reply.success and reply.message == ''
+    assert list(reply.trajectory.joint_names) == ['elbow']
+
+
+def test_a_controller_that_starts_from_its_reference_gets_a_first_point_there():
+    from_reference = ControllerRules(interpolate_from_desired_state=True)
+    request = Fill.Request(trajectory=message(LATER))
+    for rules, first in ((from_reference, [0.1, 0.2]), (ControllerRules(), [0.11, 0.21])):
+        context = beside(rules, reference=AT_REST)
+        points = fill_answer.answer(request, ARM_ROBOT, context).trajectory.points
+        assert list(points[0].positions) == pytest.approx(first)
+
+
+def test_a_refusal_says_that_a_state_is_stale_and_not_that_it_is_unknown():
+    request = Fill.Request(trajectory=message(LATER))
+    reply = fill_answer.answer(request, ARM_ROBOT, beside(now=2.0))
+    assert not reply.success
+    assert "'shoulder', 'elbow' is stale" in reply.message and '0.1 s' in reply.message
+    assert fill_answer.answer(
+        Fill.Request(trajectory=message(SWING)), ARM_ROBOT, beside(now=2.0)).success
+
+
+def test_a_request_waits_for_a_state_that_is_late(bench):
+    arm = with_robot(bench(joints=JOINTS, state_timeout=0.05), ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+    arm.until(lambda: not arm.node.policy.states.is_fresh(monotonic()))
+    client = arm.peer.create_client(Fill, 'inverse_dynamics/fill_trajectory_efforts')
+    arm.until(client.service_is_ready)
+    future = client.call_async(Fill.Request(trajectory=message(LATER)))
+    arm.until(lambda: future.done() or arm.answer(JOINTS, [0.1, 0.2]) is None)
+    assert future.result().success, future.result().message
 
 
 # ---- the process --------------------------------------------------------------------------------

@@ -99,6 +99,28 @@ def test_files_go_where_they_are_told(fill, plot, beginning):
     assert Path('filled.csv').read_text(encoding='utf-8').startswith('time,shoulder.position,')
 
 
+ELBOW = SWING.replace('[shoulder, elbow]', '[elbow]').replace('0.0, 0.5', '0.5').replace(
+    '1.0, -0.5', '-0.5').replace('[0, 0]', '[0]')
+
+
+def test_joints_of_the_controller_that_the_trajectory_omits_are_added(fill):
+    code, _, error = fill('--controller-joints', 'shoulder', 'elbow', '--start', 'shoulder=0.3',
+                          trajectory=ELBOW)
+    assert (code, error) == (0, '')
+    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    assert list(plan.joint_names) == ['elbow', 'shoulder']
+    assert plan.waypoints[-1].positions == pytest.approx([-0.5, 0.3])
+    assert plan.efforts[-1] == pytest.approx(Robot.from_urdf(ARM).gravity([0.3, -0.5])[::-1])
+
+
+def test_an_omitted_joint_is_told_and_its_position_demanded(fill):
+    code, out, _ = fill('--start', 'shoulder=0.3', trajectory=ELBOW)
+    assert code == 0 and 'omits shoulder, to which the controller commands no effort' in out
+    code, _, error = fill('--controller-joints', 'shoulder', 'elbow', trajectory=ELBOW)
+    assert code == 2 and '--start shoulder=POSITION' in error
+    assert 'omits' not in fill()[1]
+
+
 def test_a_dry_run_writes_nothing(fill):
     assert fill('--dry-run')[0] == 0
     assert sorted(os.listdir()) == ['arm.urdf', 'swing.yaml']

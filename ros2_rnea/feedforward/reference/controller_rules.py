@@ -15,29 +15,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Parameters with which the controller deviates from the trajectory, and how it does so.
-_DEVIATIONS = {
-    'interpolation_method': 'it steps from point to point',
-    'positions_upsampling.enable': 'it adds velocities to points without any',
-    'allow_integration_in_goal_trajectories': 'it accepts points without positions too',
-    'speed_scaling.state_interface': 'the hardware slows it down',
-    'speed_scaling.command_interface': 'it can be slowed down',
-}
-_WITHOUT_DEVIATION = (None, False, '', 'splines')
-
-PARAMETERS = (
+_RULES = (
     'allow_nonzero_velocity_at_trajectory_end',
     'allow_partial_joints_goal',
     'allow_trajectory_replacement',
     'interpolate_from_desired_state',
+    'open_loop_control',
     'command_interfaces',
-    *_DEVIATIONS,
+    'joints',
 )
-"""The controller's parameters that are read."""
+"""Parameters that are understood."""
+
+_DEVIATIONS: dict[str, tuple[tuple[Any, ...], str]] = {
+    'interpolation_method': (('splines',), 'it steps from point to point'),
+    'positions_upsampling.enable': ((False,), 'it adds velocities to points without any'),
+    'allow_integration_in_goal_trajectories': (
+        (False,), 'it accepts points without positions too'),
+    'speed_scaling.state_interface': (('',), 'the hardware slows it down'),
+    'speed_scaling.command_interface': (('',), 'it can be slowed down'),
+    'speed_scaling.initial_scaling_factor': ((1.0,), 'it starts at another speed'),
+    'cmd_timeout': ((0.0,), 'it gives up the last point after this time'),
+    'constraints.goal_time': ((0.0,), 'it gives up a goal that is not reached in this time'),
+    'constraints.decelerate_on_cancel': ((False,), 'it moves on after a cancellation'),
+}
+"""
+Parameters with which the controller deviates from the trajectory.
+
+Each has the values with which it does not, and a description of what it does with others.
+"""
+
+_JOINT_DEVIATIONS: dict[str, tuple[tuple[Any, ...], str]] = {
+    'constraints.{}.trajectory': ((0.0,), 'it gives up a motion that deviates by this'),
+    'gains.{}.angle_wraparound': ((False,), 'it leads in by the shorter way round'),
+    'gains.{}.normalize_error': ((False,), 'it leads in by the shorter way round'),
+}
+"""Likewise, of each joint; the last two are those of Humble."""
+
+WITHOUT_EFFECT = (
+    'command_joints',      # names of interfaces
+    'state_publish_rate',  # of controller_state, in Humble
+    'action_monitor_rate',
+    'set_last_command_interface_value_as_state_on_activation',  # where it holds without motion
+    'positions_upsampling.policy_frequency',  # only where that is enabled
+    'constraints.stopped_velocity_tolerance',
+    'constraints.{}.goal',  # only with goal_time
+    'constraints.{}.max_deceleration_on_cancel',  # only with decelerate_on_cancel
+    *('gains.{}.' + name for name in (  # feedback, which is added to the effort
+        'p', 'i', 'd', 'i_clamp', 'i_clamp_max', 'i_clamp_min', 'ff_velocity_scale',
+        'u_clamp_max', 'u_clamp_min', 'antiwindup_strategy', 'tracking_time_constant',
+        'error_deadband')),
+)
+"""Parameters that are not read, because no trajectory is executed differently for them."""
+
+
+def parameters_to_read(joints: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the controller's parameters that change how these joints move."""
+    return (*_RULES, 'state_interfaces', *_DEVIATIONS, *(
+        name.format(joint) for joint in joints for name in _JOINT_DEVIATIONS))
 
 
 @dataclass(frozen=True)
@@ -52,7 +90,7 @@ class ControllerRules:
     :ivar allow_trajectory_replacement: a trajectory continues until the start of its successor,
         and for joints that the successor omits.  Otherwise a successor ends it on reception.
     :ivar interpolate_from_desired_state: a motion starts from the desired state, and otherwise
-        from the measured one.
+        from the measured one; an older name of this parameter is ``open_loop_control``.
     :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits hold their desired
         position, and otherwise their measured one.
     """
@@ -75,7 +113,8 @@ class ControllerRules:
             bool(values.get('allow_nonzero_velocity_at_trajectory_end')),
             bool(values.get('allow_partial_joints_goal')),
             bool(values.get('allow_trajectory_replacement')),
-            bool(values.get('interpolate_from_desired_state')),
+            bool(values.get('interpolate_from_desired_state')
+                 or values.get('open_loop_control')),
             'position' in (values.get('command_interfaces') or ()))
 
 
@@ -88,6 +127,14 @@ def deviations_from_trajectory(values: Mapping[str, Any]) -> dict[str, str]:
     :param values: as in :meth:`ControllerRules.from_parameters`.
     :returns: by name, a description of the deviation.
     """
-    return {
-        name: deviation for name, deviation in _DEVIATIONS.items()
-        if values.get(name) not in _WITHOUT_DEVIATION}
+    patterns = {**_DEVIATIONS, **{
+        pattern.format(joint): row for joint in values.get('joints') or ()
+        for pattern, row in _JOINT_DEVIATIONS.items()}}
+    found = {name: description for name, (usual, description) in patterns.items()
+             if values.get(name) is not None and values[name] not in usual}
+    states = values.get('state_interfaces')
+    if states and 'velocity' not in states:
+        found['state_interfaces'] = 'it leads in from rest, whatever the measured velocity'
+    if states and 'acceleration' in states:
+        found['state_interfaces'] = 'it leads in with the measured acceleration'
+    return found

@@ -111,6 +111,11 @@ class ControllerState:
         self._scales = False
         self.clear()
 
+    @property
+    def controller_joints(self) -> tuple[str, ...]:
+        """Return all joints of the controller; none before its first reference."""
+        return tuple(self._names)
+
     def clear(self) -> None:
         """Discard the reference."""
         self._newest: Reference | None = None
@@ -121,6 +126,7 @@ class ControllerState:
     def adopt(self, older: ControllerState) -> None:
         """Continue with the reference of an earlier object for the same joints."""
         self.missing, self._scales = older.missing, older._scales
+        self._names, self._places = older._names, older._places
         self._newest, self._received = older._newest, older._received
         self._stamp, self._repetitions = older._stamp, older._repetitions
 

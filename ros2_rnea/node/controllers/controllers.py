@@ -26,7 +26,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.controller_rules import (
     ControllerRules,
     deviations_from_trajectory,
-    PARAMETERS,
+    parameters_to_read,
 )
 from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
 from ros2_rnea.node.diagnostics import Diagnostics
@@ -57,6 +57,7 @@ class Controllers:
         self.effort_controller = node.get_parameter(EFFORT).value
         self._readers: dict[str, RemoteParameters] = {}
         self._answers: dict[str, dict[str, Any] | None] = {}
+        self._refusal = ''  # why the trajectory controller's rules were not adopted
 
     def poll(self) -> None:
         """Request the parameters of the controllers."""
@@ -64,7 +65,9 @@ class Controllers:
                for name in (EFFORT, TRAJECTORY, 'joints')}
         self.effort_controller = own[EFFORT]
         self._read(EFFORT, own[EFFORT], ('joints', 'interface_name'), self._on_effort_controller)
-        self._read(TRAJECTORY, own[TRAJECTORY], PARAMETERS, self._on_trajectory_controller)
+        self._read(
+            TRAJECTORY, own[TRAJECTORY], parameters_to_read(own['joints']),
+            self._on_trajectory_controller)
         self._report_effort_controller(own)
 
     def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
@@ -78,6 +81,12 @@ class Controllers:
             self._check_name(role, own[role])
         name = own[EFFORT]
         return _mismatch(name, self._answer(EFFORT, name), own['joints']) if name else ''
+
+    @property
+    def trajectory_joints(self) -> tuple[str, ...]:
+        """Return the joints of the trajectory controller; none while they are not known."""
+        joints = (self._answers.get(TRAJECTORY) or {}).get('joints') or ()
+        return tuple(joints) if _are_names(joints) else ()
 
     def _check_name(self, role: str, name: str) -> None:
         try:
@@ -95,7 +104,7 @@ class Controllers:
             self, role: str, name: str, wanted: Sequence[str],
             on_answer: Callable[[dict[str, Any] | None], None]) -> None:
         reader = self._readers.get(role)
-        if reader is not None and reader.name != name:
+        if reader is not None and (reader.name, reader.wanted) != (name, wanted):
             reader.close()
             del self._readers[role]
             self._answers.pop(role, None)
@@ -130,27 +139,32 @@ class Controllers:
             self._diagnostics.notice(
                 TRAJECTORY, f'{name!r} is not a joint_trajectory_controller: it has no parameter '
                 'command_interfaces')
-        elif is_new:
-            self._copy_rules(name, values)
+        else:
+            if is_new:
+                self._refusal = self._copy_rules(name, values)
+            self._diagnostics.notice(TRAJECTORY, self._refusal or self._deviations(name, values))
 
-    def _copy_rules(self, name: str, values: dict[str, Any]) -> None:
-        """Set the node's rules for trajectories to those of a controller."""
+    def _deviations(self, name: str, values: dict[str, Any]) -> str:
+        """Return how a controller deviates from its trajectories, where that is not seen."""
+        deviations = deviations_from_trajectory(values)
+        if not deviations or self._node.count_publishers('controller_state'):
+            return ''
+        reasons = ', '.join(f'{rule}: {reason}' for rule, reason in deviations.items())
+        return (f'the motion of {name!r} differs from its trajectories ({reasons}): let the node '
+                'receive its controller_state')
+
+    def _copy_rules(self, name: str, values: dict[str, Any]) -> str:
+        """Set the node's rules for trajectories to a controller's, or return why that failed."""
         rules = asdict(ControllerRules.from_parameters(values))
         changed = {rule: value for rule, value in rules.items()
                    if self._node.get_parameter(rule).value != value}
         result = self._node.set_parameters_atomically(
             [Parameter(rule, value=value) for rule, value in changed.items()])
         if not result.successful:
-            self._diagnostics.notice(
-                TRAJECTORY, f'the rules of {name!r} are not adopted: {result.reason}')
-            return
+            return f'the rules of {name!r} are not adopted: {result.reason}'
         for rule, value in changed.items():
             self._node.get_logger().info(f'{rule} is now {str(value).lower()}, as in {name!r}')
-        deviations = deviations_from_trajectory(values)
-        reasons = ', '.join(f'{rule}: {reason}' for rule, reason in deviations.items())
-        self._diagnostics.notice(TRAJECTORY, '' if not deviations else (
-            f'the motion of {name!r} differs from its trajectories ({reasons}): let the node '
-            'receive its controller_state'))
+        return ''
 
 
 def _mismatch(name: str, values: Mapping[str, Any] | None, joints: Sequence[str]) -> str:

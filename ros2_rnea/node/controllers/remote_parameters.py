@@ -51,7 +51,7 @@ class RemoteParameters:
             on_answer: Callable[[dict[str, Any] | None], None]) -> None:
         self.name = name
         self._node = node
-        self._wanted = wanted
+        self.wanted = wanted
         self._on_answer = on_answer
         self._list = node.create_client(ListParameters, f'{name}/list_parameters')
         self._get = node.create_client(GetParameters, f'{name}/get_parameters')
@@ -95,6 +95,6 @@ class RemoteParameters:
 
     def _on_names(self, response: Any) -> None:
         there = set(response.result.names)
-        names = [name for name in self._wanted if name in there]
+        names = [name for name in self.wanted if name in there]
         self._ask(self._get, GetParameters.Request(names=names), lambda answer: self._on_answer(
             dict(zip(names, map(parameter_value_to_python, answer.values)))))

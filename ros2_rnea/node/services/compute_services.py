@@ -68,6 +68,8 @@ class Services:
     :param now: returns the time on the steady clock [s].
     :param on_exit: called, by another thread, when one of the processes that compute answers has
         exited; with what the process does, as a verb, and the reason.
+    :param controller_joints: returns the joints of the trajectory controller, where they are
+        known.
     """
 
     def __init__(
@@ -75,7 +77,8 @@ class Services:
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], float] = monotonic,
-            on_exit: Callable[[str, str], None] = lambda *_: None) -> None:
+            on_exit: Callable[[str, str], None] = lambda *_: None,
+            controller_joints: Callable[[], Sequence[str]] = tuple) -> None:
         self._policy = policy
         self._now = now
         self._in_background: tuple[FillService | ModelServices, ...] = ()
@@ -88,8 +91,8 @@ class Services:
         node.create_service(
             ComputeInverseDynamics, '~/compute_inverse_dynamics',
             lambda request, response: self._answer(self._inverse_dynamics, request, response))
-        self._in_background = (
-            FillService(node, policy, now, partial(on_exit, 'fills trajectories')),)
+        self._in_background = (FillService(
+            node, policy, now, partial(on_exit, 'fills trajectories'), controller_joints),)
         if HAS_MATRICES:
             self._in_background += (
                 ModelServices(node, policy, now, partial(on_exit, 'computes matrices')),)

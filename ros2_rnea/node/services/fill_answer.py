@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 from builtin_interfaces.msg import Duration
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
-from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError
+from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, TrajectoryError
 from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.trajectory import Trajectory
 from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.feedforward.state.joint_index_map import single_joints
 from ros2_rnea.filling.effort_filler import (
@@ -36,8 +37,9 @@ from ros2_rnea.filling.effort_filler import (
     Plan,
     Start,
 )
+from ros2_rnea.filling.omitted_joints import Controller, with_joints_at_rest
 from ros2_rnea.filling.torque_report import Moment, TorqueCheck, TorqueReport
-from ros2_rnea.node.topics.conversions import waypoints
+from ros2_rnea.node.topics.conversions import listed, nanoseconds, waypoints
 from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.msg import EffortReport
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
@@ -61,6 +63,10 @@ class FillContext(NamedTuple):
     :ivar positions: the measured position of each joint, or else the assumed one.
     :ivar velocities: of the measured joints while the controlled ones are fresh.  A motion can
         start only at the position of a joint that has a velocity.
+    :ivar stale: why no motion can start from the measured state; empty where it can.
+    :ivar controller: which executes the trajectory, as the arguments of :class:`.Controller`.
+    :ivar starts_from_reference: whether the controller starts a motion from its reference, and
+        not from the measured state.
     """
 
     controlled: tuple[str, ...]
@@ -70,10 +76,21 @@ class FillContext(NamedTuple):
     allow_nonzero_end_velocity: bool
     positions: Mapping[str, tuple[float, ...]]
     velocities: Mapping[str, float]
+    stale: str = ''
+    controller: tuple[Any, ...] = ()
+    starts_from_reference: bool = False
 
 
-def fill_context(policy: FeedforwardPolicy, now: float) -> FillContext:
-    """Return the context of a request, for a policy and a time on the steady clock [s]."""
+def fill_context(
+        policy: FeedforwardPolicy, now: float, controller_joints: Sequence[str] = (),
+        ) -> FillContext:
+    """
+    Return the context of a request.
+
+    :param now: the time on the steady clock [s].
+    :param controller_joints: the joints of the trajectory controller; empty: they are known from
+        its controller_state only.
+    """
     settings, states = policy.settings, policy.states
     positions = zip(states.names, states.positions.tolist())
     measured = {name: (position,) for name, position in positions if isfinite(position)}
@@ -82,7 +99,40 @@ def fill_context(policy: FeedforwardPolicy, now: float) -> FillContext:
         policy.controlled, allowed_efforts(policy.robot, settings), settings.sent_terms,
         settings.arm_gravity, settings.rules.allow_nonzero_velocity_at_trajectory_end,
         {**settings.assumed_positions, **measured},
-        {name: velocities[name] for name in measured} if states.is_fresh(now) else {})
+        {name: velocities[name] for name in measured} if states.is_fresh(now) else {},
+        _staleness(policy, now),
+        _controller(policy, now, controller_joints),
+        settings.rules.interpolate_from_desired_state)
+
+
+def is_stale(policy: FeedforwardPolicy, now: float) -> bool:
+    """Return whether joint states or references have been received, and the newest is too old."""
+    controller = policy.motion.controller
+    return bool(_staleness(policy, now)) or (
+        controller.reference(now) is not None and not controller.is_fresh(now))
+
+
+def _staleness(policy: FeedforwardPolicy, now: float) -> str:
+    states = policy.states
+    unmeasured = states.unmeasured()
+    stale = [name for name in states.stale(now) if name not in unmeasured]
+    return '' if not stale else (
+        f'the joint state of {listed(map(repr, stale))} is stale: the newest one is older than '
+        f'state_timeout, {policy.settings.state_timeout} s')
+
+
+def _controller(
+        policy: FeedforwardPolicy, now: float, joints: Sequence[str]) -> tuple[Any, ...]:
+    state, rules = policy.motion.controller, policy.settings.rules
+    newest = state.reference(now) if state.is_fresh(now) else None
+    positions, moving = {}, []
+    if newest is not None:
+        positions = dict(zip(state.joint_names, newest.positions.tolist()))
+        moves = (newest.velocities != 0.0) | (newest.accelerations != 0.0)
+        moving = [name for name, moves_now in zip(state.joint_names, moves) if moves_now]
+    return (
+        tuple(joints) or state.controller_joints, rules.allow_partial_joints_goal,
+        rules.omitted_joints_stay_where_commanded, positions, tuple(moving))
 
 
 def answer_bytes(request: bytes, robot: Robot, context: Sequence[Any]) -> bytes:
@@ -104,8 +154,13 @@ def answer(
     response = FillTrajectoryEfforts.Response()
     at = request.payload_position
     try:
+        plan, start = _plan(request.trajectory), _start(request, robot, context)
+        held = _positions_to_hold(plan, context)
+        at_rest = Start(
+            {**start.positions, **{name: (position,) for name, position in held.items()}},
+            {**start.velocities, **dict.fromkeys(held, 0.0)})
         filled = fill_efforts(
-            robot, context.controlled, _plan(request.trajectory), _start(request, robot, context),
+            robot, context.controlled, with_joints_at_rest(plan, held), at_rest,
             FillSettings(
                 request.tolerance or DEFAULT.tolerance, request.max_points or DEFAULT.max_points,
                 context.allow_nonzero_end_velocity, context.terms, context.arm_gravity))
@@ -115,6 +170,9 @@ def answer(
         response.message = str(error)
         return response
     response.success = True
+    if held:
+        response.message = 'added, because the trajectory omits them: ' + ', '.join(
+            f'{name} at rest at {position:.4f}' for name, position in held.items())
     response.trajectory = JointTrajectory(
         header=request.trajectory.header, joint_names=list(filled.joint_names),
         points=list(map(_point_message, filled.points)))
@@ -140,9 +198,47 @@ def _start(
     _check_start(start, [*single_joints(robot), *robot.tree.mimics, *names])
     positions = {name: (position,) for name, position in zip(start.name, start.position)}
     at_rest = dict.fromkeys(start.name, 0.0)
+    commanded = _commanded(names, context)
+    _check_fresh(request, {**usable, **commanded, **positions}, context)
     return Start(
-        {**usable, **positions},
-        {**context.velocities, **at_rest, **dict(zip(start.name, start.velocity))})
+        {**usable, **commanded, **positions},
+        {**context.velocities, **dict.fromkeys(commanded, 0.0), **at_rest,
+         **dict(zip(start.name, start.velocity))})
+
+
+def _commanded(names: Sequence[str], context: FillContext) -> dict[str, tuple[float, ...]]:
+    """Return where the controller starts a motion that it starts from its reference."""
+    controller = Controller(*context.controller)
+    if not context.starts_from_reference or controller.moving:
+        return {}
+    return {name: (controller.reference[name],) for name in names if name in controller.reference}
+
+
+def _check_fresh(
+        request: FillTrajectoryEfforts.Request, known: Mapping[str, Any], context: FillContext,
+        ) -> None:
+    trajectory = request.trajectory
+    is_at_zero = not trajectory.points or nanoseconds(trajectory.points[0].time_from_start) == 0
+    if context.stale and not is_at_zero and not all(
+            name in known for name in trajectory.joint_names):
+        raise TrajectoryError(
+            f'{context.stale}. The first point is later than 0 s, so that the motion starts from '
+            'the present position: give a first point at 0 s, or the start')
+
+
+def _positions_to_hold(plan: Plan, context: FillContext) -> dict[str, float]:
+    Trajectory(*plan[:2], allow_nonzero_end_velocity=True)  # raises where it is malformed
+    controller = Controller(*context.controller)
+    names = controller.omitted(plan, context.controlled)
+    if not names:
+        return {}
+    measured = {name: context.positions[name][0]
+                for name in context.velocities if name in context.positions}
+    try:
+        return controller.positions_to_hold(names, measured)
+    except TrajectoryError as error:
+        raise TrajectoryError(f'{error}. Besides, {context.stale}' if context.stale else str(error)
+                              ) from error
 
 
 def _check_start(start: JointState, known: list[str]) -> None:

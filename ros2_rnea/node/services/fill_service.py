@@ -15,18 +15,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
-from ros2_rnea.node.services.fill_answer import fill_context, FillContext
+from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain
 from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
+
+LONGEST_WAIT = 1.0
+"""How long a request that was refused for a stale state waits for a fresh one [s]."""
+
+WAIT_STEP = 0.01
+"""How often it looks [s]."""
 
 
 class FillService(BackgroundServices):
@@ -34,6 +41,8 @@ class FillService(BackgroundServices):
     The service; see :class:`.BackgroundServices`.
 
     :param now: returns the time on the steady clock [s].
+    :param controller_joints: returns the joints of the trajectory controller; none where they are
+        not known from its parameters.
     """
 
     def __init__(
@@ -41,8 +50,10 @@ class FillService(BackgroundServices):
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], float],
-            on_exit: Callable[[str], None]) -> None:
+            on_exit: Callable[[str], None],
+            controller_joints: Callable[[], Sequence[str]] = tuple) -> None:
         self._now = now
+        self._controller_joints = controller_joints
         super().__init__(node, 'filling', policy, on_exit, {
             'fill_trajectory_efforts': BackgroundService(FillTrajectoryEfforts, self._fill)})
 
@@ -51,9 +62,26 @@ class FillService(BackgroundServices):
             ) -> FillTrajectoryEfforts.Response:
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # frees its objects before the next collection
-        answer = self.process.ask(fill_request(
-            question, policy.robot, fill_context(policy, self._now())))
+        was_stale = is_stale(policy, self._now())
+        response = self._response(policy, question)
+        if response.success or not was_stale or not self._becomes_fresh(policy):
+            return response
+        return self._response(policy, question)
+
+    def _response(
+            self, policy: FeedforwardPolicy, question: bytes) -> FillTrajectoryEfforts.Response:
+        context = fill_context(policy, self._now(), self._controller_joints())
+        answer = self.process.ask(fill_request(question, policy.robot, context))
         return deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
+
+    def _becomes_fresh(self, policy: FeedforwardPolicy) -> bool:
+        """Wait for a fresh state, since messages may be late by chance; tell whether it came."""
+        began = monotonic()
+        while is_stale(policy, self._now()):
+            if monotonic() - began > LONGEST_WAIT:
+                return False
+            sleep(WAIT_STEP)
+        return True
 
 
 def fill_request(question: bytes, robot: Robot, context: FillContext) -> Message:

@@ -30,6 +30,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.settings import Arm, Settings
 from ros2_rnea.feedforward.state.joint_index_map import single_joints
 from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, Start
+from ros2_rnea.filling.omitted_joints import with_joints_at_rest
 from ros2_rnea.filling.torque_report import TorqueCheck, TorqueReport
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.check_model.source import read_source
@@ -59,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         robot = Robot.from_urdf(
             read_source(options.urdf, options.mappings), massless_links=options.massless,
         ).with_gravity(options.gravity)
-        found = read_trajectory(options.file, options.topic, options.message)
+        found = _with_all_joints(
+            read_trajectory(options.file, options.topic, options.message), options)
         filled = _fill(robot, found, options)
         report = TorqueCheck(robot, filled).report(options.payload or '', options.payload_at)
         if not options.dry_run:
@@ -68,11 +70,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'fill_efforts: {error}', file=sys.stderr)
         return ExitCode.NOT_FILLED
     console.print(report_table(filled, report))
-    for remark in found.remarks:
+    for remark in (*found.remarks, *_omissions(robot, filled, options)):
         console.print(f'{options.file}: {remark}.', markup=False)
     for sentence in sentences(filled, len(found.plan.waypoints), report):
         console.print(sentence, markup=False)
     return ExitCode.OVER_A_LIMIT if report.first_break else ExitCode.WITHIN_LIMITS
+
+
+def _with_all_joints(found: Found, options: argparse.Namespace) -> Found:
+    """Add the joints of the controller that the trajectory omits, at rest where they start."""
+    positions = {**found.start.positions, **dict(options.start)}
+    omitted = [name for name in options.controller_joints if name not in found.plan.joint_names]
+    for name in omitted:
+        if name not in positions:
+            raise FileError(
+                f'the trajectory omits joint {name!r} of --controller-joints, and its position is '
+                f'not known: --start {name}=POSITION, as the controller commands it')
+    return found._replace(plan=with_joints_at_rest(
+        found.plan, {name: positions[name][0] for name in omitted}))
+
+
+def _omissions(robot: Robot, filled: Filled, options: argparse.Namespace) -> list[str]:
+    omitted = [name for name in options.joints or single_joints(robot)
+               if name not in filled.joint_names]
+    return [] if options.controller_joints or not omitted else [
+        f'the trajectory omits {", ".join(omitted)}, to which the controller commands no effort '
+        'if it has these joints: name its joints in --controller-joints']
 
 
 def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
@@ -194,6 +217,10 @@ def _add_robot_options(group: argparse._ArgumentGroup) -> None:
 def _add_filling_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--joints', nargs='+', metavar='JOINT',
                        help='the joints to fill (default: all that have an effort)')
+    group.add_argument('--controller-joints', nargs='+', default=(), metavar='JOINT',
+                       help='all joints of the controller: those that the trajectory omits are '
+                            'added at rest at their --start, because the controller commands '
+                            'them no effort otherwise')
     group.add_argument('--arm', choices=[arm.value for arm in Arm], default=Arm.GENERIC.value,
                        help='leave out the terms that this arm adds by itself: generic, none '
                             '(default); franka, gravity and friction; ur, gravity')

@@ -43,4 +43,5 @@ def stamp_remarks(stamp: float) -> tuple[str, ...]:
     if not stamp:
         return ()
     return (f'its stamp, {stamp:.3f} s, is left out: the filled trajectory starts on reception, '
-            'because until a later start the controller would ramp the effort up from 0',)
+            'because until a later start the controller interpolates from the effort that it '
+            'commands on reception',)

@@ -13,6 +13,8 @@
 # limitations under the License.
 """The choices that a controller's parameters leave, read and followed."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from ros2_rnea.errors import TrajectoryError
@@ -20,29 +22,22 @@ from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.feedforward.reference.controller_rules import (
     ControllerRules,
     deviations_from_trajectory,
-    PARAMETERS,
+    parameters_to_read,
+    WITHOUT_EFFECT,
 )
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from trajectories import follow
+import yaml
 
 NAMES = ('shoulder', 'elbow', 'wrist')
 NOW = RosTime.from_seconds(100.0)
 ONES = np.ones(3)
 MEASURED = np.array((0.1, 0.2, 0.3))
-OF_VERSION_4 = {
-    'allow_nonzero_velocity_at_trajectory_end': False,
-    'allow_partial_joints_goal': False,
-    'allow_trajectory_replacement': None,
-    'interpolate_from_desired_state': False,
-    'command_interfaces': ['position', 'effort'],
-    'interpolation_method': 'splines',
-    'positions_upsampling.enable': None,
-    'allow_integration_in_goal_trajectories': False,
-    'speed_scaling.state_interface': '',
-    'speed_scaling.command_interface': '',
-}
+DEFAULTS = yaml.safe_load(Path(__file__).with_name('jtc_parameters.yaml').read_text())
+JTC = {**DEFAULTS['jazzy'], 'joints': list(NAMES), 'command_interfaces': ['position', 'effort'],
+       'state_interfaces': ['position', 'velocity']}
 
 
 def arm(**rules):
@@ -58,8 +53,30 @@ def test_by_default_the_rules_are_those_of_a_controller_of_positions_as_it_comes
         {'allow_partial_joints_goal': True, 'command_interfaces': ['position']})
 
 
-def test_the_parameters_that_count_are_those_asked_for():
-    assert set(OF_VERSION_4) == set(PARAMETERS)
+DISTRIBUTIONS = pytest.mark.parametrize('distribution', DEFAULTS)
+
+
+@DISTRIBUTIONS
+def test_every_parameter_of_the_controller_is_read_or_has_no_effect(distribution):
+    """A parameter of a new version that fails here has to be understood, or named."""
+    known = [*parameters_to_read(['JOINT']), *(name.format('JOINT') for name in WITHOUT_EFFECT)]
+    assert len(known) == len(set(known))
+    assert [name for name in DEFAULTS[distribution] if name not in known] == []
+
+
+def test_no_parameter_is_named_that_no_version_has():
+    known = {*parameters_to_read(['JOINT']), *(name.format('JOINT') for name in WITHOUT_EFFECT)}
+    assert known == {name for names in DEFAULTS.values() for name in names}
+
+
+@DISTRIBUTIONS
+def test_a_controller_as_it_comes_follows_its_trajectories(distribution):
+    values = {name.replace('JOINT', joint): value for joint in NAMES
+              for name, value in DEFAULTS[distribution].items()}
+    values |= {name: JTC[name] for name in ('joints', 'command_interfaces', 'state_interfaces')}
+    assert deviations_from_trajectory(values) == {}
+    assert ControllerRules.from_parameters(values) == ControllerRules(
+        distribution == 'humble', False, distribution == 'rolling', False, True)
 
 
 @pytest.mark.parametrize(('changes', 'rules'), [
@@ -69,11 +86,12 @@ def test_the_parameters_that_count_are_those_asked_for():
     ({'allow_trajectory_replacement': False}, (False, False, False, False, True)),
     ({'allow_trajectory_replacement': True}, (False, False, True, False, True)),
     ({'interpolate_from_desired_state': True}, (False, False, False, True, True)),
+    ({'open_loop_control': True}, (False, False, False, True, True)),
     ({'command_interfaces': ['effort']}, (False, False, False, False, False)),
     ({'command_interfaces': None}, (False, False, False, False, False)),
 ])
 def test_rules_are_read_from_the_controllers_parameters(changes, rules):
-    assert ControllerRules.from_parameters({**OF_VERSION_4, **changes}) == ControllerRules(*rules)
+    assert ControllerRules.from_parameters({**JTC, **changes}) == ControllerRules(*rules)
 
 
 @pytest.mark.parametrize(('changes', 'told'), [
@@ -84,9 +102,18 @@ def test_rules_are_read_from_the_controllers_parameters(changes, rules):
     ({'allow_integration_in_goal_trajectories': True}, ['allow_integration_in_goal_trajectories']),
     ({'speed_scaling.state_interface': 'speed/factor'}, ['speed_scaling.state_interface']),
     ({'speed_scaling.command_interface': 'speed/factor'}, ['speed_scaling.command_interface']),
+    ({'speed_scaling.initial_scaling_factor': 0.5}, ['speed_scaling.initial_scaling_factor']),
+    ({'cmd_timeout': 1.0}, ['cmd_timeout']),
+    ({'constraints.goal_time': 1.0}, ['constraints.goal_time']),
+    ({'constraints.decelerate_on_cancel': True}, ['constraints.decelerate_on_cancel']),
+    ({'constraints.elbow.trajectory': 0.1}, ['constraints.elbow.trajectory']),
+    ({'constraints.thumb.trajectory': 0.1}, []),  # no joint of this controller
+    ({'gains.elbow.angle_wraparound': True}, ['gains.elbow.angle_wraparound']),
+    ({'state_interfaces': ['position']}, ['state_interfaces']),
+    ({'state_interfaces': ['position', 'velocity', 'acceleration']}, ['state_interfaces']),
 ])
 def test_parameters_that_change_the_motion_in_other_ways_are_told(changes, told):
-    assert list(deviations_from_trajectory({**OF_VERSION_4, **changes})) == told
+    assert list(deviations_from_trajectory({**JTC, **changes})) == told
 
 
 def test_of_a_controller_that_says_nothing_nothing_is_told():
