@@ -35,6 +35,10 @@ class ArgumentError(RneaError):
     """An argument of a call has a size, name or value that the robot at hand cannot use."""
 
 
+class UnsafeChangeError(ArgumentError):
+    """With a change, a robot that is being sent efforts would not be held any more."""
+
+
 class TrajectoryError(RneaError):
     """A trajectory cannot be followed, for the reason that the message gives."""
 

@@ -99,11 +99,11 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
         yield Finding(
             Kind.ZERO_EFFORT_LIMIT, subject,
             'its effort limit is 0: every effort sent to it is clamped to 0')
-    elif joint.limits.effort_defect:
+    elif joint.limits.effort_defect(joint.type):
         yield Finding(
             Kind.HUGE_EFFORT_LIMIT, subject,
-            f'its effort limit is {joint.limits.effort_defect}: no motor has it, so that efforts '
-            'sent to it are not clamped')
+            f'its effort limit is {joint.limits.effort_defect(joint.type)}, which is more likely '
+            'a placeholder than that of a motor: efforts sent to it are not clamped')
     if joint.limits.velocity == 0.0:
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,
@@ -112,7 +112,7 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
 
 def _friction(subject: str, joint: JointDescription) -> Iterator[Finding]:
     limits = joint.limits
-    if joint.mimic is not None or joint.type.nv != 1 or limits.effort_defect:
+    if joint.mimic is not None or joint.type.nv != 1 or limits.effort_defect(joint.type):
         return
     speed = 0.5 * limits.velocity if isfinite(limits.velocity) else 0.0
     friction = joint.friction + joint.damping * speed

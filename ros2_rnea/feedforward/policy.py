@@ -15,21 +15,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 
 import numpy as np
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError
+from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError, UnsafeChangeError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_limits import (
+    allowed_efforts,
     check_effort_limits,
     effort_limit_defects,
     effort_limits,
-    limits_to_add,
+    overloads,
     share_of,
 )
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
@@ -112,6 +113,7 @@ class FeedforwardPolicy:
         self.evidence = Evidence()
         self.start_reason = ''
         self._tau, self._held_tau = np.zeros((2, robot.nv))
+        self._cut_short = ''  # what the last final fade did not reach
         self._last_status = Status.WAITING
         self._last_motion = self._motions.held(self._singles)
         self._use(settings)
@@ -142,8 +144,8 @@ class FeedforwardPolicy:
         self._law.send(settings.sent_terms, settings.arm_gravity)
         self._defects = effort_limit_defects(self.robot, self.controlled, settings)
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
-        # With a defect, only a final fade to gravity is sent, which a limit of 0 would stop.
-        limits[[name in self._defects for name in self.controlled]] = inf
+        if self._defects:
+            limits[:] = 0.0  # nothing is sent
         self._allowed = share_of(limits, settings.effort_limit_factor)
         self._ramp.set_rate_limits(effort_rate_limits(self._allowed, settings.effort_rate_limit))
         self._compensation.limits = share_of(self._allowed, settings.wrench_effort_share)
@@ -171,9 +173,9 @@ class FeedforwardPolicy:
         :param settings: about the same joints, see :meth:`can_change_to`.
         :param duration: how long the difference in effort takes to fade [s]; None: as the new
             settings say.
-        :raises ArgumentError: where one does not fit the robot; then nothing changes.
+        :raises ArgumentError: as :meth:`check_change` does; then nothing changes.
         """
-        check_settings(self.robot, settings)
+        self.check_change(settings)
         wrenches, gravity, from_imu = (
             self.wrenches, self.measured_gravity, self.settings.gravity_from_imu)
         self._use(settings)
@@ -182,6 +184,74 @@ class FeedforwardPolicy:
             self.measured_gravity.adopt(gravity)
             self._use_measured_gravity()
         self.blend(duration)
+
+    def check_change(self, settings: Settings) -> None:
+        """
+        Check that other settings fit the robot, and that it is still held with them.
+
+        :raises ArgumentError: where one does not fit the robot.
+        :raises UnsafeChangeError: where efforts are being sent, and with these settings none could
+            be, or less than what holds a joint where it is.
+        """
+        check_settings(self.robot, settings)
+        if self._ramp.is_sending:
+            self._check_can_hold(settings, self.overload())
+
+    def check_overload(self, before: Mapping[str, float]) -> None:
+        """
+        Check that a change of the robot has not added to what its motors cannot hold.
+
+        :param before: the :meth:`overload` before the change.
+        :raises UnsafeChangeError: where efforts are being sent, and it has.
+        """
+        if self._ramp.is_sending:
+            self._check_can_hold(self.settings, before)
+
+    def overload(self) -> dict[str, float]:
+        """
+        Return by how much gravity exceeds the effort limit of each joint where it is [Nm or N].
+
+        It is 0 for a joint that is held, and for all joints while nothing is being sent.
+        """
+        if not self._ramp.is_sending or self._unknown_positions():
+            return dict.fromkeys(self.controlled, 0.0)
+        needed, allowed = self._load(self.settings)
+        excess = np.nan_to_num(np.maximum(needed - allowed, 0.0), nan=inf, posinf=inf)
+        return dict(zip(self.controlled, excess.tolist()))
+
+    def _check_can_hold(self, settings: Settings, accepted: Mapping[str, float]) -> None:
+        """
+        Check that efforts could be sent with some settings which hold the robot where it is.
+
+        :param accepted: the overload that is there already, by joint [Nm or N].
+        :raises UnsafeChangeError: where they could not.
+        """
+        defects = effort_limit_defects(self.robot, self.controlled, settings)
+        unknown = self._unknown_positions()
+        reason = defects.text
+        if unknown and not reason:
+            reason = f'the position of joint {unknown[0]!r} is unknown: {self._remedy(unknown[0])}'
+        elif not reason:
+            reason = '; '.join(overloads(
+                self.controlled, *self._load(settings), accepted).values())
+        if reason:
+            raise UnsafeChangeError(
+                f'{reason}. Efforts are being sent, and the arm would not be held any more: '
+                'change this, or set enabled to false first')
+
+    def _load(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the sizes of the efforts that hold the joints where they are, and their limits.
+
+        Both have the shape (joints,) [Nm or N], for some settings instead of those in use.
+        """
+        is_measured = settings.gravity_from_imu and self.settings.gravity_from_imu
+        law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
+        self.robot.set_gravity(self.gravity if is_measured else settings.gravity)
+        needed = law.effort(self._motions.held(self._singles), self._held_tau)
+        self.robot.set_gravity(self.gravity)
+        controlled = self._motions.controlled
+        return np.abs(needed[controlled]), allowed_efforts(self.robot, settings)[controlled]
 
     def blend(self, duration: float | None = None, at_least: float = 0.0) -> None:
         """
@@ -205,8 +275,13 @@ class FeedforwardPolicy:
 
         :param duration: duration of the cross-fade between their efforts [s]; None: the
             settings' ``blend_time``.
+        :raises UnsafeChangeError: where the previous policy is sending efforts, and this one could
+            send none, or less than what holds a joint where it is.  Then the previous one has to
+            go on, so that a robot which cannot be driven does not decide what is held.
         """
         self.states.adopt(previous.states)
+        if previous.is_sending:
+            self._check_can_hold(self.settings, previous.overload())
         if previous.controlled == self.controlled:
             self.motion.adopt(previous.motion)
             self._last_status = previous._last_status
@@ -218,13 +293,14 @@ class FeedforwardPolicy:
         self.evidence = previous.evidence
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
+        self._cut_short = previous._cut_short
         self.blend(duration, previous._ramp.remaining)
 
     def reset_after_time_jump(self) -> None:
         """Discard motion and wrenches, whose times are no longer valid, and cross-fade."""
         self.motion.clear()
         self.wrenches.forget()
-        self._ramp.blend(self.settings.blend_time)
+        self.blend()
 
     @property
     def has_start(self) -> bool:
@@ -291,7 +367,7 @@ class FeedforwardPolicy:
         :raises RneaError: where no wrench is fresh.
         """
         frames = self.wrenches.zero(now.steady)
-        self._ramp.blend(self.settings.blend_time)
+        self.blend()
         return frames
 
     def take_imu(self, frame: str, acceleration: Sequence[float], now: Instant) -> None:
@@ -308,7 +384,7 @@ class FeedforwardPolicy:
         self.measured_gravity.update(acceleration, self._rotation(frame, now), now.steady)
         self._use_measured_gravity()
         if is_first:
-            self._ramp.blend(self.settings.blend_time)
+            self.blend()
 
     def _use_measured_gravity(self) -> None:
         """Use the measured gravity for all efforts from now on."""
@@ -358,6 +434,16 @@ class FeedforwardPolicy:
         if self._may_fade_out():
             held = self._limiter.saturated(self._stop_effort())
         return dict(zip(self.controlled, held.tolist()))
+
+    def held_effort(self) -> dict[str, float]:
+        """
+        Return the effort that was sent last, by joint, which a controller holds [Nm or N].
+
+        It is empty where none was sent, or where nobody holds it any more.
+        """
+        if not self._ramp.has_sent:
+            return {}
+        return dict(zip(self.controlled, self._ramp.sent.tolist()))
 
     @property
     def is_sending(self) -> bool:
@@ -416,7 +502,7 @@ class FeedforwardPolicy:
             return Decision(Status.DISABLED)
         if self._defects:
             return Decision(
-                Status.NO_EFFORT_LIMIT, tuple(self._defects), limits_to_add(self._defects))
+                Status.NO_EFFORT_LIMIT, self._defects.names, self._defects.text)
         if not self.states.is_fresh(now.steady):
             return self._without_state(now)
         unknown = self._unknown_positions()
@@ -475,9 +561,23 @@ class FeedforwardPolicy:
                 f'on_stop: {self.settings.on_stop.value}; then {silence.status.value}')
             if fading.effort is not None:
                 return fading
-        if self._final_fade.was_cut_short and not silence.detail:
-            return silence._replace(detail=_CUT_SHORT)
-        return silence
+        if not self._final_fade.was_cut_short:
+            return silence
+        if self._ramp.is_sending:  # until now
+            self._cut_short = self._what_was_cut_short()
+        return silence._replace(detail='; '.join(filter(None, (silence.detail, self._cut_short))))
+
+    def _what_was_cut_short(self) -> str:
+        """Return which joints have not reached the effort of ``on_stop``, and what is held."""
+        wanted = self._limiter.saturated(self._stop_effort())
+        lacking = ', '.join(
+            f'{name} {held:.3f} instead of {effort:.3f}'
+            for name, held, effort in zip(
+                self.controlled, self._ramp.sent.tolist(), wanted.tolist())
+            if abs(held - effort) > LEAST_TO_REPORT)
+        return lacking and (
+            f'the final fade was cut short: a controller without a timeout holds {lacking} '
+            '[Nm or N]')
 
     def _may_fade_out(self) -> bool:
         """Return whether an effort was being sent, and that of ``on_stop`` can be computed."""
@@ -559,20 +659,13 @@ class FeedforwardPolicy:
         tau = self._law.effort(motion, self._tau)[self._motions.controlled]
         is_start = self._final_fade.is_active or not self._ramp.is_sending
         if is_start and np.isfinite(tau).all():
-            overload = {} if self._ramp.is_sending else self._overload()
+            overload = {} if self._ramp.is_sending else overloads(
+                self.controlled, *self._load(self.settings))
             if overload:
                 return Decision(Status.OVERLOADED, tuple(overload), '; '.join(overload.values()))
             self._final_fade.cancel()
             self._ramp.blend(self.settings.blend_time)
         return self._sent(tau, status, now, detail=detail)
-
-    def _overload(self) -> dict[str, str]:
-        """Return the joints whose effort limit does not hold them where they are, and why."""
-        needed = np.abs(self._holding_effort())
-        return {
-            name: f'{name} needs {effort:.4g} and may have {limit:.4g}'
-            for name, effort, limit in zip(
-                self.controlled, needed.tolist(), self._allowed.tolist()) if effort > limit}
 
     def _compensated_wrenches(
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
@@ -606,8 +699,8 @@ class FeedforwardPolicy:
         return f'publish {joint!r} in joint_states, or {assume}'
 
 
-_CUT_SHORT = 'the final fade was cut short: another effort than that of on_stop is held'
-"""Detail where the rate limit was too low, or the state too old, to reach the effort in time."""
+LEAST_TO_REPORT = 5e-4
+"""Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
 
 _FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
 """Statuses in which a controller holds the arm at a motion or its end."""

@@ -151,12 +151,18 @@ class LinkDescription:
     inertial: Inertial | None = None
 
 
-LARGEST_PLAUSIBLE_EFFORT = 1e4
+LARGEST_PLAUSIBLE_TORQUE, LARGEST_PLAUSIBLE_FORCE = 1e4, 1e6
 """
-An effort limit above this [Nm or N] is more likely a placeholder, such as 1e30, than a motor's.
+A larger effort limit is more likely a placeholder, such as 1e30, than a motor's [Nm, N].
 
-The joints of arms, humanoids and quadrupeds have less: Talos 300, UR10 330, ANYmal's arm 2000.
+Joints that turn have less: those of the humanoid Talos 300, of a UR10 330, of ANYmal's arm 2000.
+A hydraulic cylinder of 200 mm bore at 300 bar, as in large excavators, pushes with 9.4e5 N.
 """
+
+
+def largest_plausible_effort(kind: JointType) -> float:
+    """Return the largest effort limit that a motor of a joint of this type may have [Nm or N]."""
+    return LARGEST_PLAUSIBLE_FORCE if kind.slides_along_axis else LARGEST_PLAUSIBLE_TORQUE
 
 
 @dataclass(frozen=True)
@@ -168,15 +174,15 @@ class JointLimits:
     velocity: float = inf
     effort: float = inf
 
-    @property
-    def effort_defect(self) -> str:
-        """Return why the effort limit is not that of a motor; empty: it may be."""
+    def effort_defect(self, kind: JointType) -> str:
+        """Return why the effort limit is not that of a joint's motor; empty: it may be."""
         if isinf(self.effort):
             return 'missing'
         if self.effort == 0.0:
             return '0'
-        if self.effort > LARGEST_PLAUSIBLE_EFFORT:
-            return f'{self.effort:g}, more than {LARGEST_PLAUSIBLE_EFFORT:g}'
+        largest = largest_plausible_effort(kind)
+        if self.effort > largest:
+            return f'{self.effort:g}, more than {largest:g}'
         return ''
 
 

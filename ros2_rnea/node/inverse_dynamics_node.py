@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 import signal
 from threading import Event
 from time import monotonic, perf_counter, sleep
@@ -138,8 +140,13 @@ class InverseDynamicsNode(Node):
         """Pass joint states to the policy, and note whether an effort is due."""
         names, positions, velocities, stamp, efforts = self._reader.read(
             message, self._terms_publisher.has_subscriber or not policy.has_start)
-        due = policy.take_joint_state(MeasuredJoints(
-            names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1]), now)
+        measured = MeasuredJoints(
+            names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1])
+        waiting = self._configuration.waiting_policy
+        if waiting is not None:  # it may wait for joints that the robot in use does not have
+            with suppress(RneaError):
+                waiting.take_joint_state(measured, now)
+        due = policy.take_joint_state(measured, now)
         if due:
             self._state_stamp, self._is_due = stamp, True
 
@@ -157,18 +164,23 @@ class InverseDynamicsNode(Node):
         response.success = result.successful
         response.message = result.reason
         if result.successful and not request.data:
-            response.message = self._what_is_held() if was_sending else 'nothing was being sent'
+            response.message = self._what_will_be_held(was_sending)
         return response
 
-    def _what_is_held(self) -> str:
-        """Return a sentence about the effort that a controller holds after the final fade."""
+    def _what_will_be_held(self, was_sending: bool) -> str:
+        """Return sentences about the effort that a controller holds while the node is disabled."""
         policy = self.policy
-        if policy is None:
-            return ''
-        efforts = ', '.join(
-            f'{joint} {effort:.3f}' for joint, effort in policy.effort_after_stop().items())
+        if policy is None or not was_sending:
+            return '; '.join(filter(None, ('nothing was being sent', self._what_is_held())))
         return (f'the effort fades out (on_stop: {policy.settings.on_stop.value}), then nothing '
-                f'is sent; a controller without a timeout holds {efforts} [Nm or N]')
+                'is sent; a controller without a timeout then holds about '
+                f'{_efforts(policy.effort_after_stop())}, unless the arm moves meanwhile; the log '
+                'has the values at the end')
+
+    def _what_is_held(self) -> str:
+        """Return a sentence about the effort that was sent last; empty where none was."""
+        held = {} if self.policy is None else self.policy.held_effort()
+        return f'a controller without a timeout holds {_efforts(held)}' if held else ''
 
     # ---- the cycle ----------------------------------------------------------------------------
 
@@ -179,6 +191,7 @@ class InverseDynamicsNode(Node):
         has_start = self._check_start(policy) if has_commands else policy.has_start
         if has_commands and self._receivers.are_incomplete:
             return
+        was_sending = policy.is_sending
         try:
             decision = policy.decide(now)
             if decision.effort is not None:
@@ -191,6 +204,8 @@ class InverseDynamicsNode(Node):
         except RneaError as error:
             self._diagnostics.refused('cycle', error)
             return
+        if was_sending and decision.effort is None:
+            self.get_logger().info(f'nothing is sent any more: {self._what_is_held()}')
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
 
@@ -232,6 +247,7 @@ class InverseDynamicsNode(Node):
                 break
             self._send(policy, decision.effort)
             sleep(SHUTDOWN_PERIOD)
+        self.get_logger().info(f'nothing is sent any more: {self._what_is_held()}')
         if decision.detail:
             self.get_logger().warning(decision.detail)
         self._effort_publishers.wait_for_delivery()
@@ -311,6 +327,12 @@ def main(args: list[str] | None = None) -> None:
         raise SystemExit(f'inverse_dynamics: {error}') from error
     finally:
         rclpy.try_shutdown()
+
+
+def _efforts(by_joint: Mapping[str, float]) -> str:
+    """Return efforts as text."""
+    return ', '.join(
+        f'{joint} {effort:.3f}' for joint, effort in by_joint.items()) + ' [Nm or N]'
 
 
 def _set_on_signal(stopping: Event) -> None:

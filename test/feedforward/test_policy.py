@@ -15,14 +15,16 @@
 
 from __future__ import annotations
 
-from math import inf, nan, pi
+from dataclasses import replace
+from math import atan, inf, nan, pi
 
 from decisions import limited_joints
 import numpy as np
 import pytest
-from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError
+from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError, UnsafeChangeError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, ExertedBy, Mode, OnStop, Settings
@@ -37,10 +39,11 @@ GRIPPER_ROBOT = Robot.from_urdf(ARM_WITH_GRIPPER)
 JOINTS = ('elbow', 'shoulder')  # not the order of the description
 STILL = np.zeros(2)
 MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
+BALANCED = np.array([0.25 * pi + atan(0.5), -0.25 * pi])  # where gravity needs no effort
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0, **UNCHECKED}
 GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
 GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
-LARGE, TOO_LARGE = (0.0, 0.0, -1e300), (0.0, 0.0, -1.7e308)
+LARGE, TOO_LARGE = 1e300, 1.7e308
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDING_END,
            Status.GOAL_DEVIATION}
@@ -148,22 +151,27 @@ def test_a_decision_has_an_effort_or_it_says_that_nothing_is_sent(policy, status
     assert (decided(policy, status).effort is not None) == (status in SENDING)
 
 
+def accelerated(policy, acceleration):
+    """Return the decision where a controller asks for an acceleration of both joints."""
+    policy.take_controller_state(ControllerReference(
+        JOINTS, MEASURED, STILL, (acceleration, acceleration), 0.0, 1.0), at(0.0))
+    return policy.decide(at(0.0))
+
+
 @pytest.mark.filterwarnings('ignore:overflow')
 def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
-    decision = decided(sending(gravity=LARGE), Status.NO_TRAJECTORY)
+    decision = accelerated(measured(), LARGE)
     assert limited_joints(decision, 'saturated') == JOINTS
-    decision = decided(measured(gravity=TOO_LARGE), Status.NOT_FINITE)
-    assert decision.joints == ('shoulder',)
+    decision = accelerated(measured(), TOO_LARGE)
+    assert decision.status is Status.NOT_FINITE
+    assert decision.joints
     assert decision.effort is None
 
 
 @pytest.mark.filterwarnings('ignore:overflow')
-def test_without_a_limit_an_effort_that_is_not_finite_is_not_sent_either():
-    without = Robot.from_urdf(ARM.replace(' effort="', ' nonsense="'))
-    assert np.isinf(without.effort_limits).all()
-    limits = dict.fromkeys(JOINTS, 1e300)
-    policy = measured(without, gravity=TOO_LARGE, effort_limits=limits)
-    assert decided(policy, Status.NOT_FINITE).joints == ('shoulder',)
+def test_a_gravity_that_makes_an_effort_not_finite_is_said_at_the_start():
+    policy = measured(gravity=(0.0, 0.0, -TOO_LARGE))
+    assert decided(policy, Status.NOT_FINITE).effort is None
 
 
 @pytest.mark.parametrize('joints', [JOINTS, JOINTS[::-1]])
@@ -602,10 +610,11 @@ def test_a_bad_wrench_is_refused(frame, values):
 
 
 def sending(whose=ARM_ROBOT, **settings):
-    """Return a policy that has begun to send with usual settings, and then gets others."""
-    policy = measured(whose)
+    """Return a policy that has started where gravity needs no effort, and has moved since."""
+    policy = policy_of(whose, **settings)
+    measure(policy, BALANCED, velocities=STILL)
     assert policy.decide(at(0.0)).effort is not None
-    policy.change_settings(Settings(joints=JOINTS, **{**AT_ONCE, **settings}))
+    measure(policy)
     return policy
 
 
@@ -640,8 +649,7 @@ def test_nothing_is_sent_to_a_joint_whose_limit_is_no_motor_s(limit, defect):
     assert decision.joints == ('shoulder',)
     assert f'limit {defect}' in decision.detail
     assert 'effort_limits: {shoulder: ...}' in decision.detail
-    policy.change_settings(
-        Settings(joints=JOINTS, effort_limits={'shoulder': 20.0, 'wrist': 1.0}, **AT_ONCE))
+    policy.change_settings(Settings(joints=JOINTS, effort_limits={'shoulder': 20.0}, **AT_ONCE))
     near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
 
 
@@ -649,9 +657,45 @@ def test_nothing_is_sent_to_a_joint_whose_limit_is_no_motor_s(limit, defect):
 def test_a_limit_that_a_motor_may_have_is_used(limit):
     whose = Robot.from_urdf(ARM.replace('effort="100.0"', f'effort="{limit}"'))
     policy = measured(whose, gravity=(0.0, 0.0, -1.0))
-    decided(policy, Status.NO_TRAJECTORY)
-    policy.change_settings(Settings(joints=JOINTS, gravity=(0.0, 0.0, -9.81e8), **AT_ONCE))
-    assert abs(policy.decide(at(0.0)).effort[1]) == float(limit)
+    assert abs(accelerated(policy, LARGE).effort[1]) == float(limit)
+
+
+@pytest.mark.parametrize('kind, limit, is_used', [
+    ('prismatic', 999e3, True), ('prismatic', 1.1e6, False),
+    ('revolute', 9999.0, True), ('revolute', 10001.0, False), ('continuous', 10001.0, False)])
+def test_a_force_may_be_larger_than_a_torque(kind, limit, is_used):
+    """A hydraulic cylinder has a limit that would be a placeholder of a joint that turns."""
+    text = robot(link('a'), link('b'), joint('slide', 'a', 'b', kind, effort=limit))
+    policy = policy_of(Robot.from_urdf(text), ('slide',))
+    measure(policy, [0.0], ['slide'])
+    assert policy.decide(at(0.0)).status is (
+        Status.NO_TRAJECTORY if is_used else Status.NO_EFFORT_LIMIT)
+    weak = Robot.from_urdf(text.replace(f'effort="{limit}"', 'effort="50"'))
+    if is_used:
+        policy_of(weak, ('slide',), effort_limits={'slide': limit})
+    else:
+        with pytest.raises(ArgumentError, match='effort_limits.slide is .*at most'):
+            policy_of(weak, ('slide',), effort_limits={'slide': limit})
+
+
+@pytest.mark.parametrize('limit', [1e30, 1e9, 10001.0])
+def test_a_limit_in_the_settings_that_is_no_motor_s_is_refused(limit):
+    policy = measured()
+    with pytest.raises(ArgumentError, match='effort_limits.shoulder is 1'):
+        policy.change_settings(replace(policy.settings, effort_limits={'shoulder': limit}))
+
+
+@pytest.mark.parametrize('name, words', [
+    ('sholder', ("did you mean 'shoulder'", 'joints are shoulder, elbow, grip')),
+    ('thumb_joint', ("follows 'grip'",))])
+def test_nothing_is_sent_while_a_limit_is_given_to_a_name_that_is_no_joint_s(name, words):
+    policy = with_gripper(assumed_positions={'grip': (0.02,)}, effort_limits={name: 5.0})
+    decision = decided(policy, Status.NO_EFFORT_LIMIT)
+    assert decision.effort is None
+    assert decision.joints == (name,)
+    assert all(word in decision.detail for word in (f'effort_limits.{name}', *words))
+    policy.change_settings(replace(policy.settings, effort_limits={'shoulder': 5.0}))
+    assert decided(policy, Status.NO_TRAJECTORY).effort is not None
 
 
 def test_a_joint_that_is_not_controlled_needs_no_limit():
@@ -699,25 +743,97 @@ def test_an_arm_that_needs_no_effort_to_stand_may_have_weak_motors(settings):
     decided(policy, Status.NO_TRAJECTORY)
 
 
-def test_an_arm_that_is_already_moving_is_clamped_and_not_stopped():
+def test_an_arm_that_moves_to_where_its_motors_are_too_weak_is_clamped_and_not_stopped():
     decision = decided(sending(effort_limits={'elbow': 1.0}), Status.NO_TRAJECTORY)
     assert abs(decision.effort[0]) == 1.0
 
 
-def test_a_robot_without_limits_in_mid_motion_is_led_to_gravity_before_the_silence():
+WEAKER = {
+    'effort_limits': {'shoulder': 0.5}, 'effort_limit_factor': 0.0,
+    'gravity': (0.0, 0.0, -981.0)}
+
+
+def faded_out(policy):
+    """Return the last effort of a policy that has just been disabled."""
+    effort = decided(policy, Status.STOPPING).effort
+    for time in (0.09, 0.12, 0.13):
+        measure(policy, time=time)
+        decision = policy.decide(at(time))
+        effort = effort if decision.effort is None else decision.effort
+    assert decision.status is Status.DISABLED
+    return effort
+
+
+@pytest.mark.parametrize('name', ['effort_limits', 'effort_limit_factor', 'gravity'])
+def test_settings_with_which_the_arm_would_not_be_held_are_refused_while_it_is_sent_efforts(name):
+    policy = measured()
+    before = policy.decide(at(0.0)).effort
+    weaker = replace(policy.settings, **{name: WEAKER[name]})
+    with pytest.raises(UnsafeChangeError, match='shoulder needs .* and may have .*enabled'):
+        policy.change_settings(weaker)
+    assert policy.settings.effort_limits == {}
+    near(decided(policy, Status.NO_TRAJECTORY).effort, before)
+    near(policy.gravity, policy.settings.gravity)
+    with pytest.raises(UnsafeChangeError, match='shoulder needs'):  # nor is a fade with them
+        policy.change_settings(replace(weaker, enabled=False))
+    policy.change_settings(replace(policy.settings, enabled=False))
+    near(faded_out(policy), before)
+    policy.change_settings(weaker)
+    decided(policy, Status.OVERLOADED, 0.13)
+
+
+def test_an_arm_that_has_begun_to_be_overloaded_may_have_other_settings_but_no_weaker_ones():
+    policy = sending(effort_limits={'elbow': 1.0})
+    decided(policy, Status.NO_TRAJECTORY)
+    for settings in ({'mimic_tolerance': 1.0}, {'effort_limits': {'elbow': 1.5}},
+                     {'enabled': False}):
+        policy.change_settings(replace(policy.settings, **settings))
+    with pytest.raises(UnsafeChangeError, match='elbow needs'):
+        policy.change_settings(replace(policy.settings, effort_limits={'elbow': 1.4}))
+
+
+def test_an_arm_that_holds_itself_may_get_weaker_motors_while_it_is_sent_efforts():
+    policy = measured(arm=Arm.UR)
+    decided(policy, Status.NO_TRAJECTORY)
+    policy.change_settings(replace(policy.settings, effort_limits={'shoulder': 0.5}))
+    with pytest.raises(UnsafeChangeError, match='shoulder needs'):
+        policy.change_settings(replace(policy.settings, arm=Arm.GENERIC))
+
+
+@pytest.mark.parametrize('change, words', [
+    (('effort="100.0"', 'effort="0"'), r'effort_limits: \{shoulder: ...\}'),
+    (('effort="100.0"', ''), 'limit missing'),
+    (('effort="100.0"', 'effort="0.5"'), 'shoulder needs'),
+    (('mass value="1.0"', 'mass value="1000"'), 'shoulder needs')])
+def test_a_robot_that_could_not_be_driven_takes_nothing_over_from_one_that_is_sent_efforts(
+        change, words):
+    policy = measured()
+    before = policy.decide(at(0.0)).effort
+    other = Robot.from_urdf(ARM.replace(*change))
+    with pytest.raises(UnsafeChangeError, match=words):
+        succeeded_by(policy, other)
+    with pytest.raises(UnsafeChangeError, match=words):
+        succeeded_by(policy, other, enabled=False)  # nor does it decide what is held
+    policy.change_settings(replace(policy.settings, enabled=False))
+    near(faded_out(policy), before)
+    assert succeeded_by(policy, other).decide(at(0.13)).effort is None
+
+
+def test_a_robot_with_a_joint_whose_position_is_unknown_waits_until_it_is_known():
     policy = measured()
     policy.decide(at(0.0))
-    follower = succeeded_by(policy, Robot.from_urdf(ARM.replace('effort="100.0"', 'effort="0"')))
-    decision = decided(follower, Status.STOPPING, 0.001)
-    near(decision.effort, in_order())
+    with pytest.raises(UnsafeChangeError, match="joint 'grip' is unknown.*assumed_positions.grip"):
+        succeeded_by(policy, GRIPPER_ROBOT)
+    follower = policy_of(GRIPPER_ROBOT)
+    measure(follower, [0.02], ['grip'])
+    follower.continue_from(policy)
+    near(decided(follower, Status.NO_TRAJECTORY).effort, gripper_gravity(0.02))
 
 
-@pytest.mark.filterwarnings('ignore:invalid value')
-def test_no_factor_makes_an_effort_that_is_not_finite():
-    policy = sending(Robot.from_urdf(ARM.replace('effort="100.0"', 'effort="1e4"')),
-                     effort_limit_factor=0.0)
-    effort = policy.decide(at(0.0)).effort
-    assert effort is None or np.isfinite(effort).all()
+def test_a_factor_of_0_leaves_no_effort_and_an_arm_that_needs_none_may_have_it():
+    policy = measured(effort_limit_factor=0.0, arm=Arm.UR)
+    near(decided(policy, Status.NO_TRAJECTORY).effort, STILL)
+    decided(measured(effort_limit_factor=0.0), Status.OVERLOADED)
 
 
 # ---- settings ---------------------------------------------------------------------------------

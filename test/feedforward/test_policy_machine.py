@@ -19,6 +19,7 @@ By default a few hundred events happen; ``POLICY_EVENTS=100000`` lets as many ha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, nan
 import os
 
@@ -29,7 +30,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, LONGEST_STEP
 from ros2_rnea.feedforward.effort.final_fade import LONGEST_FINAL_FADE
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, LEAST_TO_REPORT
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
@@ -44,7 +45,7 @@ from ros2_rnea.feedforward.settings import (
     Terms,
 )
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
-from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.description import Inertial, largest_plausible_effort
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER
 
@@ -111,6 +112,7 @@ class AnythingHappens(RuleBasedStateMachine):
         self.credit = 0.0
         self.sent_at = -inf
         self.fading_since = inf
+        self.last_wanted = None  # of a final fade
 
     @property
     def now(self):
@@ -125,15 +127,28 @@ class AnythingHappens(RuleBasedStateMachine):
         self.decide()
 
     def decide(self, how='decide'):
+        was_sending = self.policy.is_sending
         decision = getattr(self.policy, how)(self.now)
         if decision.effort is not None:
             self.check(decision)
         else:
             self.fading_since = inf
+            if was_sending:
+                self.check_what_is_held(decision)
         return decision
+
+    def check_what_is_held(self, decision):
+        """Where efforts end, the last one is that of ``on_stop``, or it is said that it is not."""
+        held = self.policy.held_effort()
+        assert held == {name: self.sent[name] for name in self.policy.controlled}
+        is_wanted = self.policy.settings.on_stop is not OnStop.NONE
+        if is_wanted and 'cut short' not in decision.detail:
+            np.testing.assert_allclose(
+                [*held.values()], self.last_wanted, rtol=1e-9, atol=LEAST_TO_REPORT)
 
     def check(self, decision):
         effort, names = decision.effort, self.policy.controlled
+        self.last_wanted = [*self.policy.effort_after_stop().values()]
         assert effort.shape == (len(names),)
         assert np.isfinite(effort).all()
         settings = self.policy.settings
@@ -148,6 +163,7 @@ class AnythingHappens(RuleBasedStateMachine):
             limit = settings.effort_limit_factor * settings.effort_limits.get(
                 name, bodies[joints[name]].limits.effort)
             assert abs(value - before) <= most * (1 + 1e-9) + 1e-9
+            assert limit <= largest_plausible_effort(bodies[joints[name]].type)
             # A limit that was lowered is reached at the highest rate.
             assert abs(value) <= max(limit, abs(before) - most) + 1e-9
         self.sent.update(zip(names, effort.tolist()))
@@ -260,11 +276,30 @@ class AnythingHappens(RuleBasedStateMachine):
             whole = whole.with_payload('box', 'lower', Inertial(mass=payload))
         try:
             policy = FeedforwardPolicy(whole, Settings(**settings))
-        except RneaError:  # terms that the arm adds, or that leave the feedback out
+            policy.continue_from(self.policy, duration)
+        except RneaError:
+            # Terms that the arm adds, or that leave the feedback out; or it would not be held.
+            self.decide()
             return
-        policy.continue_from(self.policy, duration)
         self.policy = policy
         self.sent_before, self.credit = dict(self.sent), 0.0
+        self.decide()
+
+    @rule(settings=some_settings, duration=st.sampled_from([None, 0.0, 0.2]))
+    def settings_change(self, settings, duration):
+        """Use other settings in the same policy."""
+        kept = {name: getattr(self.policy.settings, name)
+                for name in ('joints', 'assumed_positions')}
+        try:
+            self.policy.change_settings(Settings(**{**settings, **kept}), duration)
+        except RneaError:
+            pass
+        self.decide()
+
+    @rule()
+    def it_is_disabled(self):
+        """Disable it, which is never refused."""
+        self.policy.change_settings(replace(self.policy.settings, enabled=False))
         self.decide()
 
     @rule(to=st.sampled_from([0.0, 50.0, 1e4]), ros=st.booleans())

@@ -20,6 +20,7 @@ import pytest
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Mode, Settings, Terms
@@ -417,10 +418,9 @@ def test_an_effort_that_no_message_gives_is_not_a_number(later):
 
 
 def test_what_was_done_to_an_effort_is_flagged_by_joint():
-    policy = measured()
-    policy.decide(at(0.0))
-    policy.change_settings(Settings(
-        joints=JOINTS, blend_time=0.0, effort_limit_factor=1e-3, effort_rate_limit=1e-3))
+    policy = measured(effort_rate_limit=1e-3)
+    policy.take_controller_state(
+        ControllerReference(JOINTS, (-0.8, 0.3), (0.0, 0.0), (1e6, 1e6), 0.0, 1.0), at(0.0))
     found = policy.terms(policy.decide(at(0.0)))
     assert found.saturated.tolist() == [True, True]
     assert found.rate_limited.tolist() == [True, True]

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
+from math import atan, inf, pi
 
 from decisions import limited_joints
 import numpy as np
@@ -37,6 +37,7 @@ from wrench_settings import COMPENSATED_AT_ONCE
 ARM_ROBOT = Robot.from_urdf(ARM)
 JOINTS = ('shoulder', 'elbow')
 Q = (0.3, -0.8)
+BALANCED = (-0.25 * pi, 0.25 * pi + atan(0.5))  # where gravity needs no effort
 GRAVITY = ARM_ROBOT.gravity(Q)
 PERIOD = 0.002
 TRAJECTORY = (Waypoint(0.0, Q, (0.0, 0.0), (0.0, 0.0)),
@@ -56,14 +57,21 @@ class Ride:
         return Instant(self.time, RosTime.from_seconds(1000.0 + self.time))
 
     def go(self, seconds, q=Q, qd=(), measured=True, decide='decide'):
+        """Let time pass; q may be a function of the time."""
         for _ in range(round(seconds / PERIOD)):
             self.time += PERIOD
-            if measured:
-                self.policy.take_joint_state(MeasuredJoints(JOINTS, q, qd), self.now)
-            self.decision = getattr(self.policy, decide)(self.now)
-            if self.decision.effort is not None:
-                self.sent.append(self.decision.effort)
+            if callable(q):
+                self.go_on(q(self.time), qd, measured, decide)
+            else:
+                self.go_on(q, qd, measured, decide)
         return self
+
+    def go_on(self, q, qd, measured, decide):
+        if measured:
+            self.policy.take_joint_state(MeasuredJoints(JOINTS, q, qd), self.now)
+        self.decision = getattr(self.policy, decide)(self.now)
+        if self.decision.effort is not None:
+            self.sent.append(self.decision.effort)
 
     def change(self, robot=ARM_ROBOT, **settings):
         """Put another policy in force."""
@@ -109,12 +117,17 @@ def test_new_settings_and_a_new_robot_are_blended_in(robot, settings, expected):
 
 
 def test_a_lowered_limit_is_reached_at_the_highest_rate_whatever_else_would_be_blended():
-    ride = Ride(effort_rate_limit=10.0).go(1.0)
-    ride.change(effort_rate_limit=10.0, effort_limit_factor=0.04).go(PERIOD)
+    """The wrench asks for more than the new limit; gravity, for less."""
+    pushed = {'effort_rate_limit': 10.0, 'wrench_timeout': 9.0, **COMPENSATED_AT_ONCE}
+    ride = Ride(**pushed)
+    ride.policy.take_wrench('tool', [0.0, 9.0, 0.0, 0.0, 0.0, 0.0], ride.now)
+    before = ride.go(2.0).sent[-1]
+    assert abs(before[1]) > 10.0
+    ride.change(effort_limit_factor=0.2, **pushed).go(PERIOD)
     assert limited_joints(ride.decision, 'rate_limited') == ('elbow',)
-    ride.is_at(GRAVITY - [0.0, np.sign(GRAVITY[1]) * 10.0 * PERIOD])
-    ride.go(0.2)
-    assert abs(ride.sent[-1][1]) == 1.6
+    ride.is_at(before - [0.0, np.sign(before[1]) * 10.0 * PERIOD])
+    ride.go(0.4)
+    assert abs(ride.sent[-1][1]) == 8.0
 
 
 def test_settings_that_change_no_effort_do_not_disturb_a_motion():
@@ -432,7 +445,7 @@ def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(en
 
 
 def test_clamped_and_held_back_are_told_apart_by_joint():
-    ride = Ride(gravity=(0.0, 0.0, -9.81e-9), blend_time=0.0).go(PERIOD)
+    ride = Ride(blend_time=0.0).go(0.2, q=BALANCED)
     ride.change(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
     assert limited_joints(ride.decision, 'saturated') == JOINTS
     assert limited_joints(ride.decision, 'rate_limited') == JOINTS
@@ -646,13 +659,63 @@ def test_it_is_blended_back_during_and_after_the_final_fade(stop, moment):
     assert np.abs(np.diff(ride.sent[-300:], axis=0)).max() / PERIOD < 200.0
 
 
-def test_a_payload_or_new_settings_during_the_final_fade_do_not_make_it_longer():
-    ride = in_motion(effort_rate_limit=inf)
+@pytest.mark.parametrize('rate', [inf, 200.0])
+def test_a_payload_or_new_settings_during_the_final_fade_do_not_make_it_longer(rate):
+    ride = in_motion(effort_rate_limit=rate)
     ride.go(0.14, measured=False)
     ride.policy.change_settings(replace(ride.policy.settings, mimic_tolerance=1.0))
     ride.go(0.05, measured=False)
-    ride.change(effort_rate_limit=inf).go(0.01, measured=False).is_at(GRAVITY)
+    ride.change(effort_rate_limit=rate).go(0.01, measured=False).is_at(GRAVITY)
     assert ride.decision.effort is None
+
+
+CHANGES = {
+    'time jump': lambda ride: ride.policy.reset_after_time_jump(),
+    'wrench zeroed': lambda ride: ride.policy.zero_wrench(ride.now),
+    'first imu message': lambda ride: ride.policy.take_imu('base', (0.0, 0.0, 9.81), ride.now),
+    'settings': lambda ride: ride.policy.change_settings(
+        replace(ride.policy.settings, wrench_gain=0.4))}
+
+
+@pytest.mark.parametrize('change', CHANGES.values(), ids=CHANGES)
+def test_nothing_that_happens_in_a_final_fade_lets_the_effort_of_the_motion_be_held(change):
+    ride = in_motion(effort_rate_limit=inf, wrench_timeout=60.0, wrench_time_constant=0.0,
+                     gravity_from_imu=True)
+    ride.policy.take_wrench('tool', np.zeros(6), ride.now)
+    ride.go(0.12, measured=False)
+    assert ride.decision.status is Status.STOPPING
+    assert np.abs(ride.sent[-1] - GRAVITY).max() > 1.0
+    change(ride)
+    ride.go(0.09, measured=False)
+    assert (ride.decision.status, ride.decision.detail) == (Status.STALE, '')
+    np.testing.assert_allclose(ride.sent[-1], GRAVITY, rtol=1e-9)
+
+
+@pytest.mark.parametrize('change', [
+    lambda ride: ride.change(enabled=False, effort_rate_limit=5.0),
+    lambda ride: ride.policy.change_settings(
+        replace(ride.policy.settings, mimic_tolerance=1.0))], ids=['policy', 'settings'])
+@pytest.mark.parametrize('moment', [0.08, 0.3, 0.5])
+def test_a_change_while_the_rate_limit_delays_the_end_of_a_final_fade_does_not_end_it(
+        change, moment):
+    ride = in_motion()
+    ride.policy.change_settings(
+        replace(ride.policy.settings, enabled=False, effort_rate_limit=5.0))
+    ride.go(moment)
+    assert ride.decision.status is Status.STOPPING
+    assert np.abs(ride.sent[-1] - GRAVITY).max() > 0.3
+    change(ride)
+    ride.go(2.0).is_at(GRAVITY)
+    assert (ride.decision.status, ride.decision.detail) == (Status.DISABLED, '')
+
+
+def test_another_gravity_in_the_last_cycle_of_a_final_fade_is_that_which_is_held():
+    ride = in_motion(effort_rate_limit=inf)
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=False))
+    while ride.go(PERIOD).decision.effort is None or np.abs(ride.sent[-1] - GRAVITY).max() > 1e-12:
+        pass
+    ride.policy.change_settings(replace(ride.policy.settings, **MOON))
+    ride.go(0.1).is_at(ARM_ROBOT.gravity(Q, MOON['gravity']))
 
 
 @pytest.mark.parametrize('prepare', [
@@ -664,13 +727,6 @@ def test_nothing_is_faded_out_where_nothing_was_sent(prepare):
     prepare(ride)
     ride.time += 0.11
     assert ride.go(0.02, measured=False).decision.status is Status.STALE
-
-
-def test_a_new_robot_with_a_joint_whose_position_is_unknown_is_not_faded_out():
-    ride = Ride().go(1.0)
-    ride.change(Robot.from_urdf(ARM_WITH_GRIPPER)).go(PERIOD)
-    assert ride.decision.status is Status.UNKNOWN_POSITION
-    assert ride.go(PERIOD, measured=False, decide='decide_last').decision.effort is None
 
 
 @pytest.mark.parametrize('fault, status', [
@@ -693,7 +749,38 @@ def test_a_joint_at_the_end_of_its_travel_is_let_go_where_that_is_asked_for():
     ride.go(0.2, measured=False, decide='decide_last').is_at([0.0, 0.0])
 
 
-def test_the_effort_that_will_be_held_is_known_before_it_is_reached():
+def along(start, velocity):
+    """Return positions at constant velocities, as a function of time."""
+    return lambda time: np.add(Q, np.multiply(velocity, time - start))
+
+
+def test_the_effort_that_is_held_is_that_of_the_place_to_which_the_arm_has_moved():
+    ride = in_motion()
+    path = along(ride.time, (3.0, 0.0))
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=False))
+    before = np.array([*ride.policy.effort_after_stop().values()])
+    np.testing.assert_allclose(before, GRAVITY)
+    ride.go(0.3, q=path)
+    assert ride.decision.status is Status.DISABLED
+    held = np.array([*ride.policy.held_effort().values()])
+    assert held.tolist() == ride.sent[-1].tolist()
+    assert np.abs(held - before).max() > 0.3
+    of_place = [ARM_ROBOT.gravity(path(ride.time - age)) for age in np.arange(0.0, 0.3, PERIOD)]
+    assert np.abs(of_place - held).max(axis=1).min() < 1e-9
+    ride.go(1.0)
+    assert [*ride.policy.held_effort().values()] == held.tolist()
+
+
+def test_what_is_held_is_known_only_where_something_was_sent():
+    ride = Ride()
+    assert ride.policy.held_effort() == {}
+    ride.go(0.1)
+    assert [*ride.policy.held_effort()] == [*JOINTS]
+    ride.policy.restart()  # the controller is another one
+    assert ride.policy.held_effort() == {}
+
+
+def test_the_effort_of_on_stop_is_known_before_it_is_reached():
     ride = in_motion()
     held = ride.policy.effort_after_stop()
     np.testing.assert_allclose([held[name] for name in JOINTS], GRAVITY)
@@ -701,6 +788,20 @@ def test_the_effort_that_will_be_held_is_known_before_it_is_reached():
     assert ride.policy.effort_after_stop() == held
     ride = in_motion(on_stop=OnStop.NONE)
     assert list(ride.policy.effort_after_stop().values()) == ride.sent[-1].tolist()
+
+
+def test_a_final_fade_that_was_cut_short_names_what_is_held_and_what_would_be_right():
+    ride = in_motion()
+    ride.policy.change_settings(replace(ride.policy.settings, effort_rate_limit=5.0))
+    while ride.go(PERIOD, measured=False).decision.effort is not None:
+        pass
+    off = [name for name, error in zip(JOINTS, np.abs(ride.sent[-1] - GRAVITY)) if error > 1e-3]
+    assert off
+    for name, held, wanted in zip(JOINTS, ride.sent[-1], GRAVITY):
+        told = f'{name} {held:.3f} instead of {wanted:.3f}'
+        assert (told in ride.decision.detail) is (name in off)
+    detail = ride.decision.detail
+    assert ride.go(1.0, measured=False).decision.detail == detail
 
 
 def test_the_return_of_joint_states_is_blended():

@@ -21,7 +21,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial
 from sensor_msgs.msg import JointState
-from small_robots import ARM
+from small_robots import ARM, ARM_WITH_GRIPPER
 from std_srvs.srv import SetBool
 
 pytestmark = pytest.mark.ros
@@ -113,9 +113,9 @@ def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
     arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0)
     arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
     arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
-    assert arm.set_parameter('gravity', [0.0, 0.0, -9.81e2]).successful
+    arm.push('tool', moment=(0.0, 900.0, 0.0))
     while abs(arm.answer(JOINTS, Q)[1]) < 12.0:
-        pass
+        arm.push('tool', moment=(0.0, 900.0, 0.0))
     steps = np.abs(np.diff([[0.0, 0.0], *arm.commands], axis=0)).max(axis=0)
     assert steps[1] <= 12.0 / 0.05 * 0.01 * (1 + 1e-9)
     assert steps[0] > steps[1]
@@ -345,11 +345,129 @@ def test_without_a_usable_effort_limit_nothing_is_sent_until_a_parameter_gives_o
 
 
 def test_effort_limits_may_be_in_the_file_and_count_for_what_is_sent(bench):
-    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=50.0)
+    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=4.0)
     arm.describe(ARM.replace('effort="100.0"', 'effort="0"'))
     assert close(arm.answer(JOINTS, Q), GRAVITY)
-    assert arm.set_parameter('effort_limits.shoulder', 1.0).successful
-    assert abs(arm.answer(JOINTS, Q)[0]) == 1.0
+    arm.push('tool', moment=(0.0, 9.0, 0.0))
+    arm.until(lambda: abs(arm.answer(JOINTS, Q)[0]) == 4.0)
+
+
+@pytest.mark.parametrize('name, value', [
+    ('effort_limits.shoulder', 0.5), ('effort_limit_factor', 0.0),
+    ('gravity', [0.0, 0.0, -981.0]), ('spring_stiffness.shoulder', 1e4)])
+def test_parameters_with_which_the_arm_would_not_be_held_are_refused_while_efforts_are_sent(
+        bench, name, value):
+    arm = bench(joints=JOINTS, state_timeout=1.0)
+    arm.describe(ARM)
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    result = arm.set_parameter(name, value)
+    assert not result.successful
+    assert 'shoulder needs' in result.reason and 'enabled' in result.reason
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    assert arm.set_parameter('enabled', False).successful
+    arm.until(lambda: not arm.node.policy.is_sending)
+    assert close(arm.commands[-1], GRAVITY)
+    assert arm.set_parameter(name, value).successful
+    assert arm.set_parameter('enabled', True).successful
+    assert not arm.sends(JOINTS, Q)
+
+
+def test_a_payload_that_the_motors_cannot_hold_is_refused_while_efforts_are_sent(bench):
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    arm = bench(joints=JOINTS, state_timeout=5.0, payload_links=['tool'])
+    arm.describe(ARM)
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    request = {'name': 'box', 'link': 'tool', 'inertia': Inertia(m=900.0)}
+    reply = arm.call(interfaces.SetPayload, 'set_payload', **request)
+    assert not reply.success and 'shoulder needs' in reply.message
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    assert not arm.node.policy.robot.payloads
+    arm.call(SetBool, 'enable', data=False)
+    arm.until(lambda: not arm.node.policy.is_sending)
+    assert arm.call(interfaces.SetPayload, 'set_payload', **request).success
+
+
+@pytest.mark.parametrize('limit, words', [
+    ('0', 'effort_limits: {shoulder: ...}'), ('0.5', 'shoulder needs'),
+    ('100.0', 'shoulder needs')])
+def test_a_robot_that_could_not_be_driven_waits_until_nothing_is_sent(bench, limit, words):
+    """The second one is a description with masses in grams, as kilograms."""
+    arm = bench(joints=JOINTS, state_timeout=1.0, effort_rate_limit=0.0)
+    arm.describe(ARM)
+    arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
+    arm.describe(ARM.replace('effort="100.0"', f'effort="{limit}"').replace(
+        'mass value="1.0"', 'mass value="1000"'))
+    assert words in arm.told('robot_description')
+    arm.until(lambda: arm.diagnostics[-1].level == DiagnosticStatus.ERROR)
+    for _ in range(30):
+        assert close(arm.answer(JOINTS, Q), GRAVITY)
+    arm.until(lambda: not arm.node.policy.is_sending)  # joint states have stopped
+    assert close(arm.commands[-1], GRAVITY)
+    arm.until(lambda: not arm.told('robot_description'))
+    count = len(arm.commands)
+    assert not arm.sends(JOINTS, Q)
+    assert len(arm.commands) == count
+    assert words in arm.node._diagnostics._decision.detail
+
+
+def test_a_robot_that_waits_is_used_when_a_parameter_makes_that_possible(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0)
+    arm.describe(ARM)
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    arm.describe(ARM.replace('effort="100.0"', 'effort="0"'))
+    assert arm.told('robot_description')
+    assert arm.set_parameter('effort_limits.shoulder', 50.0).successful
+    arm.until(lambda: not arm.told('robot_description'))
+    assert arm.node.policy.robot.effort_limits[0] == 0.0
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+
+
+def test_a_robot_with_a_joint_that_is_not_measured_yet_waits_for_its_position(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0)
+    arm.describe(ARM)
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    arm.describe(ARM_WITH_GRIPPER)
+    assert 'assumed_positions.grip' in arm.told('robot_description')
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    held = Robot.from_urdf(ARM_WITH_GRIPPER).gravity([*Q, 0.02])[:2]
+    arm.until(lambda: close(arm.answer([*JOINTS, 'grip'], [*Q, 0.02]), held))
+    assert not arm.told('robot_description')
+
+
+def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(bench):
+    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__sholder=5.0)
+    arm.describe(ARM)
+    assert not arm.sends(JOINTS, Q)
+    arm.until(lambda: any(
+        "effort_limits.sholder: 'arm' has no such joint; did you mean 'shoulder'" in status.message
+        and status.level == DiagnosticStatus.ERROR for status in arm.diagnostics))
+
+
+@pytest.mark.parametrize('limit', [1e30, 1e9])
+def test_a_limit_that_is_no_motor_s_is_refused_as_a_parameter_too(bench, limit):
+    arm = bench(joints=JOINTS, state_timeout=5.0)
+    arm.describe(ARM)
+    result = arm.set_parameter('effort_limits.shoulder', limit)
+    assert not result.successful and 'at most 10000' in result.reason
+
+
+def test_the_reply_says_what_is_held_about_and_the_log_what_is_held_exactly(bench, capfd):
+    arm, _ = pushed(bench)
+    reply = the_node_is_disabled(arm)
+    assert 'holds about' in reply and 'unless the arm moves' in reply
+    arm.until(lambda: not arm.node.policy.is_sending)
+    exactly = 'holds ' + ', '.join(
+        f'{joint} {value:.3f}' for joint, value in zip(JOINTS, arm.commands[-1]))
+    assert f'nothing is sent any more: a controller without a timeout {exactly}' in (
+        capfd.readouterr().err)
+    assert the_node_is_disabled(arm) == (
+        f'nothing was being sent; a controller without a timeout {exactly} [Nm or N]')
+
+
+def test_where_nothing_was_ever_sent_nothing_is_said_to_be_held(bench):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    assert the_node_is_disabled(arm) == 'nothing was being sent'
 
 
 def test_an_arm_that_its_motors_cannot_hold_is_not_started(bench):

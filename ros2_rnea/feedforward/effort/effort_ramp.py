@@ -41,9 +41,6 @@ SHORTEST_RISE = 0.05
 USUAL_HIGHEST_RATE = 1000.0
 """Largest rate of an effort whose limit is not very large [Nm/s or N/s]; some arms stop beyond."""
 
-LARGEST_KNOWN_EFFORT = 1e5
-"""Effort limits beyond are placeholders, which say nothing about the joint [Nm or N]."""
-
 LONGEST_RISE = 0.15
 """Longest time from zero to an effort limit, however large [s]; slower feedback oscillates."""
 
@@ -57,12 +54,12 @@ def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.nd
     :data:`USUAL_HIGHEST_RATE`, or what reaches the limit within :data:`LONGEST_RISE` where that is
     more: with less, the feedback of computed torque oscillates after a disturbance.
 
-    :param effort_limits: shape (joints,) [Nm or N]; 0 and very large ones are taken for unknown.
+    :param effort_limits: shape (joints,) [Nm or N]; 0 and infinite ones are taken for unknown.
     :param highest: upper bound for all joints [Nm/s or N/s]; 0: as above; infinite: no limit.
     """
     if highest == inf:
         return np.full(len(effort_limits), inf)
-    is_known = (effort_limits > 0.0) & (effort_limits <= LARGEST_KNOWN_EFFORT)
+    is_known = (effort_limits > 0.0) & np.isfinite(effort_limits)
     known = np.where(is_known, effort_limits, inf)
     if not highest:
         large = np.where(is_known, effort_limits, 0.0)
@@ -110,8 +107,13 @@ class EffortRamp:
         self._sent_before, self._credit = self.sent, 0.0  # of the moment of the last effort
 
     @property
+    def has_sent(self) -> bool:
+        """Return whether an effort was sent, and is still held where there is no timeout."""
+        return self.has_start and self._sent_at > -inf
+
+    @property
     def is_settled(self) -> bool:
-        """Return whether the effort that was sent last was the wanted one."""
+        """Return whether the effort that was sent last is known to be the wanted one."""
         return self._offset is None and not self._blend_asked and not self._is_behind
 
     @property
@@ -131,6 +133,7 @@ class EffortRamp:
         self.is_sending = older.is_sending
         self._sent_at, self._period = older._sent_at, older._period
         self._sent_before, self._credit = self.sent, 0.0
+        self._is_behind = older.is_sending  # until the wanted effort is known
 
     def start_at(self, effort: np.ndarray) -> None:
         """Start from an effort, shape (joints,), as if it had been sent."""
@@ -156,6 +159,7 @@ class EffortRamp:
         """
         self._blend_asked, self._blend_time = duration > 0.0, duration
         self._offset = None
+        self._is_behind = self.is_sending  # until the wanted effort is known
 
     def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
         """Return the wanted effort plus the part of the old difference that has not faded yet."""

@@ -35,6 +35,13 @@ def single_joints(robot: Robot) -> tuple[str, ...]:
     return tuple(name for name in robot.joint_names if joint_body(robot, name).type.nv == 1)
 
 
+def followed_joint(robot: Robot, mimic: str) -> str:
+    """Return the independent joint that a mimic joint follows."""
+    leader = robot.tree.bodies[robot.tree.mimics[mimic]].q_index
+    return next(
+        name for name in robot.joint_names if joint_body(robot, name).q_index == leader)
+
+
 def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
     """
     Check that names are distinct joints with one degree of freedom.
@@ -49,8 +56,7 @@ def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
         if name in known:
             continue
         if name in robot.tree.mimics:
-            leader = robot.tree.bodies[robot.tree.mimics[name]].q_index
-            followed = next(j for j in known if joint_body(robot, j).q_index == leader)
+            followed = followed_joint(robot, name)
             raise ArgumentError(
                 f'{where} names {name!r}, which mimics {followed!r} and has no effort of its '
                 f'own: name {followed!r} alone')

@@ -33,7 +33,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
 from ros2_rnea.arguments import check_link
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError, RneaError, UnsafeChangeError
 from ros2_rnea.feedforward.policy import check_settings, FeedforwardPolicy
 from ros2_rnea.feedforward.settings import OnStop, Settings
 from ros2_rnea.model.checks import check_payload
@@ -59,6 +59,9 @@ POLL_PERIOD = 0.005
 
 LONG_BUILD = 1.0
 """A build that takes longer than this [s] is reported on /diagnostics."""
+
+RETRY_PERIOD = 0.1
+"""How often it is tried again to use a model with which the arm could not be held [s]."""
 
 DECLARATIONS_PER_POLL = 4
 """How many parameters are declared in one callback; each takes about 0.1 ms."""
@@ -90,11 +93,13 @@ class Configuration:
         self._reason_to_send_nothing = reason_to_send_nothing
         self._model: Model | None = None  # in use
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
+        self._applied = ModelParameters()  # in the robot in use
         self._requested: Source | None = None
         self._transition: float | None = None  # of the cross-fade to the requested model [s]
         self._parameter_transition: float | None = None
         self._requested_at = 0.0
         self._answer: Answer | None = None
+        self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._poll_timer: Timer | None = None
         self._refused: Source | None = None
@@ -129,8 +134,16 @@ class Configuration:
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether no change is pending."""
-        return self._poll_timer is None and self._deferred_apply is None
+        """Tell whether no change is pending, except for one that could not be used safely."""
+        is_waiting = self._poll_timer is None or self._retry_at is not None
+        return is_waiting and self._deferred_apply is None
+
+    @property
+    def waiting_policy(self) -> FeedforwardPolicy | None:
+        """Return the policy of a new robot that is not used yet, because it would not be held."""
+        if self._retry_at is None or self._answer is None:
+            return None
+        return self._answer.result.policy if isinstance(self._answer.result, Built) else None
 
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
@@ -198,14 +211,32 @@ class Configuration:
         """
         Set payloads and joint parameters in the robot, those that its model accepts.
 
-        :raises RneaError: where a value is not possible.
+        :raises RneaError: where a value is not possible; then nothing has changed.
         """
         if self._model is None or self.policy is None:
             return
+        self._check_load(self._model, self._model_parameters)
         if self._model.update(self._model_parameters):
             self.policy.blend(transition)
+        self._applied = self._model_parameters
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)
+
+    def _check_load(self, model: Model, candidate: ModelParameters) -> None:
+        """
+        Check that payloads and joint parameters are possible, and that the arm is held with them.
+
+        :raises RneaError: where this is not the case.
+        """
+        model.check(candidate)
+        if self.policy is None or not self.policy.is_sending or candidate == self._applied:
+            return
+        before = self.policy.overload()
+        try:
+            model.update(candidate)
+            self.policy.check_overload(before)
+        finally:
+            model.update(self._applied)
 
     @property
     def _model_parameters(self) -> ModelParameters:
@@ -261,9 +292,13 @@ class Configuration:
         """
         self._reason_to_send_nothing(candidate.own)  # raises where a controller has no valid name
         if self._model is not None and not self._is_for_another_robot(candidate):
-            check_settings(self._model.robot, candidate.settings)
+            if self.policy is None or not self.policy.can_change_to(candidate.settings):
+                check_settings(self._model.robot, candidate.settings)
+            else:
+                self.policy.check_change(candidate.settings)
             check_strictly(candidate.own['strict_model'], self._model.findings)
-            self._model.check(ModelParameters(candidate.joint_parameters))
+            self._check_load(
+                self._model, ModelParameters(candidate.joint_parameters, self._payloads))
 
     def _is_for_another_robot(self, candidate: NodeParameters) -> bool:
         """
@@ -293,7 +328,9 @@ class Configuration:
             self._node.destroy_timer(self._deferred_apply)
             self._deferred_apply = None
         if not self._node.get_parameter('enabled').value:
-            self._disable()  # first, so that no error below can prevent it
+            self._disable(self._parameters.settings)  # first: no error below can prevent it
+        if self._retry_at is not None:
+            self._retry_at = 0.0  # another reason may keep the model from being used now
         try:
             self._apply_all_parameters()
         except RneaError as error:
@@ -301,10 +338,12 @@ class Configuration:
         else:
             self._diagnostics.notice('parameters', '')
 
-    def _disable(self) -> None:
-        if self.policy is not None and self.policy.settings.enabled:
-            self.policy.change_settings(
-                replace(self.policy.settings, enabled=False), self._parameter_transition)
+    def _disable(self, settings: Settings) -> None:
+        """Stop sending, as ``on_stop`` of some settings says."""
+        if self.policy is not None:
+            disabled = replace(self.policy.settings, enabled=False, on_stop=settings.on_stop)
+            if disabled != self.policy.settings:
+                self.policy.change_settings(disabled, self._parameter_transition)
 
     def _apply_all_parameters(self) -> None:
         previous, self._parameters = (
@@ -338,7 +377,7 @@ class Configuration:
                 'the parameters do not fit the robot in use, which keeps the previous ones: '
                 f'{error}')
             if not settings.enabled:
-                self._disable()
+                self._disable(settings)
 
     def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
         """
@@ -449,6 +488,9 @@ class Configuration:
 
     def _discard_answer(self) -> None:
         """Let the worker's thread free an answer that a newer request has superseded."""
+        if self._retry_at is not None:
+            self._retry_at = None
+            self._diagnostics.notice('robot_description', '')
         if self._answer is not None:
             replaced: list[object] = [self._answer]
             self._answer = None
@@ -493,6 +535,8 @@ class Configuration:
 
         :param source: from which it was requested.
         """
+        if self._retry_at is not None and monotonic() < self._retry_at:
+            return
         model, policy = built
         settings, transition = self._settings(), self._transition
         missing = {payload.link for payload in self._payloads
@@ -505,18 +549,21 @@ class Configuration:
             if policy.settings != settings:  # parameters have changed meanwhile
                 policy = FeedforwardPolicy(model.robot, settings)
             model.update(self._model_parameters)  # if they have changed meanwhile
+            replaced: list[object] = [self._model, self.policy]
+            self._replace_policy(policy, transition)
         except RneaError as error:
-            self._refuse(source, error)
+            if isinstance(error, UnsafeChangeError) and self._is_of_another_robot(source):
+                self._wait_with(Built(model, policy), error)
+            else:
+                self._refuse(source, error)
             return
-        self._answer = None
+        self._answer = self._retry_at = None
         self._stop_waiting()
-        replaced: list[object] = [self._model, self.policy]
         is_new = self._is_of_another_robot(model.source)
-        self._model = model
+        self._model, self._applied = model, self._model_parameters
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
             f'{model.robot.name!r} has no such link')
-        self._replace_policy(policy, transition)
         self._diagnostics.robot = model.robot.name
         self._diagnostics.findings = model.findings
         self._diagnostics.payloads = self._payloads
@@ -527,6 +574,20 @@ class Configuration:
         self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
+
+    def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
+        """
+        Use a new robot as soon as it can be driven, or nothing is being sent.
+
+        Until then the previous one stays in use, and decides what is held if it has to stop.
+        """
+        if not self._retry_at:
+            self._diagnostics.notice('robot_description', (
+                f'the new robot is not used yet, and the previous one stays in use: {error}'),
+                is_error=True)
+        self._retry_at = monotonic() + RETRY_PERIOD
+        if self._answer is not None:
+            self._answer = self._answer._replace(result=built)
 
     def _log_summary(self) -> None:
         """Log which robot is in use; later than the swap, which must take little time."""

@@ -21,7 +21,7 @@ import sys
 
 from rich.progress import Progress
 
-from ros2_rnea.model.description import LARGEST_PLAUSIBLE_EFFORT
+from ros2_rnea.model.description import largest_plausible_effort
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE
@@ -101,5 +101,6 @@ def node_command(arm: Arm) -> list[str]:
             '-p', 'friction_from:=description',  # which the simulated joints have
             # The simulated motors have no limit where the description has none.
             *[word for joint in parse_urdf(arm.urdf).joints
-              if joint.name in arm.joint_names and joint.limits.effort_defect
-              for word in ('-p', f'effort_limits.{joint.name}:={LARGEST_PLAUSIBLE_EFFORT}')]]
+              if joint.name in arm.joint_names and joint.limits.effort_defect(joint.type)
+              for word in (
+                  '-p', f'effort_limits.{joint.name}:={largest_plausible_effort(joint.type)}')]]

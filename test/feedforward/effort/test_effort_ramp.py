@@ -114,7 +114,7 @@ def test_each_joint_may_have_a_rate_of_its_own():
 
 @pytest.mark.parametrize('limit, highest, expected', [
     (1.0, 0.0, 20.0), (12.0, 0.0, 240.0), (87.0, 0.0, 1000.0), (150.0, 0.0, 1000.0),
-    (330.0, 0.0, 2200.0), (inf, 0.0, 1000.0), (0.0, 0.0, 1000.0), (1e30, 0.0, 1000.0),
+    (330.0, 0.0, 2200.0), (inf, 0.0, 1000.0), (0.0, 0.0, 1000.0),
     (12.0, 100.0, 100.0), (12.0, 1e4, 240.0), (330.0, 1000.0, 1000.0), (inf, 500.0, 500.0),
     (0.0, 500.0, 500.0), (12.0, inf, inf), (0.0, inf, inf)])
 def test_the_rate_of_a_joint_follows_from_its_effort_limit(limit, highest, expected):
