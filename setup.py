@@ -35,6 +35,7 @@ EXECUTABLES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
     'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
     'check_model = ros2_rnea.tools.check_model.__main__:main',
+    'compile = ros2_rnea.tools.compile.__main__:main',
     'demo = ros2_rnea.tools.demo.__main__:main',
     'fill_efforts = ros2_rnea.tools.fill_efforts.__main__:main',
 ]

@@ -30,7 +30,7 @@ from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.call import check_array, Target
 from ros2_rnea.kernels.compiled import CompiledKernels
-from ros2_rnea.kernels.engines import Kernels
+from ros2_rnea.kernels.engines import Compilation, Kernels
 from ros2_rnea.kernels.tracing import KernelSpec, Variant
 from ros2_rnea.model.tree import Tree
 
@@ -143,11 +143,22 @@ class Evaluator:
             self._function(
                 self._kernels, quantity, self._variant._replace(wrenches=wrenches), rows)
 
-    def code(self, asked: Iterable[Quantity]) -> tuple[bytes, ...]:
-        """Return the kernels for single states, with wrenches and without; see load()."""
+    def code(
+            self, asked: Iterable[Quantity], on_compile: Callable[[Compilation], None],
+            ) -> tuple[bytes, ...]:
+        """
+        Return the kernels for single states, with wrenches and without; see load().
+
+        :param on_compile: called before each compilation.
+        """
         if self._kernels is None:
             return ()
-        return tuple(map(self._kernels.code, self._specs(asked)))
+        found = {spec: self._kernels.cached(spec) for spec in self._specs(asked)}
+        missing = [spec for spec, code in found.items() if code is None]
+        for number, spec in enumerate(missing, start=1):
+            on_compile(Compilation(spec.quantity.name, number, len(missing)))
+            found[spec] = self._kernels.code(spec)
+        return tuple(code for code in found.values() if code is not None)
 
     def load(self, asked: Iterable[Quantity], code: Iterable[bytes]) -> None:
         """

@@ -32,7 +32,13 @@ from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.evaluator import check_mass_matrix, Evaluator, quantities_behind
 from ros2_rnea.kernel_method import kernel_method
 from ros2_rnea.kernels.call import TAKES_NO_ARGUMENTS
-from ros2_rnea.kernels.engines import Engine, engine_of, Kernels, kernels_of
+from ros2_rnea.kernels.engines import (
+    Compilation,
+    Engine,
+    engine_of,
+    Kernels,
+    kernels_of,
+)
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, RobotDescription
@@ -159,17 +165,20 @@ class Robot(Observables):
             for quantity in quantities_behind(name):
                 self._evaluator.prepare(quantity, wrenches, rows)
 
-    def machine_code(self, *names: str) -> tuple[bytes, ...]:
+    def machine_code(
+            self, *names: str, on_compile: Callable[[Compilation], None] = lambda _: None,
+            ) -> tuple[bytes, ...]:
         """
         Return the code of kernels, so that another process need not compile them.
 
         They are those that single states take, with wrenches and without.
 
         :param names: of methods, as for :meth:`compile`.
+        :param on_compile: called before each compilation; not for a kernel from the cache.
         :return: object files, or bytecode of the engine ``python``; empty for ``textbook``, which
             has no kernels.
         """
-        return self._evaluator.code(_quantities(names))
+        return self._evaluator.code(_quantities(names), on_compile)
 
     def load_machine_code(self, names: Iterable[str], code: Iterable[bytes]) -> None:
         """

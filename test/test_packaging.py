@@ -32,7 +32,7 @@ from repository import PACKAGE, requirements, ROOT
 from ros2_rnea.kernels import call
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
-EXECUTABLES = ['check_model', 'demo', 'inverse_dynamics_node', 'simulated_driver']
+EXECUTABLES = ['check_model', 'compile', 'demo', 'inverse_dynamics_node', 'simulated_driver']
 
 # Names of Python modules whose rosdep key is another one.
 KEYS = {

@@ -19,6 +19,10 @@ a folder that is the user's own, that others cannot write to, and that is no sym
 held on to while it is used, so that nothing can be put in its place meanwhile.  Everywhere else,
 what is put in is kept in memory, and the reason is said once.
 
+Object files may also be shipped, for example with a container image, in the folders that an
+environment variable names.  These are only read, and may belong to root too, who can change every
+program anyway; nobody else may write to them or to their files.
+
 Each file says what it is, under which key, how long, and the SHA-256 of what it holds.  A file
 that is torn, foreign, old or damaged is removed, and the caller finds nothing.  Files are written
 beside their place and moved there at once, so processes may read and write as they like.
@@ -26,7 +30,7 @@ beside their place and moved there at once, so processes may read and write as t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 import errno
 import hashlib
@@ -48,6 +52,12 @@ MOST_IN_MEMORY = 50
 ABANDONED = 3600.0
 """Age from which an unfinished file is taken as abandoned by its writer [s]."""
 
+SHIPPED = 'ROS2_RNEA_KERNEL_PATH'
+"""The environment variable with folders of shipped object files, separated by colons."""
+
+ROOT = 0
+"""The user identifier of root."""
+
 _SUFFIX = '.object'
 _UNFINISHED = '.writing'
 
@@ -67,13 +77,29 @@ class ObjectCache:
 
     :param folder: of its own, made where it is missing; None for memory alone.
     :param reason: why there is no folder.
+    :param shipped: folders that are only read, after the own one.
+    :param is_public: whether other users may read the folder and its files, to ship them.
+    :ivar refused: why folders of shipped object files are not used, a sentence for each.
     """
 
-    def __init__(self, folder: Path | None, reason: str | None = None) -> None:
+    def __init__(
+            self,
+            folder: Path | None,
+            reason: str | None = None,
+            shipped: Sequence[Path] = (),
+            is_public: bool = False) -> None:
         self._folder = folder
+        self._shipped = tuple(shipped)
+        self._folder_mode, self._file_mode = (0o755, 0o644) if is_public else (0o700, 0o600)
+        self.refused = tuple(filter(None, map(_why_not_shipped, self._shipped)))
         self._memory: dict[str, bytes] = {}
         self._reason = reason
         self._said = False
+
+    @property
+    def folder(self) -> Path | None:
+        """Return the folder of its own."""
+        return self._folder
 
     def take_reason(self) -> str | None:
         """Return why object files are kept in memory only, at the first call; later None."""
@@ -86,24 +112,28 @@ class ObjectCache:
         """Return the object file of a key; None where there is none, or a damaged one."""
         if key in self._memory:
             return self._memory[key]
-        if self._folder is None:
-            return None
-        try:
-            with _private(self._folder) as folder:
-                return _read(folder, key)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            self._keep_reason(error)
-            return None
+        data = None
+        if self._folder is not None:
+            try:
+                with _private(self._folder) as folder:
+                    data = _read(folder, key)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                self._keep_reason(error)
+        for path in self._shipped:
+            if data is None:
+                with suppress(OSError), _private(path, ROOT) as folder:
+                    data = _contents(folder, key, ROOT)
+        return data
 
     def put(self, key: str, data: bytes) -> None:
         """Keep the object file of a key; in memory where it cannot be written to disk."""
         if self._folder is not None:
             try:
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_folder(self._folder, self._folder_mode)
                 with _private(self._folder) as folder:
-                    _write(folder, key, data)
+                    _write(folder, key, data, self._file_mode)
                     _make_room(folder)
                 return
             except OSError as error:
@@ -122,13 +152,15 @@ def open_cache(
     Return the user's cache.
 
     :param folder: None for ``ros2_rnea`` in ``$XDG_CACHE_HOME``, or in ``~/.cache``.
+    :param environment: where :data:`SHIPPED` names further folders to read.
     """
     if not {os.open, os.stat, os.unlink, os.rename} <= os.supports_dir_fd:
         return ObjectCache(None, 'this system cannot hold on to a folder while it is used')
+    shipped = [Path(name) for name in environment.get(SHIPPED, '').split(os.pathsep) if name]
     folder = folder or _folder_of_user(environment)
     if folder is None:
-        return ObjectCache(None, 'neither XDG_CACHE_HOME nor HOME names a folder')
-    return ObjectCache(folder)
+        return ObjectCache(None, 'neither XDG_CACHE_HOME nor HOME names a folder', shipped)
+    return ObjectCache(folder, shipped=shipped)
 
 
 def _folder_of_user(environment: Mapping[str, str]) -> Path | None:
@@ -140,34 +172,56 @@ def _folder_of_user(environment: Mapping[str, str]) -> Path | None:
     return None
 
 
+def _why_not_shipped(path: Path) -> str:
+    """Return why a folder of shipped object files is not used; empty where it is."""
+    try:
+        if not path.is_absolute():
+            raise OSError(errno.EINVAL, 'it is not an absolute path')
+        with _private(path, ROOT):
+            return ''
+    except OSError as error:
+        return (f'{SHIPPED} names {path}, which is not used, so that robots may be compiled '
+                f'again: {error.strerror or error}')
+
+
+def _make_folder(path: Path, mode: int) -> None:
+    """Make a folder, with its mode whatever the user's mask says, unless it exists."""
+    with suppress(FileExistsError):
+        path.mkdir(mode=mode, parents=True)
+        path.chmod(mode)
+
+
 @contextmanager
-def _private(path: Path) -> Iterator[int]:
+def _private(path: Path, *more_owners: int) -> Iterator[int]:
     """
     Open a folder that belongs to the user, and return its descriptor.
 
     Whatever is done through the descriptor is done in this folder, even if its path is changed.
 
+    :param more_owners: user identifiers of others whom it may belong to.
     :raises OSError: where it cannot be opened, or is not private.
     """
     if path.is_symlink():  # for the message; what counts is O_NOFOLLOW
         raise PermissionError(errno.EPERM, 'it is a symbolic link, so it is not used')
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        check_private(os.fstat(folder))
+        check_private(os.fstat(folder), *more_owners)
         yield folder
     finally:
         os.close(folder)
 
 
-def check_private(status: os.stat_result) -> None:
+def check_private(status: os.stat_result, *more_owners: int) -> None:
     """
     Check that nobody else can change a file, or put one into a folder.
 
+    :param more_owners: user identifiers of others whom it may belong to.
     :raises PermissionError: where it belongs to another user, or others may write to it.
     """
-    if status.st_uid != os.geteuid():
+    owners = (os.geteuid(), *more_owners)
+    if status.st_uid not in owners:
         raise PermissionError(errno.EPERM, f'it belongs to user {status.st_uid}, not to '
-                                           f'{os.geteuid()}, so it is not used')
+                                           f'{" or ".join(map(str, owners))}, so it is not used')
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(errno.EPERM, f'others may write to it '
                                            f'({stat.filemode(status.st_mode)}), so it is not used')
@@ -178,7 +232,7 @@ def _read(folder: int, key: str) -> bytes | None:
     name = key + _SUFFIX
     data = None
     with suppress(PermissionError):
-        data = _contents(folder, name, key)
+        data = _contents(folder, key)
     if data is None:
         _remove(folder, name)
         return None
@@ -187,8 +241,9 @@ def _read(folder: int, key: str) -> bytes | None:
     return data
 
 
-def _contents(folder: int, name: str, key: str) -> bytes | None:
+def _contents(folder: int, key: str, *more_owners: int) -> bytes | None:
     """Return the contents of a file, or None where it is damaged or of another key."""
+    name = key + _SUFFIX
     try:
         # A pipe of that name would let the opening wait forever.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -200,7 +255,7 @@ def _contents(folder: int, name: str, key: str) -> bytes | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return None
-        check_private(status)
+        check_private(status, *more_owners)
         with open(descriptor, 'rb', closefd=False) as file:
             header, data = file.read(HEADER.size), file.read()
     finally:
@@ -213,13 +268,14 @@ def _header(key: str, data: bytes) -> bytes:
         MAGIC, FORMAT, bytes.fromhex(key), len(data), hashlib.sha256(data).digest())
 
 
-def _write(folder: int, key: str, data: bytes) -> None:
+def _write(folder: int, key: str, data: bytes, mode: int) -> None:
     """Write a temporary file in the same folder and rename it."""
     unfinished = f'{key}.{os.getpid()}.{secrets.token_hex(8)}{_UNFINISHED}'
     descriptor = os.open(
         unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
     try:
         with open(descriptor, 'wb') as file:
+            os.fchmod(descriptor, mode)
             file.write(_header(key, data))
             file.write(data)
         os.replace(unfinished, key + _SUFFIX, src_dir_fd=folder, dst_dir_fd=folder)

@@ -76,10 +76,19 @@ class CompiledKernels:
     The kernels of one robot.
 
     :param tree: without payloads.
+    :param store: where object files are kept; None for the cache of this process.
+    :param target: the CPU to compile for; None for this machine, which then also takes object
+        files for :func:`.machine.portable`.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(
+            self,
+            tree: Tree,
+            store: ObjectCache | None = None,
+            target: machine.Target | None = None) -> None:
         self._tree = tree
+        self._store = store
+        self._target = target
         self._signature = signature(tree)
         self._loaded: dict[tuple[str, str, Variant], machine.Loaded] = {}
         self._lock = threading.RLock()
@@ -149,12 +158,7 @@ class CompiledKernels:
 
     def code(self, spec: KernelSpec) -> bytes:
         """Return the object file of a kernel, from the cache or the compiler."""
-        return self.object_file(spec)[1]
-
-    def object_file(self, spec: KernelSpec) -> tuple[str, bytes]:
-        """Return the same with its key in the cache."""
-        key = self._key(spec)
-        code = cache().get(key)
+        code = self.cached(spec)
         if code is None:
             traced = trace(self._tree, spec.quantity, spec.variant)
             operations = sum(traced.graph.count(traced.outputs).values())
@@ -162,9 +166,22 @@ class CompiledKernels:
                 LOGGER.info(
                     f'compiling {spec.quantity.name} of {self._tree.name!r}, {operations} '
                     f'operations: about {operations // OPERATIONS_A_SECOND + 1} s, once')
-            code = machine.compile_object(WRITERS[spec.function](traced, machine.host()))
-            cache().put(key, code)
-        return key, code
+            target = self._target or machine.host()
+            code = machine.compile_object(WRITERS[spec.function](traced, target), target)
+            (self._store or cache()).put(self._key(spec, target), code)
+        return code
+
+    def cached(self, spec: KernelSpec) -> bytes | None:
+        """Return the object file of a kernel if it need not be compiled."""
+        host = machine.host()
+        targets = [self._target or host]
+        if self._target is None and spec.function == 'one':  # rows are laid out for one width
+            targets.append(machine.portable(host))
+        for target in targets:
+            code = (self._store or cache()).get(self._key(spec, target))
+            if code is not None:
+                return code
+        return None
 
     def load(self, spec: KernelSpec, code: bytes) -> None:
         """
@@ -176,9 +193,8 @@ class CompiledKernels:
             if spec.name not in self._loaded:
                 self._loaded[spec.name] = machine.load(code)
 
-    def _key(self, spec: KernelSpec) -> str:
-        return key_of(
-            version(), self._signature, repr(spec.name), *machine.identity(machine.host()))
+    def _key(self, spec: KernelSpec, target: machine.Target) -> str:
+        return key_of(version(), self._signature, repr(spec.name), *machine.identity(target))
 
     def _arguments(
             self, quantity: Quantity) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...], int]:

@@ -20,7 +20,7 @@ from enum import Enum
 import functools
 import logging
 import os
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from ros2_rnea.dynamics.quantity import Quantity
@@ -50,6 +50,20 @@ class Engine(Enum):
     TEXTBOOK = 'textbook'
 
 
+class Compilation(NamedTuple):
+    """
+    A kernel that is about to be compiled.
+
+    :ivar quantity: the name of what it computes.
+    :ivar number: of the kernel, from 1 to ``total``.
+    :ivar total: how many kernels have to be compiled.
+    """
+
+    quantity: str
+    number: int
+    total: int
+
+
 class Kernels(Protocol):
     """What makes the kernels of one robot when they are asked for."""
 
@@ -62,6 +76,9 @@ class Kernels(Protocol):
             self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
             ) -> Callable[..., bool]:
         """Return the same for many states: all arrays but the parameters have rows of states."""
+
+    def cached(self, spec: KernelSpec) -> bytes | None:
+        """Return what :meth:`code` does if nothing has to be compiled for it; else None."""
 
     def code(self, spec: KernelSpec) -> bytes:
         """Return a kernel in a form that another process can load."""
@@ -99,6 +116,8 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
         return None
     if engine is Engine.PYTHON:
         return PythonKernels(tree)
+    for text in cache().refused:
+        _say_once(text)
     reason = cache().take_reason()
     if reason:
         _say_once(f'compiled robots are kept in memory only: {reason}')

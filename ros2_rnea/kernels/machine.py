@@ -21,7 +21,7 @@ them LLVM forgot the types of pointers, so that a writer of text asks :func:`poi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import functools
 import inspect
 from typing import TypeVar
@@ -134,6 +134,21 @@ def host() -> Target:
             triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     except RuntimeError:  # old LLVM does not read them on every system
         return Target(triple, '')
+
+
+def portable(target: Target) -> Target:
+    """
+    Return what most CPUs of a target's architecture have in common, to ship machine code for.
+
+    On x86_64 these are AVX2 and FMA, which CPUs have had since about 2015, unless the target lacks
+    them; on aarch64, NEON.  For another architecture it is the target itself.
+    """
+    if target.architecture == 'aarch64':
+        return replace(target, cpu=AARCH64.cpu, features=AARCH64.features)
+    if target.architecture != 'x86_64':
+        return target
+    common = X86_64_AVX2 if target.width >= X86_64_AVX2.width else X86_64
+    return replace(target, cpu=common.cpu, features=common.features)
 
 
 def identity(target: Target) -> tuple[str, ...]:

@@ -101,6 +101,9 @@ class PythonKernels:
 
         return call
 
+    def cached(self, spec: KernelSpec) -> None:
+        """Return None: bytecode is kept in no cache."""
+
     def code(self, spec: KernelSpec) -> bytes:
         """Return a kernel's bytecode, which only this version of Python understands."""
         text = source(trace(self._tree, spec.quantity, spec.variant))

@@ -69,6 +69,7 @@ class Diagnostics:
     logged at once the first time, and then no more than once a period.
 
     :ivar payloads: the payloads in use.
+    :ivar compiling: how far the compilation of a model is; empty while there is none.
     """
 
     def __init__(self, node: Node) -> None:
@@ -91,6 +92,7 @@ class Diagnostics:
         self.robot = 'none'
         self.findings: Sequence[Finding] = ()
         self.payloads: Sequence[Payload] = ()
+        self.compiling = ''
         node.create_timer(PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def notice(self, about: str, text: str, is_error: bool = False) -> None:
@@ -217,7 +219,8 @@ class Diagnostics:
             hardware_id=self.robot,
             level=self._level(),
             message='; '.join([
-                _sentence(self._decision), *(self._notices[a] for a in sorted(self._errors))]))
+                _sentence(self._decision), *(self._notices[a] for a in sorted(self._errors)),
+                *filter(None, [self.compiling])]))
         status.values = [KeyValue(key=key, value=value) for key, value in self._values()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()
@@ -233,6 +236,8 @@ class Diagnostics:
 
     def _values(self) -> list[tuple[str, str]]:
         values = [('robot', self.robot), ('state', self._decision.status.name.lower())]
+        if self.compiling:
+            values.append(('compilation', self.compiling))
         share = self._rate_limited / max(self._commands, 1)
         values += [('commands', str(self._commands)),
                    ('commands limited in rate', f'{self._rate_limited} ({share:.2%})')]

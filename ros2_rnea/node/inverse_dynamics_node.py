@@ -265,7 +265,10 @@ class InverseDynamicsNode(Node):
         """Run a cycle while joint states are stale, since no message triggers one."""
         policy, now = self.policy, self._clocks.now()
         if policy is None:
-            self._diagnostics.notice('robot', 'waiting for a usable robot_description')
+            is_building = self._configuration.description is not None
+            self._diagnostics.notice('robot', (
+                'the model of robot_description is being built' if is_building else
+                'waiting for a usable robot_description'))
         elif not policy.states.is_fresh(now.steady):
             self._cycle(policy, now)
 

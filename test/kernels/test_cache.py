@@ -25,7 +25,7 @@ import time
 import pytest
 from repository import ROOT
 from ros2_rnea.kernels import cache
-from ros2_rnea.kernels.cache import key_of, open_cache
+from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
 
 KEY = key_of('a kernel')
 DATA = bytes(range(256)) * 20
@@ -393,3 +393,104 @@ def test_files_that_are_not_the_caches_stay(folder, monkeypatch):
     open_cache(folder).put(KEY, DATA)
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         [f'{KEY}.object', 'notes.txt'])
+
+
+# --- shipped with an image
+
+OTHER_USER = os.getuid() + 1
+
+
+@pytest.fixture
+def shipped(tmp_path):
+    """Return a folder that another program has filled for others to read."""
+    folder = tmp_path / 'shipped'
+    ObjectCache(folder, is_public=True).put(KEY, DATA)
+    return folder
+
+
+def reader_of(*shipped, folder):
+    return open_cache(folder, {cache.SHIPPED: os.pathsep.join(map(str, shipped))})
+
+
+@pytest.mark.parametrize('mask', [0o077, 0o002, 0o000])
+def test_what_is_made_to_be_shipped_can_be_read_by_all_and_written_by_nobody_else(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        ObjectCache(tmp_path / 'shipped', is_public=True).put(KEY, DATA)
+    finally:
+        os.umask(before)
+    (made,) = (tmp_path / 'shipped').iterdir()
+    assert (mode(made), mode(made.parent)) == (0o644, 0o755)
+
+
+def test_shipped_files_are_read_and_nothing_is_written_beside_them(shipped, folder):
+    (there,) = shipped.iterdir()
+    os.utime(there, (1.0, 1.0))
+    opened = reader_of(shipped, folder=folder)
+    assert opened.get(KEY) == DATA
+    assert opened.refused == () and opened.take_reason() is None
+    opened.put(key_of('another'), DATA)
+    assert [*shipped.iterdir()] == [there] and there.stat().st_mtime == 1.0
+    assert len([*folder.iterdir()]) == 1
+
+
+def test_the_own_folder_comes_first_and_several_are_looked_through(shipped, folder, tmp_path):
+    second = tmp_path / 'second'
+    other = key_of('another')
+    ObjectCache(second, is_public=True).put(other, b'other')
+    opened = reader_of(shipped, second, folder=folder)
+    assert (opened.get(KEY), opened.get(other)) == (DATA, b'other')
+    open_cache(folder).put(KEY, b'own')
+    assert opened.get(KEY) == b'own'
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='only root can give files to root')
+def test_those_of_root_are_read_by_every_user(shipped, folder, monkeypatch):
+    monkeypatch.setattr(os, 'geteuid', lambda: OTHER_USER)
+    opened = reader_of(shipped, folder=folder)
+    assert opened.refused == ()
+    assert opened.get(KEY) == DATA
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='only root can give files away')
+@pytest.mark.parametrize('what', ['folder', 'file'])
+def test_those_of_another_user_are_not_used(shipped, folder, what):
+    (there,) = shipped.iterdir()
+    os.chown(shipped if what == 'folder' else there, OTHER_USER, -1)
+    opened = reader_of(shipped, folder=folder)
+    assert opened.get(KEY) is None
+    assert any(f'belongs to user {OTHER_USER}' in text for text in opened.refused) == (
+        what == 'folder')
+
+
+@pytest.mark.parametrize('what', ['folder', 'file'])
+@pytest.mark.parametrize('bits', [0o775, 0o757])
+def test_those_that_others_may_write_to_are_not_used(shipped, folder, what, bits):
+    (there,) = shipped.iterdir()
+    (shipped if what == 'folder' else there).chmod(bits)
+    opened = reader_of(shipped, folder=folder)
+    assert opened.get(KEY) is None
+    assert there.exists()
+    assert any('others may write' in text for text in opened.refused) == (what == 'folder')
+
+
+def test_a_damaged_one_is_not_used_and_stays(shipped, folder):
+    (there,) = shipped.iterdir()
+    there.write_bytes(there.read_bytes()[:-1] + b'x')
+    assert reader_of(shipped, folder=folder).get(KEY) is None
+    assert there.exists()
+
+
+def test_a_folder_that_cannot_be_used_is_said_with_the_reason(shipped, folder, tmp_path):
+    link = tmp_path / 'link'
+    link.symlink_to(shipped)
+    opened = reader_of(link, tmp_path / 'nowhere', 'relative', folder=folder)
+    assert opened.get(KEY) is None
+    for text, reason in zip(opened.refused, (
+            'symbolic link', 'No such file', 'not an absolute path'), strict=True):
+        assert text.startswith('ROS2_RNEA_KERNEL_PATH names ')
+        assert reason in text
+
+
+def test_without_a_home_shipped_files_are_read_too(shipped):
+    assert open_cache(environment={cache.SHIPPED: str(shipped)}).get(KEY) == DATA

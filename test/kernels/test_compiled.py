@@ -427,3 +427,73 @@ def test_robots_may_be_compiled_at_once():
         for tree in trees])
     for tree, effort in zip(trees, efforts):
         np.testing.assert_allclose(effort, Robot(tree).inverse_dynamics(*STATE), rtol=1e-12)
+
+
+# --- compiled beforehand, and for other CPUs
+
+KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
+
+
+def test_each_compilation_is_announced_before_it_and_none_after_that(compilations):
+    announced = []
+    robot().machine_code(*KERNELS, on_compile=lambda kernel: announced.append(
+        (kernel, compilations.count)))
+    count = len(announced)
+    assert count == compilations.count == 9
+    assert [(kernel.number, kernel.total, made) for kernel, made in announced] == [
+        (number, count, number - 1) for number in range(1, count + 1)]
+    assert announced[0][0].quantity == 'inverse_dynamics'
+    robot().machine_code(*KERNELS, on_compile=announced.append)
+    assert len(announced) == compilations.count == count
+
+
+@pytest.fixture
+def another_cpu(monkeypatch):
+    """Return a function that replaces the CPU of this machine by another with these features."""
+    host = machine.host()
+
+    def replace_host(cpu='another', features=host.features):
+        other = replace(host, cpu=cpu, features=features)
+        monkeypatch.setattr(machine, 'host', lambda: other)
+    return replace_host
+
+
+def shipped(store):
+    """Compile a robot for CPUs like this one."""
+    tree = Robot.from_urdf(ARM).tree
+    kernels = CompiledKernels(tree, store, machine.portable(machine.host()))
+    Robot(tree, engine='compiled', kernels=kernels).machine_code(*KERNELS)
+
+
+def test_portable_kernels_are_used_on_another_cpu(empty_cache, another_cpu, compilations):
+    shipped(empty_cache)
+    before = compilations.count
+    another_cpu()
+    arm, expected = robot(), Robot.from_urdf(ARM, engine='textbook')
+    np.testing.assert_allclose(
+        arm.inverse_dynamics(*STATE), expected.inverse_dynamics(*STATE), rtol=1e-13)
+    arm.machine_code(*KERNELS)
+    assert compilations.count == before
+    arm.inverse_dynamics(*BATCH)  # rows are compiled for the width of this CPU
+    assert compilations.count == before + 1
+
+
+@pytest.mark.skipif(machine.available() and machine.host().width < 4, reason='no AVX2 here')
+def test_portable_kernels_are_not_used_on_a_cpu_that_lacks_their_features(
+        empty_cache, another_cpu, compilations):
+    shipped(empty_cache)
+    before = compilations.count
+    another_cpu('x86-64', '+sse2')
+    robot().machine_code('gravity')
+    assert compilations.count == before + 1
+
+
+def test_for_a_given_cpu_only_its_own_kernels_count(empty_cache, compilations):
+    tree, host = Robot.from_urdf(ARM).tree, machine.host()
+    shipped(empty_cache)
+    before = compilations.count
+    store = ObjectCache(None)
+    for target in (host, machine.portable(host)):
+        kernels = CompiledKernels(tree, store, target)
+        Robot(tree, engine='compiled', kernels=kernels).machine_code('gravity')
+    assert compilations.count == before + 2

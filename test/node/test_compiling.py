@@ -14,6 +14,8 @@
 """A robot that has to be compiled: what is in use goes on meanwhile, and nothing waits."""
 
 from itertools import count
+import re
+from secrets import randbits
 
 from geometry_msgs.msg import Inertia
 import pytest
@@ -103,6 +105,73 @@ def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, monke
     node.begin_to_describe(rod())
     node.until(lambda: node.refused('robot_description'))
     assert node.node.policy is None
+
+
+# ---- what is said meanwhile ---------------------------------------------------------------------
+
+
+def new_rod():
+    """Return the URDF of a robot that not even an earlier run of the tests has compiled."""
+    return robot(link('wall'), link('rod', com=f'0.{randbits(50)} 0 0'),
+                 joint('pin', 'wall', 'rod'))
+
+
+def begins_and_ends(capfd):
+    """Return how many lines of the log begin and end a compilation."""
+    log = capfd.readouterr().err
+    return log.count('compiling 9 kernels'), log.count('compiled 9 kernels in ')
+
+
+def compilation(status):
+    """Return what a message in the diagnostics says about a compilation."""
+    return {value.key: value.value for value in status.values}.get('compilation', '')
+
+
+def test_diagnostics_say_how_far_a_compilation_is_and_the_log_when_it_begins_and_ends(
+        bench, held, capfd):
+    node = bench(joints=['pin'])
+    node.begin_to_describe(new_rod())
+    node.until(lambda: any(map(compilation, node.diagnostics)))
+    first = next(status for status in node.diagnostics if compilation(status))
+    assert re.fullmatch(
+        r'compiling kernel \d of 9 \(\w+\), \d+\.\d s so far', compilation(first))
+    assert first.message.endswith(compilation(first))
+    node.until(lambda: 'kernel 9 of 9' in node.node._diagnostics.compiling)
+    begun = len(node.diagnostics)
+    node.until(lambda: len(node.diagnostics) > begun)  # goes on being published
+    assert 'kernel 9 of 9' in compilation(node.diagnostics[-1])
+    assert node.node.policy is None
+    assert begins_and_ends(capfd) == (1, 0)
+    held['open'] = True
+    node.until(lambda: node.node.policy)
+    assert begins_and_ends(capfd) == (0, 1)
+    assert not node.node._diagnostics.compiling
+    begun = len(node.diagnostics)
+    node.until(lambda: len(node.diagnostics) > begun)
+    assert not compilation(node.diagnostics[-1])
+
+
+def test_of_a_robot_that_is_compiled_nothing_is_said(bench, held, capfd):
+    held['open'] = True
+    text = new_rod()
+    for begins_and_ends_once in ((1, 1), (0, 0)):
+        node = bench(joints=['pin'])
+        node.describe(text)
+        node.until(lambda node=node: node.node.policy)
+        assert begins_and_ends(capfd) == begins_and_ends_once
+        assert not any(map(compilation, node.diagnostics)) or begins_and_ends_once == (1, 1)
+
+
+def test_a_request_that_is_replaced_is_not_said_to_be_compiled_any_more(bench, held):
+    node = bench(joints=['pin'])
+    compiled = rod()
+    held['open'] = True
+    node.describe(compiled)
+    held['open'] = False
+    node.begin_to_describe(new_rod())
+    node.until(lambda: node.node._diagnostics.compiling)
+    node.begin_to_describe(compiled)  # in use: nothing is built
+    assert not node.node._diagnostics.compiling
 
 
 # ---- payloads -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 import json
 import os
 from pathlib import Path
+from secrets import randbits
 import signal
 import socket
 from threading import Event, Thread
@@ -127,6 +128,19 @@ def test_a_model_is_parsed_audited_and_compiled(process):
     arm = AdjustableRobot.of(Robot.from_urdf(ARM, engine='compiled'), ['tool'])
     assert to_plain(from_plain(answer.content['tree'])) == to_plain(arm.tree)
     assert answer.blobs == arm.machine_code(*worker_module.KERNELS) != ()
+
+
+def test_each_kernel_that_is_compiled_is_reported_before_the_answer(process):
+    pytest.importorskip('llvmlite')
+    new = robot(link('wall'), link('rod', com=f'0.{randbits(50)} 0 0'),
+                joint('pin', 'wall', 'rod'))
+    reports = []
+    for expected in (9, 0):
+        reports.clear()
+        answer = process.ask(question(new, Engine.COMPILED), lambda: False, reports.append)
+        assert from_plain(answer.content['tree']).name == 'small'
+        assert [number for _, number, _ in reports] == [*range(1, expected + 1)]
+        assert {total for _, _, total in reports} <= {expected}
 
 
 def test_an_error_comes_with_its_kind_and_text(process):

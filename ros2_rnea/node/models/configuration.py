@@ -52,7 +52,7 @@ from ros2_rnea.node.parameters import FRICTION_FROM_DESCRIPTION, NodeParameters
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
-from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Request
+from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Progress, Request
 
 POLL_PERIOD = 0.005
 """How often the worker is asked for its answer [s]."""
@@ -104,6 +104,7 @@ class Configuration:
         self._poll_timer: Timer | None = None
         self._refused: Source | None = None
         self._refusal = ''  # why another model of the description in use is refused
+        self._progress: Progress | None = None  # of the compilation that is reported
         self._is_summary_due = False
         self._is_declaring = False
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
@@ -438,6 +439,7 @@ class Configuration:
             self._worker.cancel()
             self._stop_waiting()
             return
+        self._stop_reporting_compilation()
         self._requested, self._transition, self._requested_at = source, transition, monotonic()
         self._worker.request(Request(source, self._model_parameters, self._settings()))
         if self._poll_timer is None:
@@ -457,6 +459,7 @@ class Configuration:
             return
         if self._answer is None:
             self._answer = self._worker.take()
+            self._report_compilation()
             if self._answer is not None and isinstance(self._answer.result, Built):
                 self._declarations = parameters.declare_for_joints(
                     self._node, self._answer.result.model.degrees_of_freedom)
@@ -469,10 +472,38 @@ class Configuration:
         elif not self._declare_some():
             self._swap(source, result)
 
+    def _report_compilation(self) -> None:
+        """Log the begin and the end of a compilation; its progress is in the diagnostics."""
+        previous, self._progress = self._progress, self._worker.progress
+        if self._progress is None:
+            return
+        number, total = self._progress.kernel.number, self._progress.kernel.total
+        elapsed = monotonic() - self._progress.since
+        logger = self._node.get_logger()
+        if self._answer is not None:
+            self._stop_reporting_compilation()
+            if isinstance(self._answer.result, Built):
+                logger.info(f'compiled {total} kernels in {elapsed:.1f} s')
+            return
+        self._diagnostics.compiling = (
+            f'compiling kernel {number} of {total} ({self._progress.kernel.quantity}), '
+            f'{elapsed:.1f} s so far')
+        if previous is None:
+            logger.info(
+                f'compiling {total} kernels, once for each robot; `ros2 run ros2_rnea compile` '
+                'does it beforehand')
+            self._diagnostics.publish()
+
+    def _stop_reporting_compilation(self) -> None:
+        self._progress = None
+        if self._diagnostics.compiling:
+            self._diagnostics.compiling = ''
+            self._diagnostics.publish()
+
     def _report_long_build(self) -> None:
-        if monotonic() - self._requested_at > LONG_BUILD:
-            self._diagnostics.notice(
-                'model', 'a new model is being built; the previous one is used until then')
+        if self._progress is None and monotonic() - self._requested_at > LONG_BUILD:
+            self._diagnostics.notice('model', 'a new model is being built' + (
+                '' if self._model is None else '; the previous one is used until then'))
 
     def _declare_some(self) -> bool:
         """Declare some of the joints' parameters, and tell whether more may remain."""
@@ -499,6 +530,7 @@ class Configuration:
     def _stop_waiting(self) -> None:
         """Wait for no model; the next poll resolves the notice, which takes longer than a swap."""
         self._discard_answer()
+        self._stop_reporting_compilation()
         self._requested = self._transition = None
         self._refusal = ''
         if self._poll_timer is None:

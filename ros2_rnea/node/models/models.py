@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot
 from ros2_rnea.audit import audit, Finding, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError
-from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS, RobotDescription
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
@@ -140,10 +140,16 @@ class Model(NamedTuple):
         return is_changed
 
 
-def adjustable(tree: Tree, source: Source, engine: Engine) -> AdjustableRobot:
-    """Return the robot of a model, which accepts payloads on the links that the source names."""
+def adjustable(
+        tree: Tree, source: Source, engine: Engine, kernels: Kernels | None = None,
+        ) -> AdjustableRobot:
+    """
+    Return the robot of a model, which accepts payloads on the links that the source names.
+
+    :param kernels: of the tree; None for those of the engine.
+    """
     return AdjustableRobot(
-        tree, engine=engine,
+        tree, engine=engine, kernels=kernels,
         payload_links=[link for link in source.payload_links if link in tree.links])
 
 

@@ -21,6 +21,9 @@ import socket
 import struct
 from typing import Any, NamedTuple
 
+PROGRESS = 'progress'
+"""The key of a progress report in a message that is not yet the answer."""
+
 _LENGTH = struct.Struct('>Q')
 
 _MOST_AT_ONCE = 1 << 20

@@ -31,12 +31,12 @@ from collections.abc import Callable
 import sys
 from threading import Condition
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.kernels.engines import Engine, engine_of
+from ros2_rnea.kernels.engines import Compilation, Engine, engine_of
 from ros2_rnea.node.models.models import adjustable, KERNELS, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
@@ -87,6 +87,18 @@ class Answer(NamedTuple):
     result: Built | RneaError
 
 
+class Progress(NamedTuple):
+    """
+    How far the compilation of a model is.
+
+    :ivar kernel: which is being compiled.
+    :ivar since: when the first one was begun, on the monotonic clock [s].
+    """
+
+    kernel: Compilation
+    since: float
+
+
 class ModelWorker:
     """
     The thread and its process, which run until :meth:`close`.
@@ -102,6 +114,7 @@ class ModelWorker:
         self._current: Request | None = None
         self._superseded_at: float | None = None  # when a newer request was made
         self._answer: Answer | None = None
+        self._progress: Progress | None = None
         self._discarded: list[object] = []
         self._is_closed = False
         self._thread = BackgroundThread(
@@ -112,6 +125,7 @@ class ModelWorker:
         """Request a model; this replaces any earlier request."""
         with self._changed:
             self._supersede()
+            self._progress = None
             self._waiting = request
             self._changed.notify()
 
@@ -125,6 +139,15 @@ class ModelWorker:
         with self._changed:
             answer, self._answer = self._answer, None
             return answer
+
+    @property
+    def progress(self) -> Progress | None:
+        """
+        Return how far the compilation for the present request is, or was when it ended.
+
+        None while nothing has to be compiled for it.
+        """
+        return self._progress
 
     def discard(self, replaced: list[object]) -> None:
         """
@@ -175,6 +198,8 @@ class ModelWorker:
                 self._changed.wait(CHECK_PERIOD)
             discarded, self._discarded = self._discarded, []
             self._current, self._waiting = self._waiting, None
+            if self._current is not None:
+                self._progress = None
             request = self._current
         discarded.clear()  # outside the lock, so that no thread waits for it
         return request
@@ -196,7 +221,8 @@ class ModelWorker:
     def _built(self, request: Request) -> Built:
         source, parameters, settings = request
         engine = engine_of(None)
-        message = self._process.ask(model_request(source, engine), self._is_cancelled)
+        message = self._process.ask(
+            model_request(source, engine), self._is_cancelled, self._set_progress)
         tree, findings = (from_plain(message.content[name]) for name in ('tree', 'findings'))
         robot = adjustable(tree, source, engine)
         robot.load_machine_code(KERNELS, message.blobs)
@@ -205,6 +231,10 @@ class ModelWorker:
         model = Model(source, tree, robot, findings)
         model.update(parameters)
         return Built(model, FeedforwardPolicy(robot, settings))
+
+    def _set_progress(self, report: Any) -> None:
+        since = monotonic() if self._progress is None else self._progress.since
+        self._progress = Progress(Compilation(*report), since)
 
     def _is_cancelled(self) -> bool:
         since = self._superseded_at

@@ -23,14 +23,14 @@ import signal
 import subprocess
 import sys
 from threading import Lock
-from typing import IO
+from typing import Any, IO
 
 import ros2_rnea
 from ros2_rnea import errors
 from ros2_rnea.errors import RneaError
 from ros2_rnea.node.worker import worker_program
 from ros2_rnea.node.worker.background_thread import BackgroundThread
-from ros2_rnea.node.worker.channel import Channel, channel_pair, Message
+from ros2_rnea.node.worker.channel import Channel, channel_pair, Message, PROGRESS
 
 POLL_PERIOD = 0.05
 """How often a thread that waits for an answer checks whether the request is cancelled [s]."""
@@ -70,11 +70,15 @@ class WorkerProcess:
         self._printed: deque[str] = deque(maxlen=LAST_LINES)
 
     def ask(
-            self, request: Message, is_cancelled: Callable[[], bool] = lambda: False) -> Message:
+            self,
+            request: Message,
+            is_cancelled: Callable[[], bool] = lambda: False,
+            on_progress: Callable[[Any], None] = lambda _: None) -> Message:
         """
         Send a request, wait for the answer and return it.
 
         :param is_cancelled: called periodically; if it returns true, the process is ended.
+        :param on_progress: called with each progress report that precedes the answer.
         :raises RneaError: of the type and with the text that the process answered.
         :raises WorkerError: where the process cannot be started, or exits twice at this request.
         :raises RequestCancelledError: where the request is cancelled, or this object was closed.
@@ -85,6 +89,9 @@ class WorkerProcess:
             try:
                 channel.send(request)
                 answer = channel.receive()
+                while PROGRESS in answer.content:
+                    on_progress(answer.content[PROGRESS])
+                    answer = channel.receive()
                 refusal = _refusal(answer)
             except (EOFError, OSError) as error:
                 with self._lock:

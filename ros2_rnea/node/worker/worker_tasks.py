@@ -33,9 +33,11 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
-from ros2_rnea.node.worker.channel import channel_of, Message
+from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.robot import Robot
+
+Report = Callable[[Any], None]
 
 NICENESS = 10
 """Added to the nice value of this process, so that others run first."""
@@ -56,7 +58,8 @@ def serve(descriptor: int) -> None:
     channel = channel_of(descriptor)
     with suppress(EOFError, OSError):
         while True:
-            channel.send(answer(channel.receive()))
+            channel.send(answer(
+                channel.receive(), lambda report: channel.send(Message({PROGRESS: report}))))
 
 
 def lower_priority() -> None:
@@ -68,10 +71,14 @@ def lower_priority() -> None:
         file.write(str(OUT_OF_MEMORY_SCORE))
 
 
-def answer(request: Message) -> Message:
-    """Return the answer to a request, or the error that occurred."""
+def answer(request: Message, report: Report = lambda _: None) -> Message:
+    """
+    Return the answer to a request, or the error that occurred.
+
+    :param report: called with the progress of a task that takes long, as plain data.
+    """
     try:
-        return TASKS[request.content['task']](request)
+        return TASKS[request.content['task']](request, report)
     except RneaError as error:
         kind = type(error).__name__ if hasattr(errors, type(error).__name__) else 'RneaError'
         return Message({'error': kind, 'text': str(error)})
@@ -91,17 +98,17 @@ def _end_with_the_node(descriptor: int) -> None:
 # ---- the tasks ------------------------------------------------------------------------------
 
 
-def make_model(request: Message) -> Message:
-    """Parse a description, audit it and compile its kernels."""
+def make_model(request: Message, report: Report) -> Message:
+    """Parse a description, audit it and compile its kernels, each of which is reported."""
     source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
     source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
     tree, findings = _read_description(source._replace(payload_links=()))
     robot = adjustable(tree, source, engine)
-    return Message(
-        {'tree': to_plain(tree), 'findings': to_plain(findings)}, robot.machine_code(*KERNELS))
+    code = robot.machine_code(*KERNELS, on_compile=lambda kernel: report([*kernel]))
+    return Message({'tree': to_plain(tree), 'findings': to_plain(findings)}, code)
 
 
-def fill(request: Message) -> Message:
+def fill(request: Message, _: Report) -> Message:
     """Fill a trajectory with efforts.  Only this task needs ROS."""
     from ros2_rnea.node.services.fill_answer import answer_bytes
 
@@ -110,7 +117,7 @@ def fill(request: Message) -> Message:
         from_plain(request.content['context'])),))
 
 
-def query(request: Message) -> Message:
+def query(request: Message, _: Report) -> Message:
     """
     Call a method of a robot.
 
@@ -124,7 +131,7 @@ def query(request: Message) -> Message:
     return Message({'result': to_plain(getattr(robot, name)(**arguments))})
 
 
-TASKS: dict[str, Callable[[Message], Message]] = {
+TASKS: dict[str, Callable[[Message, Report], Message]] = {
     'model': make_model, 'fill': fill, 'query': query}
 
 QUERIES = ('mass_matrix', 'jacobian', 'forward_dynamics_beside_held', 'inverse_dynamics')
