@@ -38,6 +38,9 @@ POLL_PERIOD = 0.05
 TRIES = 2
 """How many processes may exit while they work on a request, before it is refused."""
 
+READING_TIMEOUT = 1.0
+"""How long the last lines of a process that has exited may take to be read [s]."""
+
 LAST_LINES = 5
 LONGEST_LINE = 500
 """How many lines of the process's output are stored, and how many bytes of each."""
@@ -68,6 +71,7 @@ class WorkerProcess:
         self._process: subprocess.Popen | None = None
         self._channel: Channel | None = None
         self._printed: deque[str] = deque(maxlen=LAST_LINES)
+        self._reader: BackgroundThread | None = None  # of what the process prints
 
     def ask(
             self,
@@ -144,9 +148,9 @@ class WorkerProcess:
                     raise WorkerError(
                         f'the worker process cannot be started: {error}') from error
                 self._printed = deque(maxlen=LAST_LINES)
-                BackgroundThread(
-                    target=_keep_lines, args=[self._process.stderr, self._printed],
-                    daemon=True).start()
+                self._reader = BackgroundThread(
+                    target=_keep_lines, args=[self._process.stderr, self._printed], daemon=True)
+                self._reader.start()
             return self._channel
 
     def _check_cancelled(self, is_cancelled: Callable[[], bool]) -> None:
@@ -170,6 +174,8 @@ class WorkerProcess:
             status = process.wait()
         if status < 0:
             return f'killed by {signal.Signals(-status).name}'
+        if self._reader is not None:
+            self._reader.join(READING_TIMEOUT)
         if not self._printed:
             return f'status {status}'
         return f'status {status}; the last line that it printed: {self._printed[-1]}'
