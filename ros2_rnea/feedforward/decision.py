@@ -50,8 +50,8 @@ class Status(Enum):
     HOLDING_END = 'the trajectory has ended: gravity at its last point'
     FOLLOWING_CONTROLLER = "following the controller's reference"
     CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
-    PATH_DEVIATION = 'the robot has left its path: gravity at the measured state'
-    GOAL_DEVIATION = 'the robot deviates from the goal: gravity at the measured state'
+    PATH_DEVIATION = 'the robot has left its path'
+    GOAL_DEVIATION = 'the robot deviates from the goal'
 
 
 class LimitFlags(NamedTuple):

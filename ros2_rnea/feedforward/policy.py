@@ -55,7 +55,7 @@ from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.plausibility import Plausibility
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
-from ros2_rnea.model.tree import BASE
+from ros2_rnea.model.tree import BASE, Body
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
 
@@ -93,8 +93,10 @@ class FeedforwardPolicy:
             robot, (*self.controlled, *others), settings.assumed_positions)
         self.states = JointStates(
             self.controlled, (*others, *robot.tree.mimics), settings.state_timeout)
+        measured_bodies = [self._measured_body(name) for name in self.states.names]
         self._plausibility = Plausibility(
-            self.controlled, [body.limits for body in self._bodies], self._continuous)
+            self.states.names, [body.limits for body in measured_bodies],
+            [body.type.wraps for body in measured_bodies])
         self._measured = self.states.measured[:, :n]  # a view: the controlled joints
         self._measured_q = self._measured[0]
         self._single_count = n + len(others)
@@ -118,6 +120,11 @@ class FeedforwardPolicy:
         self._last_motion = self._motions.held(self._singles)
         self._use(settings)
 
+    def _measured_body(self, joint: str) -> Body:
+        """Return the body that a joint moves, also one that follows another joint."""
+        tree = self.robot.tree
+        return tree.bodies[tree.mimics[joint] if joint in tree.mimics else tree.joints[joint]]
+
     def _use(self, settings: Settings) -> None:
         """Set everything that follows from the settings, without the state it had before."""
         self.settings = settings
@@ -131,9 +138,11 @@ class FeedforwardPolicy:
         self.gravity = np.array(settings.gravity)
         self.robot.set_gravity(self.gravity)
         self.motion.hold_tolerance = settings.hold_tolerance
-        self.motion.path.set_tolerances(np.array([
-            (settings.path_tolerance if body.type.turns_about_axis
-             else settings.path_tolerance_prismatic) or inf for body in self._bodies]))
+        parameters = [
+            'path_tolerance' if body.type.turns_about_axis else 'path_tolerance_prismatic'
+            for body in self._bodies]
+        self.motion.path.set_tolerances(
+            np.array([getattr(settings, name) or inf for name in parameters]), parameters)
         self.motion.rules = settings.rules
         self.motion.controller.timeout = settings.controller_state_timeout
         self._feedback = None
@@ -141,6 +150,8 @@ class FeedforwardPolicy:
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
+        else:
+            self.motion.leads_back = False
         self._law.send(settings.sent_terms, settings.arm_gravity)
         self._defects = effort_limit_defects(self.robot, self.controlled, settings)
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
@@ -284,6 +295,8 @@ class FeedforwardPolicy:
             self._check_can_hold(self.settings, previous.overload())
         if previous.controlled == self.controlled:
             self.motion.adopt(previous.motion)
+            self.motion.leads_back = (
+                previous.motion.leads_back and self._feedback is not None)
             self._last_status = previous._last_status
         self.wrenches.adopt(previous.wrenches)
         same_root = previous.robot.tree.root == self.robot.tree.root
@@ -526,6 +539,7 @@ class FeedforwardPolicy:
         self._last_status = decision.status
         if decision.effort is None:
             self._ramp.pause()
+            self.motion.leads_back = False
             self._final_fade.end()
             is_over = decision.status is Status.DISABLED
             if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
@@ -623,6 +637,9 @@ class FeedforwardPolicy:
         if self._feedback is None:
             motion = self._motions.desired(target)
         else:
+            # It leads back to its motion what it has held there, and nothing else.
+            self.motion.leads_back = status in _FOLLOWED or (
+                self.motion.leads_back and status in _DEVIATIONS)
             motion = self._motions.corrected(
                 target, self._measured, self._correction(self._feedback, target, now))
         detail = self.motion.explain(target) if status in _DEVIATIONS else ''
@@ -630,6 +647,8 @@ class FeedforwardPolicy:
 
     def _blend_into(self, status: Status) -> None:
         """Cross-fade where the robot deviates, and from there to its path, to rest or feedback."""
+        if status in _DEVIATIONS and self._last_status in _DEVIATIONS:
+            return  # it is the same effort
         came_to_rest = status in _WITHOUT_GOAL or status in (
             Status.HOLDING_END, Status.CONTROLLER_LOST)
         if status in _DEVIATIONS or self._last_status is Status.PATH_DEVIATION or (
@@ -647,7 +666,10 @@ class FeedforwardPolicy:
         target = ahead
         if self.settings.lookahead:
             target = self.motion.target(now.ros, self._measured_q, now.steady)
-        return feedback.acceleration(target.positions, target.velocities, *self._measured)
+        positions, velocities = self._measured
+        return feedback.acceleration(
+            target.positions, target.velocities, positions, velocities,
+            self.motion.largest_error(target.status))
 
     def _effort(
             self, motion: RobotMotion, status: Status, now: Instant, detail: str = '',

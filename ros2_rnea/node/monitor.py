@@ -70,6 +70,7 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     silent = policy.states.silent_others(steady, LONGEST_SILENCE)
     diagnostics.notice('other joints', '' if not silent else (
         f'joint states contain {listed(silent)} no more: their last positions are used'))
+    diagnostics.notice('ignored joints', '; '.join(policy.states.ignored.values()))
     deviations = policy.mimic_deviations()
     diagnostics.notice('mimic joints', ', '.join(
         f'{name} deviates by {value:+.4f} from the joint that it follows'

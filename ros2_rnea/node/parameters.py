@@ -147,8 +147,9 @@ SPECIFICATIONS = (
     Specification(
         'plausible_speed_factor', _DEFAULT.plausible_speed_factor,
         'A measured position is refused if the joint would have moved faster than this times its '
-        'velocity limit, or is far outside its range. Three such messages that agree are '
-        'believed, unless they are far outside. 0: all positions are believed.',
+        'velocity limit and than 2 rad/s or m/s, or is far outside its range. Three such messages '
+        'that agree are believed, unless they are far outside. A velocity above the same speed is '
+        'believed only if the positions change so. 0: all positions and velocities are believed.',
         0.0, 1e3),
     Specification(
         'state_depth', 10,
@@ -167,13 +168,17 @@ SPECIFICATIONS = (
     Specification(
         'hold_tolerance', _DEFAULT.hold_tolerance,
         'Largest deviation of a joint from the end of its trajectory [rad or m] at which the '
-        'effort of the end is sent. Beyond it, gravity at the measured state is sent.',
+        'effort of the end is sent. Beyond it, gravity at the measured state is sent; in '
+        'computed_torque the feedback of an error of this or path_tolerance, whichever is '
+        'larger.',
         0.0, 1e3),
     Specification(
         'path_tolerance', _DEFAULT.path_tolerance,
         'Largest deviation of a revolute or continuous joint from its trajectory [rad]. Beyond '
-        'it, gravity at the measured state is sent until all joints are within half of it. 0: any '
-        'deviation. It is not used while controller_state is followed.',
+        'it, gravity at the measured state is sent until all joints are within half of it. In '
+        'computed_torque the feedback stays, but with an error of at most the tolerance: it does '
+        'not hold a load that accelerates the joint by more than position gain times tolerance. '
+        '0: any deviation. It is not used while controller_state is followed.',
         0.0, 1e3),
     Specification(
         'path_tolerance_prismatic', _DEFAULT.path_tolerance_prismatic,

@@ -33,6 +33,9 @@ from unchecked import UNCHECKED
 JOINTS = ('shoulder', 'elbow')
 START = np.array([0.3, -0.8])
 PERIOD = 0.002
+SHIPPED = {name: getattr(Settings(), name) for name in (
+    'path_tolerance', 'path_tolerance_prismatic', 'plausible_speed_factor', 'hold_tolerance',
+    'velocity_limit_factor', 'blend_time')}
 GRAVITY = (0.0, 0.0, 0.0)  # all of the effort is left for the disturbance
 
 
@@ -54,8 +57,9 @@ def deflection(size: float, tick: float = 0.0, **settings) -> np.ndarray:
     robot = arm(size)
     policy = FeedforwardPolicy(robot, Settings(
         joints=JOINTS, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
-        velocity_gains=(20.0,), gravity=GRAVITY, velocity_limit_factor=inf, blend_time=0.0,
-        hold_tolerance=10.0, **{**UNCHECKED, **settings}))
+        velocity_gains=(20.0,), gravity=GRAVITY,
+        **{'velocity_limit_factor': inf, 'blend_time': 0.0, 'hold_tolerance': 10.0, **UNCHECKED,
+           **settings}))
     disturbance = 0.5 * robot.effort_limits
     q, qd, positions = START.copy(), np.zeros(2), []
     for count in range(1000):
@@ -97,3 +101,21 @@ def test_a_clock_that_ticks_slowly_does_not_either(size):
 def test_one_rate_for_joints_of_all_sizes_does():
     """So this is what the test above can see."""
     assert np.abs(deflection(10.0, effort_rate_limit=1000.0)).max() > 3.0
+
+
+@pytest.mark.parametrize('size', [0.1, 1.0, 10.0])
+def test_with_shipped_tolerances_a_load_within_the_bounded_feedback_is_held(size):
+    """The feedback is that of an error of path_tolerance at most: a larger load moves the arm."""
+    free = deflection(size, effort_rate_limit=inf)
+    positions = deflection(size, **SHIPPED)
+    assert np.abs(free[-1]).tolist() == pytest.approx([0.29, 0.12], abs=0.01)
+    np.testing.assert_allclose(positions[-1, 1], free[-1, 1], rtol=0.1)  # held
+    # At the shoulder the load asks for more than K_p * 0.2 rad, so the damping limits the speed.
+    load = (np.abs(free[-1, 0]) - 0.2) * 100.0 / 20.0
+    speed = (positions[-1, 0] - positions[-100, 0]) / (99 * PERIOD)
+    assert speed == pytest.approx(load, rel=0.2)
+
+
+def test_a_larger_tolerance_holds_the_larger_load():
+    positions = deflection(1.0, **{**SHIPPED, 'path_tolerance': 0.4})
+    np.testing.assert_allclose(np.abs(positions[-1]), [0.29, 0.12], atol=0.01)

@@ -23,6 +23,7 @@ import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
@@ -346,11 +347,12 @@ def on_path(waypoints=SLOW, **settings):
     return ride, beside
 
 
-@pytest.mark.parametrize('settings', [
-    {}, {'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,)}])
-def test_beyond_its_tolerance_a_robot_is_held_where_it_is_until_it_is_near_its_path_again(
-        settings):
-    ride, beside = on_path(**settings)
+CORRECTED = {
+    'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,)}
+
+
+def test_beyond_its_tolerance_a_robot_is_held_where_it_is_until_it_is_near_its_path_again():
+    ride, beside = on_path()
     assert beside(0.19) is Status.FOLLOWING
     before = ride.sent[-1]
     assert beside(0.25) is Status.PATH_DEVIATION
@@ -381,11 +383,118 @@ def test_another_tolerance_counts_at_once():
     assert beside(0.19) is Status.PATH_DEVIATION  # a new policy knows of it
 
 
-def test_a_new_trajectory_is_followed_from_where_the_robot_is():
+def at_goal(**settings):
+    """Return the same for a trajectory that ends at once where the robot is."""
+    ride = Ride(**{**GUARDED, **settings}).go(1.0, qd=(0.0, 0.0))
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, SLOW[:1]), ride.now)
+
+    def beside(distance, seconds=PERIOD):
+        ride.q = (Q[0], Q[1] + distance)
+        return ride.go(seconds, ride.q, (0.0, 0.0)).decision.status
+
+    assert beside(0.0, 0.1) is Status.HOLDING_END
+    return ride, beside
+
+
+@pytest.mark.parametrize('status', [Status.PATH_DEVIATION, Status.GOAL_DEVIATION])
+def test_feedback_leads_back_with_the_error_at_the_tolerance_and_no_more(status):
+    """A robot that is blocked is pushed no harder, and one that is free comes back."""
+    begin = at_goal if status is Status.GOAL_DEVIATION else on_path
+    ride, beside = begin(**CORRECTED)
+    beside(0.199, 0.1)
+    at_tolerance = ride.sent[-1]
+    assert beside(0.201) is status
+    np.testing.assert_allclose(ride.sent[-1], at_tolerance, atol=0.05)
+    for distance in (0.3, 1.0):
+        ride, beside = begin(**CORRECTED)
+        assert beside(distance, 1.0) is status
+        assert 'feedback of a bounded error' in ride.decision.detail
+        pull = ride.sent[-1] - ARM_ROBOT.gravity(ride.q)
+        expected = ARM_ROBOT.mass_matrix(ride.q) @ [0.0, -100.0 * 0.2]
+        np.testing.assert_allclose(pull, expected, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize('to', ['another mode', 'disabled'])
+def test_feedback_leads_back_only_what_it_has_held_all_the_time(to):
+    """Meanwhile a hand may have moved the arm, which must not go back by itself."""
+    ride, beside = at_goal(**CORRECTED)
+    settings = ride.policy.settings
+    ride.policy.change_settings(replace(settings, mode=Mode.GRAVITY_COMPENSATION)
+                                if to == 'another mode' else replace(settings, enabled=False))
+    beside(0.5, 1.0)
+    ride.policy.change_settings(settings)
+    assert beside(0.5, 1.0) is Status.GOAL_DEVIATION
+    ride.is_at(ARM_ROBOT.gravity(ride.q))
+    assert 'gravity at the measured state' in ride.decision.detail
+
+
+def test_a_successor_goes_on_leading_back():
+    ride, beside = on_path(**CORRECTED)
+    for settings in (CORRECTED, CORRECTED):
+        assert beside(0.5, 1.0) is Status.PATH_DEVIATION
+        pull = ride.sent[-1] - ARM_ROBOT.gravity(ride.q)
+        assert pull[1] == pytest.approx(-20.0 * ARM_ROBOT.mass_matrix(ride.q)[1, 1], rel=0.1)
+        ride.change(**{**GUARDED, **settings})
+    ride.change(**GUARDED)
+    beside(0.5, 1.0)
+    ride.is_at(ARM_ROBOT.gravity(ride.q))
+
+
+def test_a_trajectory_that_begins_where_the_robot_is_leads_it_back_onto_a_path():
     ride, beside = on_path()
     assert beside(0.5) is Status.PATH_DEVIATION
+    here = Waypoint(0.0, ride.q, (0.0, 0.0))
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, (here, SLOW[1])), ride.now)
+    assert ride.go(PERIOD, ride.q, (0.0, 0.0)).decision.status is Status.FOLLOWING
+
+
+def test_a_trajectory_some_time_after_the_end_of_another_starts_where_the_robot_is():
+    ride, beside = at_goal()
+    assert beside(0.5, 0.6) is Status.GOAL_DEVIATION
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, SLOW[1:]), ride.now)
     assert ride.go(PERIOD, ride.q, (0.0, 0.0)).decision.status is Status.FOLLOWING
+
+
+@pytest.mark.parametrize('moves', [True, False])
+@pytest.mark.parametrize('ahead', [0.1, 0.01])
+@pytest.mark.parametrize('settings', [{}, CORRECTED])
+def test_points_that_are_streamed_to_a_robot_that_is_blocked_are_not_followed_for_ever(
+        moves, ahead, settings):
+    """Each would start where the robot is, so that it would never deviate."""
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=moves)
+    ride = Ride(**GUARDED, rules=rules, **settings).go(1.0, qd=(0.0, 0.0))
+    changes, last = 0, None
+    for step in range(120):
+        target = min(0.02 * step, 1.2)  # at 1 rad/s
+        velocities = ((1.0 if target < 1.2 else 0.0), 0.0) if moves else None
+        ride.policy.take_trajectory(TrajectoryCommand(
+            JOINTS, [Waypoint(ahead, (Q[0] + target, Q[1]), velocities)]), ride.now)
+        for _ in range(10):
+            ride.go(PERIOD, qd=(0.0, 0.0))
+            if step > 30:
+                assert ride.decision.status in (Status.PATH_DEVIATION, Status.GOAL_DEVIATION)
+            changes, last = changes + (ride.decision.status is not last), ride.decision.status
+    push = ride.sent[-1] - GRAVITY
+    expected = ARM_ROBOT.mass_matrix(Q) @ [100.0 * 0.2, 0.0] if settings else np.zeros(2)
+    np.testing.assert_allclose(push, expected, atol=0.02)
+    for _ in range(20):  # the points come to where the robot is
+        ride.policy.take_trajectory(
+            TrajectoryCommand(JOINTS, [Waypoint(0.1, Q, (0.0, 0.0))]), ride.now)
+        ride.go(0.02, qd=(0.0, 0.0))
+    assert ride.decision.status is Status.FOLLOWING
+
+
+def test_points_that_are_streamed_to_a_robot_that_follows_are_followed():
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True)
+    ride = Ride(**GUARDED, rules=rules).go(1.0, qd=(0.0, 0.0))
+    for step in range(150):
+        here = 0.02 * step
+        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, [
+            Waypoint(0.1, (Q[0] + here + 0.1, Q[1]), (1.0, 0.0))]), ride.now)
+        for part in range(10):
+            lagging = max(here + 0.002 * part - 0.07, 0.0)
+            ride.go(PERIOD, (Q[0] + lagging, Q[1]), (1.0, 0.0))
+            assert ride.decision.status is Status.FOLLOWING
 
 
 def test_what_lies_ahead_is_no_deviation():

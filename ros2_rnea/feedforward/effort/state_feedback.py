@@ -56,10 +56,18 @@ class StateFeedback:
             desired_positions: np.ndarray,
             desired_velocities: np.ndarray,
             positions: np.ndarray,
-            velocities: np.ndarray) -> np.ndarray:
-        """Return the accelerations that correct the errors, shape (joints,) [rad/s^2 or m/s^2]."""
+            velocities: np.ndarray,
+            largest_error: np.ndarray | None = None) -> np.ndarray:
+        """
+        Return the accelerations that correct the errors, shape (joints,) [rad/s^2 or m/s^2].
+
+        :param largest_error: of position, beyond which the correction does not grow, shape
+            (joints,) [rad or m]; None: there is none.
+        """
         error = desired_positions - positions
         error -= whole_turns(error, self._continuous)
+        if largest_error is not None:
+            error = np.clip(error, -largest_error, largest_error)
         return self._stiffness * error + self._damping * (desired_velocities - velocities)
 
 

@@ -27,7 +27,7 @@ from ros2_rnea.feedforward.reference.controller_state import (
     ControllerReference,
     ControllerState,
 )
-from ros2_rnea.feedforward.reference.path_guard import PathGuard, RETURN_SHARE
+from ros2_rnea.feedforward.reference.path_guard import PathGuard
 from ros2_rnea.feedforward.reference.trajectory import (
     Array,
     Trajectory,
@@ -41,6 +41,9 @@ from ros2_rnea.feedforward.ros_time import RosTime
 _DEVIATIONS = (Status.GOAL_DEVIATION, Status.PATH_DEVIATION)
 """Statuses in which the robot is not where its motion wants it."""
 
+LONGEST_PAUSE = 0.5
+"""A trajectory that begins within this time after the end of another one continues it [s]."""
+
 
 class Target(NamedTuple):
     """
@@ -48,7 +51,8 @@ class Target(NamedTuple):
 
     ``deviation`` is the distance of the measured positions from the end of the motion, or from its
     path where the robot has left it, the shorter way round for continuous joints; None while the
-    motion is followed.
+    motion is followed.  Where the robot deviates, the desired state is the measured one at rest,
+    unless ``leads_back`` of the motion is set.
     """
 
     status: Status
@@ -71,6 +75,11 @@ class DesiredMotion:
     no topic.  It therefore ends every trajectory, and trajectories that arrive while it is fresh
     are not followed.
 
+    Each trajectory starts from the measured state, as in the controller.  By that alone a robot
+    that is blocked would never deviate from points that arrive in a stream: each of them would
+    start where the robot is.  Therefore the measured positions are compared with another path, on
+    which each trajectory starts from where the one before wants the robot to be.
+
     All arrays are in the order of ``joint_names``.  Times of trajectories are on the clock of
     their stamps; those called *steady* are seconds on the clock for ages of references.
 
@@ -79,6 +88,8 @@ class DesiredMotion:
     :ivar rules: how the controller follows trajectories.
     :ivar controller: the newest reference.
     :ivar path: compares the measured positions with the trajectory.
+    :ivar leads_back: whether the target of a robot that deviates is still its motion, for feedback
+        that leads it back there.
     """
 
     def __init__(
@@ -107,17 +118,19 @@ class DesiredMotion:
         self._continuous = np.array(continuous, dtype=bool)
         self._at_rest = np.zeros(len(self.joint_names))
         self._at_rest.setflags(write=False)
+        self.leads_back = False
         self._trajectory: Trajectory | None = None
+        self._intended: Trajectory | None = None  # the same, started from the desired state
 
     def adopt(self, older: DesiredMotion) -> None:
         """Continue with the motion of an earlier object for the same joints."""
-        self._trajectory = older._trajectory
+        self._trajectory, self._intended = older._trajectory, older._intended
         self.path.has_left = older.path.has_left
         self.controller.adopt(older.controller)
 
     def clear(self) -> None:
         """Discard the motion."""
-        self._trajectory = None
+        self._trajectory = self._intended = None
         self.controller.clear()
 
     def take_trajectory(self, command: TrajectoryCommand, now: Instant, measured: Array) -> None:
@@ -138,10 +151,17 @@ class DesiredMotion:
             return
         positions, velocities = measured
         present = self.target(now.ros, positions, now.steady)
-        motion = self._replacing(present, trajectory, now.ros, positions)
-        self._trajectory = motion.entered_from(
-            now.ros, *self._entry(present, positions, velocities))
-        self.path.reset()
+        motion = self._replacing(self._trajectory, present, trajectory, now.ros, positions)
+        motion = motion.entered_from(now.ros, *self._entry(present, positions, velocities))
+        former = self._intended
+        if former is None or now.ros - former.end > LONGEST_PAUSE:
+            self._intended = motion
+            self.path.reset()
+        else:
+            continued = self._replacing(former, present, trajectory, now.ros, positions)
+            self._intended = continued.entered_from(
+                now.ros, *self._state_on(former, now.ros))
+        self._trajectory = motion
         self.controller.clear()
 
     def take_reference(self, reference: ControllerReference, steady: float) -> None:
@@ -152,7 +172,7 @@ class DesiredMotion:
         :raises MessageError: when it cannot be followed; the present motion then continues.
         """
         self.controller.update(reference, steady)
-        self._trajectory = None
+        self._trajectory = self._intended = None
 
     def target(
         self, time: RosTime, measured_positions: Array, steady: float | None = None,
@@ -175,32 +195,51 @@ class DesiredMotion:
             if strength > 0.0:
                 return Target(Status.CONTROLLER_LOST, *desired)
             return self._holding(Status.CONTROLLER_LOST, desired[0], measured_positions)
-        if self._trajectory is None:
+        if self._trajectory is None or self._intended is None:
             return self._resting(Status.NO_TRAJECTORY, measured_positions)
         ahead = time + lookahead
         sample = self._trajectory.sample(ahead)
         if ahead >= self._trajectory.end:
             return self._holding(Status.HOLDING_END, sample[0], measured_positions)
-        desired_now = self._trajectory.sample(time)[0] if lookahead else sample[0]
-        deviation = self.path.deviation(desired_now, measured_positions)
+        is_sampled = self._intended is self._trajectory and not lookahead
+        intended = sample if is_sampled else self._intended.sample(time)
+        deviation = self.path.deviation(intended[0], measured_positions)
         if deviation is None:
             return Target(Status.FOLLOWING, *sample)
+        if self.leads_back:
+            desired, velocities, accelerations = self._intended.sample(ahead)
+            return Target(
+                Status.PATH_DEVIATION, desired, velocities, accelerations, deviation)
         return self._resting(Status.PATH_DEVIATION, measured_positions, deviation)
+
+    def largest_error(self, status: Status) -> Array | None:
+        """
+        Return up to which distance from its target the robot is led back, shape (joints,).
+
+        It bounds the effort of feedback on a robot that is blocked; None: any distance.
+        """
+        if status is Status.PATH_DEVIATION:
+            return self.path.tolerances
+        if status is Status.GOAL_DEVIATION:
+            return np.maximum(self.path.tolerances, self.hold_tolerance)
+        return None
 
     def explain(self, target: Target) -> str:
         """Return a sentence that explains a target of this motion."""
         if target.deviation is None or target.status not in _DEVIATIONS:
             return target.status.value
-        limits = np.full(len(self.joint_names), self.hold_tolerance)
-        parameter = f'hold_tolerance {self.hold_tolerance}'
+        sent = 'gravity at the measured state'
+        if self.leads_back:
+            sent = 'feedback of a bounded error'
         if target.status is Status.PATH_DEVIATION:
-            limits, parameter = RETURN_SHARE * self.path.tolerances, 'beyond path_tolerance'
+            explained = self.path.explain(target.deviation)
+            joints = '; '.join(f'{self.joint_names[i]} {how}' for i, how in explained.items())
+            return f'{target.status.value}: {sent} ({joints})'
         joints = ', '.join(
             f'{name} by {distance:+.3f}'
-            for name, distance, limit in zip(
-                self.joint_names, target.deviation, limits, strict=True)
-            if abs(distance) > limit)
-        return f'{target.status.value} ({joints}; {parameter})'
+            for name, distance in zip(self.joint_names, target.deviation, strict=True)
+            if abs(distance) > self.hold_tolerance)
+        return f'{target.status.value}: {sent} ({joints}; hold_tolerance {self.hold_tolerance})'
 
     def _checked(self, command: TrajectoryCommand, now: RosTime) -> Trajectory:
         joint_names, waypoints, stamp = command
@@ -220,10 +259,10 @@ class DesiredMotion:
         return trajectory
 
     def _replacing(
-        self, present: Target, trajectory: Trajectory, now: RosTime, measured_positions: Array,
+        self, old: Trajectory | None, present: Target, trajectory: Trajectory, now: RosTime,
+        measured_positions: Array,
     ) -> Trajectory:
-        """Return a trajectory for all joints, joined to the present one where rules demand it."""
-        old = self._trajectory
+        """Return a trajectory for all joints, joined to an old one where rules demand it."""
         # A robot that deviates was moved by something else, so nothing is replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
                 and len(old.waypoints) > 1 and present.status not in _DEVIATIONS):
@@ -241,13 +280,23 @@ class DesiredMotion:
                 present.positions, present.velocities, self._continuous, present.accelerations)
         return positions, velocities, self._continuous, None
 
+    def _state_on(
+        self, trajectory: Trajectory, now: RosTime,
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return the state on a trajectory, for :meth:`Trajectory.entered_from`."""
+        positions, velocities, accelerations = trajectory.sample(now)
+        if now >= trajectory.end:
+            velocities = accelerations = self._at_rest
+        return positions, velocities, self._continuous, accelerations
+
     def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
-        """Return the end of the motion as target, or the measured position where it deviates."""
+        """Return the end of the motion as target, or where it deviates the measured position."""
         deviation = measured_positions - positions
         deviation -= whole_turns(deviation, self._continuous)
         if np.abs(deviation).max() <= self.hold_tolerance:
             return self._resting(status, positions, deviation)
-        return self._resting(Status.GOAL_DEVIATION, measured_positions, deviation)
+        return self._resting(
+            Status.GOAL_DEVIATION, positions if self.leads_back else measured_positions, deviation)
 
     def _resting(
         self, status: Status, positions: Array, deviation: Array | None = None,

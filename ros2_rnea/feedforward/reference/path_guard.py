@@ -38,23 +38,43 @@ class PathGuard:
         way round.
     :ivar tolerances: largest distance of each joint from its path, shape (joints,) [rad or m];
         infinite: any.
+    :ivar parameters: for each joint the name of the parameter that its tolerance is from.
     :ivar has_left: whether the robot has left its path.
     """
 
     def __init__(self, continuous: Sequence[bool]) -> None:
         self._continuous = np.array(continuous, dtype=bool)
-        self.set_tolerances(np.full(len(self._continuous), inf))
+        count = len(self._continuous)
+        self.set_tolerances(np.full(count, inf), [''] * count)
         self.has_left = False
 
-    def set_tolerances(self, tolerances: Array) -> None:
-        """Use other tolerances from now on, above 0."""
+    def set_tolerances(self, tolerances: Array, parameters: Sequence[str]) -> None:
+        """
+        Use other tolerances from now on.
+
+        :param tolerances: above 0, shape (joints,) [rad or m].
+        :param parameters: for each joint the name of the parameter that it is from.
+        """
         self.tolerances = tolerances
+        self.parameters = tuple(parameters)
         self._per_distance = 1.0 / tolerances  # 0 where there is no tolerance
         self._is_off = not self._per_distance.any()
 
     def reset(self) -> None:
-        """Start on a new path."""
+        """Forget the former path, because the robot starts on another one."""
         self.has_left = False
+
+    def explain(self, deviation: Array) -> dict[int, str]:
+        """Return how far joints are off their path, and which tolerance it is, by index."""
+        explained = {}
+        for joint, (distance, tolerance) in enumerate(
+                zip(deviation.tolist(), self.tolerances.tolist(), strict=True)):
+            share = abs(distance) / tolerance
+            if share > RETURN_SHARE:
+                how = 'beyond' if share > 1.0 else 'not yet within half of'
+                explained[joint] = (
+                    f'by {distance:+.3f}, {how} {self.parameters[joint]} {tolerance:g}')
+        return explained
 
     def deviation(self, desired: Array, measured: Array) -> Array | None:
         """

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.arrays import as_indices, Indices
-from ros2_rnea.feedforward.state.plausibility import Plausibility
+from ros2_rnea.feedforward.arrays import any_set, as_indices, Indices
+from ros2_rnea.feedforward.state.plausibility import AGREEING, Plausibility, Reading
 
 MAXIMUM_PLANS = 64
 
@@ -58,8 +58,7 @@ class _Plan(NamedTuple):
     size: int             # number of these joints
     controlled: bool      # whether one of them is a controlled joint
     all_controlled: bool  # whether all controlled joints are among them
-    controlled_count: int        # number of controlled joints, which are the first ones
-    controlled_target: Indices   # of these
+    controlled_count: int  # number of controlled joints, which are the first ones
 
 
 class JointStates:
@@ -74,12 +73,14 @@ class JointStates:
     :param controlled: names of the controlled joints.
     :param others: names of further joints whose state is of use.
     :param timeout: a state is fresh for this long [s].
-    :param plausibility: of positions of controlled joints; None: all are believed.
+    :param plausibility: of positions and velocities of all joints, in the order of ``names``;
+        None: all are believed.
     :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
         the first measurement.
     :ivar velocities: likewise [rad/s or m/s]; zero where a message has none.
     :ivar measured: both in one array, shape (2, joints).
     :ivar efforts: likewise [Nm or N], where messages were read with efforts; NaN elsewhere.
+    :ivar ignored: by joint that is not controlled, why its newest value is not used.
     """
 
     def __init__(
@@ -98,12 +99,14 @@ class JointStates:
         self._index = {name: i for i, name in enumerate(self.names)}
         self._received = np.full(len(self.names), -inf)
         self._stamps = np.zeros(len(self.names))
-        self._newest_stamp = 0.0
+        self._newest_stamp, self._newest_stamp_at = 0.0, -inf
+        self._leading_stamp, self._leading_stamp_at, self._leading = 0.0, -inf, 0
+        self.ignored: dict[str, str] = {}
         self._places = np.arange(len(self.names))
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._last_names: Sequence[str] | None = None
         self._last_plan = _Plan(slice(0), slice(0), 0, controlled=False, all_controlled=False,
-                                controlled_count=0, controlled_target=slice(0))
+                                controlled_count=0)
         self._summarize()
 
     def update(self, message: MeasuredJoints, now: float) -> bool:
@@ -113,8 +116,8 @@ class JointStates:
         A position that is not finite is ignored, unless the joint is controlled.  A velocity of
         NaN means that none is measured; joint_state_broadcaster writes it so.  A stamp older than
         that of a fresh state is out of order and refused; after the timeout an older stamp is
-        accepted, because the publisher's clock may have been reset.  A position of a controlled
-        joint that is not plausible is refused.
+        accepted, because the publisher's clock may have been reset.  A position or velocity that
+        is not plausible is refused; of a joint that is not controlled it is ignored.
 
         :param now: time of reception on the steady clock [s].
         :return: whether the message contains a controlled joint.
@@ -139,10 +142,22 @@ class JointStates:
             target, q, qd, moves = target[usable], q[usable], qd[usable], moves[usable]
         if 0.0 < stamp < self._newest_stamp:
             self._refuse_late(target, stamp, now)
-        if plan.controlled and self.plausibility is not None:
-            self._check_positions(self.plausibility, plan, message, q, now)
+        if self.plausibility is not None and not self.plausibility.is_small(
+                target, q, qd, self.positions[target]):
+            reading = Reading(
+                target, q, qd, self.positions[target], self._elapsed(target, stamp, now))
+            refused = self.plausibility.refused(reading, plan.controlled_count, now)
+            if any_set(refused):
+                self._refuse_unless_ignored(
+                    self.plausibility, reading, refused, plan.controlled_count)
+                used = ~refused
+                target, q, qd = self._places[target][used], q[used], qd[used]
+                moves = moves[used] if isinstance(moves, np.ndarray) else moves
+        if self.ignored:
+            for joint in self._places[target].tolist():
+                self.ignored.pop(self.names[joint], None)
         if stamp:
-            self._take_stamp(target, stamp)
+            self._take_stamp(target, stamp, now)
         self.positions[target] = q
         self.velocities[target] = qd
         self._received[target] = now
@@ -167,7 +182,7 @@ class JointStates:
                 self._received[here] = older._received[there]
                 self._stamps[here] = older._stamps[there]
                 self._has_velocity[here] = older._has_velocity[there]
-        self._newest_stamp = float(self._stamps.max(initial=0.0))
+        self._find_newest_stamp()
         self._some_lack_velocity = not self._has_velocity[:self._count].all()
         self._summarize()
 
@@ -246,8 +261,7 @@ class JointStates:
             size=len(pairs),
             controlled=bool(controlled),
             all_controlled=len(controlled) == self._count,
-            controlled_count=len(controlled),
-            controlled_target=as_indices(controlled))
+            controlled_count=len(controlled))
         if len(self._plans) >= MAXIMUM_PLANS:
             self._plans.clear()
         self._plans[names] = plan
@@ -261,24 +275,30 @@ class JointStates:
                     f'joint {self.names[joint]!r} has position {position} and velocity '
                     f'{velocity}; both must be finite')
 
-    def _check_positions(
-            self, plausibility: Plausibility, plan: _Plan, message: MeasuredJoints,
-            q: np.ndarray, now: float) -> None:
+    def _elapsed(self, target: Indices, stamp: float, now: float) -> np.ndarray:
         """
-        Refuse positions of controlled joints that are not plausible.
+        Return the time since the last values, infinite where time has jumped back [s].
 
-        The time since the last ones is that between the receptions or that between the stamps,
-        whichever is longer: messages may arrive in a burst.
+        It is that between the receptions or that between the stamps, whichever is longer: messages
+        may arrive in a burst.  A stamp that leads the receptions by more than the timeout does not
+        count, because it may be wrong.
         """
-        joints = plan.controlled_target
-        new, last = q[:plan.controlled_count], self.positions[joints]
-        if plausibility.is_small(message.names, joints, new, last):
-            return
-        ages, stamps = now - self._received[joints], self._stamps[joints]
-        if message.stamp:
-            ages = np.where((stamps > 0.0) & (ages >= 0.0),
-                            np.maximum(ages, message.stamp - stamps), ages)
-        plausibility.check(message.names, joints, new, last, ages, now)
+        ages, stamps = now - self._received[target], self._stamps[target]
+        elapsed = np.where(ages < 0.0, inf, ages)
+        if not stamp:
+            return elapsed
+        between = np.where(stamps > 0.0, stamp - stamps, 0.0)
+        return np.where(between <= ages + self.timeout, np.maximum(elapsed, between), elapsed)
+
+    def _refuse_unless_ignored(
+            self, plausibility: Plausibility, reading: Reading, refused: np.ndarray,
+            controlled_count: int) -> None:
+        """Raise an error for a controlled joint; note why others are ignored."""
+        for at in np.flatnonzero(refused).tolist():
+            reason = plausibility.explain(reading, at)
+            if at < controlled_count:
+                raise MessageError(reason)
+            self.ignored[self.names[self._places[reading.joints][at]]] = reason
 
     def _refuse_late(self, target: Indices, stamp: float, now: float) -> None:
         """Refuse a stamp that is older than that of a fresh state."""
@@ -289,10 +309,40 @@ class JointStates:
                 f'joint {self.names[joint]!r} has a stamp that is '
                 f'{self._stamps[joint] - stamp:.6f} s older than the state already taken')
 
-    def _take_stamp(self, target: Indices, stamp: float) -> None:
+    def _take_stamp(self, target: Indices, stamp: float, now: float) -> None:
+        """
+        Store the stamp of an accepted message.
+
+        A stamp far ahead of the receptions would refuse all later messages with right stamps.  It
+        is not stored, unless several in succession agree: then the clock was set forward.
+        """
+        if stamp - self._newest_stamp > now - self._newest_stamp_at + self.timeout:
+            if self._leads(target, stamp, now):
+                return
         self._stamps[target] = stamp
-        self._newest_stamp = (
-            stamp if stamp >= self._newest_stamp else float(self._stamps.max()))
+        if stamp >= self._newest_stamp:
+            self._newest_stamp, self._newest_stamp_at = stamp, now
+        else:
+            self._find_newest_stamp()
+
+    def _leads(self, target: Indices, stamp: float, now: float) -> bool:
+        """Return whether a stamp leads the receptions, and not enough others agree with it."""
+        stamps, ages = self._stamps[target], now - self._received[target]
+        leads = (stamps > 0.0) & self._are_fresh(now)[target] & (
+            stamp - stamps > ages + self.timeout)
+        if not any_set(leads):
+            return False
+        since = now - self._leading_stamp_at
+        agrees = 0.0 <= stamp - self._leading_stamp <= since + self.timeout
+        self._leading = self._leading + 1 if agrees else 1
+        self._leading_stamp, self._leading_stamp_at = stamp, now
+        return self._leading < AGREEING
+
+    def _find_newest_stamp(self) -> None:
+        newest = int(self._stamps.argmax()) if len(self._stamps) else -1
+        if newest >= 0:
+            self._newest_stamp = float(self._stamps[newest])
+            self._newest_stamp_at = float(self._received[newest])
 
 
 def _check_lengths(

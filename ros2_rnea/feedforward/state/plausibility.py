@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Whether joints can be where a message says that they are."""
+"""Whether joints can be where a message says that they are, and as fast as it says."""
 
 from __future__ import annotations
 
@@ -21,48 +21,71 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.arrays import any_set, Indices
 from ros2_rnea.model.description import JointLimits
 
 SHORTEST_ELAPSED = 0.01
 """Elapsed time that a motion may always use [s], because messages arrive in bursts."""
 
+SHORTEST_PERIOD = 0.001
+"""Shortest time that the speed of a jump is computed with [s]."""
+
 TRAVELS_PER_SECOND = 10.0
 """Speed of a joint without a velocity limit, in multiples of its travel [1/s]."""
+
+SLOWEST = 2.0
+"""Speed that each joint may have [rad/s or m/s]; a hand or noise exceeds the limits of some."""
 
 FAR_SHARE, FAR_AT_LEAST = 0.5, 0.5
 """A position is far outside a range beyond this share of it, and this distance [rad or m]."""
 
 AGREEING = 3
-"""Number of implausible messages in succession that are believed if they agree."""
+"""Number of implausible positions in succession that are believed if they agree."""
+
+MEMORY = 0.5
+"""How long a joint that is believed to be faster than its limit may be so again [s]."""
 
 
-class _Suspect(NamedTuple):
-    """Positions that were not believed, when they came, and how many agreed in succession."""
+class Reading(NamedTuple):
+    """
+    What a message says of some joints, compared with what was accepted last.
 
+    :ivar joints: indices of the joints in the order of all arrays here.
+    :ivar positions: [rad or m].
+    :ivar velocities: [rad/s or m/s]; 0 where none is measured.
+    :ivar former: positions that were accepted last; NaN: none.
+    :ivar elapsed: time since then [s]; infinite where it is not known.
+    """
+
+    joints: Indices
     positions: np.ndarray
-    when: float
-    agreeing: int
+    velocities: np.ndarray
+    former: np.ndarray
+    elapsed: np.ndarray
 
 
 class Plausibility:
     """
-    Compares new positions with the last accepted ones and with the ranges of the joints.
+    Compares positions and velocities with the last accepted ones and with limits of the joints.
 
     An encoder or a bus that is disturbed reports positions where the joint is not.  A position is
     implausible if the joint would have moved faster than ``speed_factor`` times its velocity limit
-    since the last accepted one, or if it is far outside its range and the last one was not.  Where
-    several messages in succession agree with each other, it is the last accepted one that was
-    wrong, or the joint was moved while nothing was measured; then they are believed.  A position
-    far outside is never believed so.
+    since the last accepted one, and faster than :data:`SLOWEST`, or if it is far outside its range
+    and the last one was not.
 
-    All arrays are of joints with the indices that :class:`.JointStates` gives to controlled ones.
+    Implausible positions are believed where :data:`AGREEING` in succession agree with each other:
+    each is reachable from the one before, or from where that one would have moved at its speed.
+    In the first case it is the last accepted one that was wrong, or the joint was moved while
+    nothing was measured; in the second the joint really is faster than its limit, as after a
+    collision or in a hand.  A position far outside is never believed.
 
-    :param names: of the joints.
+    A velocity above the same speed is believed only where the positions change so.
+
+    :param names: of the joints, in the order of all arrays.
     :param limits: of each joint.
     :param continuous: true for joints that turn without end; whole turns are no motion.
-    :ivar has_believed: whether implausible positions were believed; the reader resets it.
+    :ivar has_believed: whether implausible positions were believed that do not continue a motion
+        that is believed already; the reader resets it.
     """
 
     def __init__(
@@ -70,70 +93,104 @@ class Plausibility:
             continuous: Sequence[bool]) -> None:
         self._names = tuple(names)
         self._turn = np.where(np.array(continuous, dtype=bool), 2.0 * pi, inf)
+        self._limits = tuple(limits)
         self._speeds = np.array([
             _speed(one, wraps) for one, wraps in zip(limits, continuous, strict=True)])
         ranges = [_widest(one, wraps) for one, wraps in zip(limits, continuous, strict=True)]
         self._lowest, self._highest = np.array(ranges).reshape(-1, 2).T.copy()
-        self._suspects: dict[tuple[str, ...], _Suspect] = {}
+        # Implausible positions, by joint: where, when, how fast, and how many have agreed.
+        self._suspect, self._suspect_at, self._suspect_speed = np.zeros((3, len(self._names)))
+        self._jumped_at = np.full(len(self._names), -inf)
+        self._agreeing = np.zeros(len(self._names), dtype=int)
+        self._has_suspects = False
         self.has_believed = False
         self.set_speed_factor(1.0)
 
     def set_speed_factor(self, factor: float) -> None:
         """Use another factor on the velocity limits from now on, above 0."""
-        self._allowed = self._speeds * factor
+        self._factor = factor
+        self._allowed = np.maximum(self._speeds * factor, SLOWEST)
         self._time_per_distance = 1.0 / self._allowed
 
     def is_small(
-            self, names: Sequence[str], joints: Indices, new: np.ndarray, last: np.ndarray,
-            ) -> bool:
+            self, joints: Indices, positions: np.ndarray, velocities: np.ndarray,
+            former: np.ndarray) -> bool:
         """
-        Return whether a motion needs no more time than may always be used.
+        Return whether a motion needs no more time than may always be used, at allowed speeds.
 
         Then it is accepted.  Nearly all motions between two messages are so small, and the test
-        needs few operations.  Parameters are those of :meth:`check`.
+        needs few operations.  Parameters are those of :class:`Reading`.
         """
-        needed = (new - last) * self._time_per_distance[joints]
+        if self._has_suspects:
+            return False
+        time_per_distance = self._time_per_distance[joints]
+        needed = (positions - former) * time_per_distance
         if not needed.dot(needed) <= SHORTEST_ELAPSED * SHORTEST_ELAPSED:
             return False
-        if self._suspects:
-            self._suspects.pop(tuple(names), None)
-        return True
+        share = velocities * time_per_distance
+        return bool(share.dot(share) <= 1.0)
 
-    def check(
-            self, names: Sequence[str], joints: Indices, new: np.ndarray, last: np.ndarray,
-            ages: np.ndarray, now: float) -> None:
+    def refused(self, reading: Reading, needed: int, now: float) -> np.ndarray:
         """
-        Accept positions or refuse them.
+        Return which joints are not believed, and remember them.
 
-        :param names: of the whole message, by which messages of one publisher are recognized.
-        :param joints: indices of the joints of the next three arrays.
-        :param new: positions [rad or m].
-        :param last: those that were accepted last; NaN: none.
-        :param ages: time since then [s]; negative where time has jumped back.
+        :param needed: number of the first joints without each of which nothing is accepted.
         :param now: time of reception [s].
-        :raises MessageError: naming the first joint that cannot be there.
         """
-        key = tuple(names)
-        elapsed = np.where(ages < 0.0, inf, ages)
-        outside = self._is_outside(new, joints) & ~self._is_outside(last, joints)
-        if any_set(outside):
-            self._refuse(joints, outside, new, last, elapsed)
-        jumps = self._are_jumps(joints, new, last, elapsed)
-        if any_set(jumps):
-            if self._count_agreeing(key, joints, new, now) < AGREEING:
-                self._refuse(joints, jumps, new, last, elapsed)
+        joints, positions, velocities, former, elapsed = reading
+        allowed = self._allowed[joints]
+        outside = self._is_outside(positions, joints) & ~self._is_outside(former, joints)
+        distance = self._distance(joints, positions, former)
+        with np.errstate(invalid='ignore'):  # of infinite speeds and times
+            jumps = np.abs(distance) > allowed * np.maximum(elapsed, SHORTEST_ELAPSED)
+            unlike = ~(np.abs(velocities * elapsed - distance) < allowed * elapsed)
+        too_fast = (np.abs(velocities) > allowed) & unlike
+        agreeing = self._count_agreeing(joints, positions, distance, elapsed, jumps, now)
+        refused = outside | too_fast | (jumps & (agreeing < AGREEING))
+        if any_set(refused[:needed]):  # nothing is accepted, so that nothing is believed now
+            agreeing = np.minimum(agreeing, AGREEING - 1)
+        elif any_set(jumps & (agreeing == AGREEING)):
             self.has_believed = True
-        self._suspects.pop(key, None)
+        self._agreeing[joints] = agreeing
+        self._has_suspects = bool(self._agreeing.any())
+        return refused
+
+    def explain(self, reading: Reading, at: int) -> str:
+        """Return why a joint is not believed, by its place in the reading."""
+        joint = int(np.arange(len(self._names))[reading.joints][at])
+        position, velocity = reading.positions[at], reading.velocities[at]
+        name, elapsed = self._names[joint], reading.elapsed[at]
+        if self._is_outside(reading.positions, reading.joints)[at]:
+            return (
+                f'joint {name!r} is at {position:g}, far outside its limits; it needs a position '
+                f'from {self._lowest[joint]:g} to {self._highest[joint]:g}')
+        distance = self._distance(reading.joints, reading.positions, reading.former)[at]
+        counted = max(elapsed, SHORTEST_ELAPSED)
+        explained = self._allowed[joint] * counted
+        if abs(distance) > explained:
+            return (
+                f'joint {name!r} is at {position:g}, {distance:+g} from where it was {elapsed:.4f}'
+                f' s before; {self._allowance(joint)}, for {counted:.4f} s, explains '
+                f'{explained:g}.  {AGREEING} messages that agree are believed.  If the joint is '
+                'so fast, correct its velocity limit, or increase plausible_speed_factor')
+        return (
+            f'joint {name!r} has velocity {velocity:g}, but its position has changed by '
+            f'{distance:+g} in {elapsed:.4f} s; more than {self._allowance(joint)}, is believed '
+            'only if the positions change so.  It needs the velocity in rad/s or m/s, or '
+            'plausible_speed_factor: 0')
+
+    def _allowance(self, joint: int) -> str:
+        """Return the allowed speed in words."""
+        speed = self._speeds[joint]
+        what = f'its velocity limit {speed:g}'
+        if speed != self._limits[joint].velocity:
+            what = (f'{TRAVELS_PER_SECOND:g}/s times its travel (it has no velocity limit), '
+                    f'{speed:g}')
+        least = f' (at least {SLOWEST:g})' if speed * self._factor < SLOWEST else ''
+        return f'plausible_speed_factor {self._factor:g} times {what}{least}'
 
     def _is_outside(self, positions: np.ndarray, joints: Indices) -> np.ndarray:
         return (positions < self._lowest[joints]) | (positions > self._highest[joints])
-
-    def _are_jumps(
-            self, joints: Indices, new: np.ndarray, last: np.ndarray,
-            elapsed: np.ndarray | float) -> np.ndarray:
-        """Return true for joints that would have moved too fast; false where ``last`` is NaN."""
-        distance = self._distance(joints, new, last)
-        return np.abs(distance) > self._allowed[joints] * np.maximum(elapsed, SHORTEST_ELAPSED)
 
     def _distance(self, joints: Indices, new: np.ndarray, last: np.ndarray) -> np.ndarray:
         distance, turn = new - last, self._turn[joints]
@@ -141,30 +198,29 @@ class Plausibility:
         return distance - np.where(turns == 0.0, 0.0, turns) * np.where(turn == inf, 0.0, turn)
 
     def _count_agreeing(
-            self, names: tuple[str, ...], joints: Indices, new: np.ndarray, now: float) -> int:
-        """Store implausible positions, and return how many in succession agree with them."""
-        former, count = self._suspects.get(names), 1
-        if former is not None and not any_set(self._are_jumps(
-                joints, new, former.positions, max(now - former.when, 0.0))):
-            count = former.agreeing + 1
-        self._suspects[names] = _Suspect(new.copy(), now, count)
-        return count
+            self, joints: Indices, positions: np.ndarray, distance: np.ndarray,
+            elapsed: np.ndarray, jumps: np.ndarray, now: float) -> np.ndarray:
+        """
+        Store where joints are that jump, and return how many positions in succession agree.
 
-    def _refuse(
-            self, joints: Indices, flags: np.ndarray, new: np.ndarray, last: np.ndarray,
-            elapsed: np.ndarray) -> None:
-        at = int(np.argmax(flags))
-        joint = int(np.arange(len(self._names))[joints][at])
-        where = f'joint {self._names[joint]!r} is at {new[at]:g}'
-        if self._is_outside(new, joints)[at]:
-            raise MessageError(
-                f'{where}, far outside its limits; it needs a position from '
-                f'{self._lowest[joint]:g} to {self._highest[joint]:g}')
-        distance = self._distance(joints, new, last)[at]
-        raise MessageError(
-            f'{where}, {distance:+g} from where it was {elapsed[at]:.4f} s before; its velocity '
-            f'limit explains {self._allowed[joint] * max(elapsed[at], SHORTEST_ELAPSED):g}. '
-            f'{AGREEING} messages that agree are believed')
+        A motion that is believed may be slow for a while, since it varies about the limit.
+        """
+        former, speed = self._agreeing[joints], self._suspect_speed[joints]
+        since = np.maximum(now - self._suspect_at[joints], 0.0)
+        step = self._distance(joints, positions, self._suspect[joints])
+        reach = self._allowed[joints] * np.maximum(since, SHORTEST_ELAPSED)
+        agrees = (former > 0) & (
+            (np.abs(step) <= reach) | (np.abs(step - speed * since) <= reach))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            first = distance / np.maximum(elapsed, SHORTEST_PERIOD)
+            speed = np.where(agrees, np.where(since > 0.0, step / since, speed), first)
+        self._suspect[joints] = positions
+        self._suspect_at[joints] = now
+        self._suspect_speed[joints] = speed
+        self._jumped_at[joints] = np.where(jumps, now, self._jumped_at[joints])
+        is_recent = np.abs(now - self._jumped_at[joints]) < MEMORY
+        goes_on = agrees & (jumps | ((former >= AGREEING) & is_recent))
+        return np.where(goes_on, former + 1, np.where(jumps, 1, 0))
 
 
 def _speed(limits: JointLimits, wraps: bool) -> float:

@@ -25,7 +25,7 @@ PATH = np.array([1.0, -2.0, 3.0])
 @pytest.fixture
 def guard():
     one = PathGuard([False, True, False])
-    one.set_tolerances(np.array([0.2, 0.2, 0.05]))
+    one.set_tolerances(np.array([0.2, 0.2, 0.05]), ('turning', 'turning', 'sliding'))
     return one
 
 
@@ -59,10 +59,10 @@ def test_whole_turns_of_a_continuous_joint_are_no_distance(guard):
 
 
 def test_what_has_no_tolerance_may_be_anywhere(guard):
-    guard.set_tolerances(np.array([inf, 0.2, inf]))
+    guard.set_tolerances(np.array([inf, 0.2, inf]), 'abc')
     assert off(guard, 9.0, 0.19, 9.0) is None
     assert off(guard, 9.0, 0.21, 9.0) is not None
-    guard.set_tolerances(np.full(3, inf))
+    guard.set_tolerances(np.full(3, inf), 'abc')
     assert off(guard, 9.0, 9.0, 9.0) is None
     assert not guard.has_left
 
@@ -71,3 +71,8 @@ def test_on_a_new_path_it_starts_anew(guard):
     assert off(guard, 0.3, 0.0, 0.0)
     guard.reset()
     assert off(guard, 0.15, 0.0, 0.0) is None
+
+
+def test_it_says_which_tolerance_a_joint_is_not_within(guard):
+    assert guard.explain(np.array([0.09, -0.3, 0.03])) == {
+        1: 'by -0.300, beyond turning 0.2', 2: 'by +0.030, not yet within half of sliding 0.05'}

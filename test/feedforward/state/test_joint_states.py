@@ -178,10 +178,37 @@ def test_while_the_state_is_fresh_an_older_stamp_is_out_of_order(measured):
 
 
 def test_one_joint_out_of_order_refuses_the_message(measured):
-    measured.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 1.0), NOW)
+    measured.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 0.05), NOW)
     with pytest.raises(MessageError, match="joint 'elbow'"):
-        measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.9, 0.9], stamp=STAMP + 0.5), NOW)
+        measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.9, 0.9], stamp=STAMP + 0.02), NOW)
     assert measured.positions[0] == 0.1
+
+
+@pytest.mark.parametrize('ahead', [0.2, 10.0, 1e9])
+def test_a_wrong_stamp_far_ahead_does_not_refuse_those_that_are_right(measured, ahead):
+    for count in range(1, 9):
+        elapsed = 0.01 * count
+        wrong = ahead if count in (3, 6) else 0.0
+        measured.update(
+            MeasuredJoints(['elbow'], [0.1 * count], stamp=STAMP + elapsed + wrong), NOW + elapsed)
+        assert measured.positions[1] == 0.1 * count
+    with pytest.raises(MessageError, match='older'):
+        measured.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP + 0.07), NOW + 0.08)
+
+
+def test_a_clock_that_was_set_forward_is_believed_after_three_stamps(measured):
+    for count in range(1, 4):
+        measured.update(
+            MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 60.0 + 0.01 * count),
+            NOW + 0.01 * count)
+    with pytest.raises(MessageError, match='0.010000 s older'):
+        measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 60.02), NOW + 0.03)
+
+
+def test_after_a_gap_of_the_stamps_as_long_as_that_of_the_receptions_it_is_in_order(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 5.0), NOW + 5.0)
+    with pytest.raises(MessageError, match='older'):
+        measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 4.9), NOW + 5.0)
 
 
 def test_once_the_state_is_stale_an_older_stamp_is_a_new_clock(measured):
