@@ -35,6 +35,7 @@ from ros2_rnea.feedforward.effort.effort_limits import (
 )
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
+from ros2_rnea.feedforward.effort.guiding import check_guiding, Guiding
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
 from ros2_rnea.feedforward.effort.start_effort import Evidence, StartRule
@@ -110,6 +111,9 @@ class FeedforwardPolicy:
         self._law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
         self._motions = MotionBuffers(self._index_map, n)
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
+        self._guiding = Guiding(self.robot, self.controlled, self._motions.controlled)
+        self._guiding_effort: np.ndarray | None = None
+        self._pressed = -inf  # when the dead-man switch was last seen pressed
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
@@ -168,7 +172,10 @@ class FeedforwardPolicy:
             JointBounds([body.limits for body in self._bodies],
                         settings.position_limit_margin, settings.velocity_limit_factor),
             self._ramp)
+        self._guiding.use(settings)
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
+        scales = [settings.command_scale.get(name, 1.0) for name in self.controlled]
+        self._command_scale = np.array(scales) if settings.command_scale else None
 
     # ---- changes at run time --------------------------------------------------------------------
 
@@ -202,10 +209,14 @@ class FeedforwardPolicy:
 
         :raises ArgumentError: where one does not fit the robot.
         :raises UnsafeChangeError: where efforts are being sent, and with these settings none could
-            be, or less than what holds a joint where it is.
+            be, or less than what holds a joint where it is, or in another unit.
         """
         check_settings(self.robot, settings)
         if self._ramp.is_sending:
+            if settings.command_scale != self.settings.command_scale:
+                raise UnsafeChangeError(
+                    'command_scale cannot change while efforts are sent, because the command of '
+                    'a drive would jump; call ~/enable with false first')
             self._check_can_hold(settings, self.overload())
 
     def check_overload(self, before: Mapping[str, float]) -> None:
@@ -304,6 +315,7 @@ class FeedforwardPolicy:
             self.measured_gravity.adopt(previous.measured_gravity)
             self._use_measured_gravity()
         self.evidence = previous.evidence
+        self._pressed = previous._pressed
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
         self._cut_short = previous._cut_short
@@ -399,6 +411,27 @@ class FeedforwardPolicy:
         if is_first:
             self.blend()
 
+    def take_buttons(self, buttons: Sequence[int], now: Instant) -> None:
+        """
+        Accept the buttons of a joystick, of which one may be the dead-man switch.
+
+        :raises MessageError: where there is no such button.
+        """
+        index = self.settings.dead_man_button
+        if index < 0:
+            return
+        if index >= len(buttons):
+            raise MessageError(
+                f'dead_man_button is {index}, and the message has {len(buttons)} buttons; the '
+                'first one is 0')
+        self._pressed = now.steady if buttons[index] else -inf
+
+    def _is_released(self, now: Instant) -> bool:
+        """Return whether there is a dead-man switch that is not pressed at present."""
+        age = now.steady - self._pressed
+        return (self.settings.dead_man_button >= 0
+                and not 0.0 <= age <= self.settings.dead_man_timeout)
+
     def _use_measured_gravity(self) -> None:
         """Use the measured gravity for all efforts from now on."""
         self.gravity = self.measured_gravity.vector
@@ -470,6 +503,8 @@ class FeedforwardPolicy:
         of_robot, correcting = self._law.terms(self._last_motion)
         of_model = EffortTerms(*(term[self._motions.controlled] for term in of_robot))
         feedback = correcting[self._motions.controlled]
+        if self._guiding_effort is not None:
+            feedback = feedback + self._guiding_effort
         total = of_model.total + feedback
         measured = self.states.efforts[:len(self.controlled)].copy()
         saturated = rate_limited = restrained = np.zeros(len(self.controlled), dtype=bool)
@@ -487,6 +522,10 @@ class FeedforwardPolicy:
         if lacking is None:
             return np.full_like(measured, np.nan)
         return measured - (total - sum(getattr(of_model, name) for name in lacking))
+
+    def in_drive_units(self, effort: np.ndarray) -> np.ndarray:
+        """Return an effort as it is commanded, times ``command_scale``; shape (joints,)."""
+        return effort if self._command_scale is None else effort * self._command_scale
 
     def joints_limiting_wrenches(self) -> tuple[str, ...]:
         """Return the joints whose share of the effort limit reduced the wrenches last."""
@@ -513,6 +552,9 @@ class FeedforwardPolicy:
     def _decide(self, now: Instant) -> Decision:
         if not self.settings.enabled:
             return Decision(Status.DISABLED)
+        if self._is_released(now):
+            return Decision(Status.RELEASED, detail=(
+                f'button {self.settings.dead_man_button} of the topic joy has to be pressed'))
         if self._defects:
             return Decision(
                 Status.NO_EFFORT_LIMIT, self._defects.names, self._defects.text)
@@ -521,18 +563,28 @@ class FeedforwardPolicy:
         unknown = self._unknown_positions()
         if unknown:
             return Decision(Status.UNKNOWN_POSITION, unknown, self._remedy(unknown[0]))
-        measured = self._singles
         if not self._ramp.has_start:
             reason = self._try_to_start()
             if reason:
                 return Decision(Status.UNKNOWN_START, detail=reason)
+        self._guiding_effort = None
         if self._gravity_only:
-            return self._effort(self._motions.at_rest(measured), Status.GRAVITY, now)
+            return self._while_guided(now)
         if self._feedback is not None:
             without = self.states.without_velocity()
             if without:
                 return Decision(Status.UNKNOWN_VELOCITY, without)
         return self._along_motion(now)
+
+    def _while_guided(self, now: Instant) -> Decision:
+        """Return the decision for gravity at the measured state, with what helps to guide."""
+        self._guiding_effort = self._guiding.effort(self._measured)
+        detail = ''
+        if self._guiding.needs_velocities:
+            without = self.states.without_velocity()
+            if without:
+                detail = f'no damping nor friction assistance without the velocity of {without[0]}'
+        return self._effort(self._motions.at_rest(self._singles), Status.GRAVITY, now, detail)
 
     def _stored(self, decision: Decision) -> Decision:
         """Store what later cycles need to know of a decision, and return it."""
@@ -541,7 +593,7 @@ class FeedforwardPolicy:
             self._ramp.pause()
             self.motion.leads_back = False
             self._final_fade.end()
-            is_over = decision.status is Status.DISABLED
+            is_over = decision.status in (Status.DISABLED, Status.RELEASED)
             if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
                 self._ramp.forget()  # it may be another effort when the node is enabled again
         return decision
@@ -679,6 +731,8 @@ class FeedforwardPolicy:
             motion = motion._replace(wrenches=wrenches)
         self._last_motion = motion
         tau = self._law.effort(motion, self._tau)[self._motions.controlled]
+        if self._guiding_effort is not None:
+            tau = tau + self._guiding_effort
         is_start = self._final_fade.is_active or not self._ramp.is_sending
         if is_start and np.isfinite(tau).all():
             overload = {} if self._ramp.is_sending else overloads(
@@ -743,6 +797,7 @@ def check_settings(robot: Robot, settings: Settings) -> None:
     check_joint_names(robot, settings.joints, 'joints')
     check_assumed_positions(robot, settings.assumed_positions)
     check_effort_limits(robot, settings.effort_limits)
+    check_guiding(robot, settings)
     if settings.mode is Mode.COMPUTED_TORQUE:
         joints = controlled_joints(robot, settings)
         check_gains('position_gains', settings.position_gains, joints)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import dist, inf, isfinite
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.dynamics.terms import TERM_NAMES, TERMS
@@ -200,6 +200,10 @@ class WrenchSettings(NamedTuple):
     frames: tuple[str, ...] = ()
 
 
+def _nothing_by_name() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class Settings:
     """
@@ -265,6 +269,16 @@ class Settings:
         pushed further [rad or m].
     :ivar velocity_limit_factor: share of the description's velocity limits above which a joint
         is no longer accelerated.
+    :ivar friction_assistance: share of the friction that is compensated while the arm is guided in
+        ``Mode.GRAVITY_COMPENSATION``, 0 to :data:`LARGEST_ASSISTANCE`.
+    :ivar friction_assistance_deadband: speed up to which it is zero [rad/s or m/s].
+    :ivar guiding_damping: damping in the same mode, by name [Nm s/rad or N s/m].
+    :ivar end_stop_stiffness: of springs at the ends of the range in the same mode, by name
+        [Nm/rad or N/m].
+    :ivar command_scale: by name, what one Nm (or N) is on ~/commands in the unit of the drive.
+    :ivar dead_man_button: index of the button that has to be pressed for efforts to be sent; −1:
+        there is none.
+    :ivar dead_man_timeout: how long a pressed button counts after its message [s].
     :ivar on_stop: the effort to which the last efforts lead before nothing is sent.
     :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
     :raises ArgumentError: naming the setting whose value is out of range.
@@ -279,8 +293,7 @@ class Settings:
     position_gains: tuple[float, ...] = ()
     velocity_gains: tuple[float, ...] = ()
     enabled: bool = True
-    assumed_positions: Mapping[str, tuple[float, ...]] = field(
-        default_factory=lambda: MappingProxyType({}))
+    assumed_positions: Mapping[str, tuple[float, ...]] = field(default_factory=_nothing_by_name)
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     gravity_from_imu: bool = False
     gravity_time_constant: float = 0.5
@@ -307,13 +320,20 @@ class Settings:
     wrench_tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
     wrench_frames: tuple[str, ...] = ()
     beyond_limits: BeyondLimits = BeyondLimits.CLAMP
-    effort_limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    effort_limits: Mapping[str, float] = field(default_factory=_nothing_by_name)
     effort_limit_factor: float = 1.0
     effort_rate_limit: float = 0.0
     start_from: StartFrom = StartFrom.AUTOMATIC
     blend_time: float = 0.5
     position_limit_margin: float = 0.0
     velocity_limit_factor: float = 1.0
+    friction_assistance: float = 0.0
+    friction_assistance_deadband: float = 0.05
+    guiding_damping: Mapping[str, float] = field(default_factory=_nothing_by_name)
+    end_stop_stiffness: Mapping[str, float] = field(default_factory=_nothing_by_name)
+    command_scale: Mapping[str, float] = field(default_factory=_nothing_by_name)
+    dead_man_button: int = -1
+    dead_man_timeout: float = 0.5
     on_stop: OnStop = OnStop.GRAVITY
     mimic_tolerance: float = 0.02
 
@@ -337,6 +357,7 @@ class Settings:
         if not self.effort_rate_limit >= 0.0:
             raise ArgumentError(
                 f'effort_rate_limit is {self.effort_rate_limit}; it needs a number, 0 or more')
+        self._check_guiding()
         for name in _FINITE:
             value = getattr(self, name)
             if not 0.0 <= value < inf:
@@ -381,6 +402,30 @@ class Settings:
             tool_mass=self.wrench_tool_mass,
             tool_center=self.wrench_tool_center,
             frames=self.wrench_frames)
+
+    def _check_guiding(self) -> None:
+        share = self.friction_assistance
+        if not 0.0 <= share <= LARGEST_ASSISTANCE:
+            raise ArgumentError(
+                f'friction_assistance is {share}; it needs a number from 0 to '
+                f'{LARGEST_ASSISTANCE}, so that friction still brakes a joint')
+        if not 0.0 < self.friction_assistance_deadband < inf:
+            raise ArgumentError(
+                f'friction_assistance_deadband is {self.friction_assistance_deadband}; it needs a '
+                'finite number above 0')
+        if share and 'friction' in self.sent_terms.left_out:
+            raise ArgumentError(
+                f'friction_assistance is {share}, but friction is not sent, as to an arm that '
+                f'compensates it by itself (arm: {self.arm.value}); it needs 0')
+        for family in ('guiding_damping', 'end_stop_stiffness'):
+            for joint, value in getattr(self, family).items():
+                if not 0.0 <= value < inf:
+                    raise ArgumentError(
+                        f'{family}.{joint} is {value}; it needs a finite number, 0 or more')
+        for joint, scale in self.command_scale.items():
+            if not 0.0 < abs(scale) < inf:
+                raise ArgumentError(
+                    f'command_scale.{joint} is {scale}; it needs a finite number other than 0')
 
     def _check_gains(self, name: str, gains: tuple[float, ...]) -> None:
         if not all(0.0 <= gain <= HIGHEST_GAIN for gain in gains):
@@ -445,6 +490,10 @@ MEASURED_IS_NO_EFFORT = ('all',)
 UPRIGHT_TOLERANCE = 0.1
 """Difference of gravity from the standard one that no tilt need be the cause of [m/s^2]."""
 
+LARGEST_ASSISTANCE = 0.9
+"""Largest accepted share of friction that is compensated: more would move a joint by itself where
+the friction of the model is a little more than the true one."""
+
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""
 
@@ -456,4 +505,4 @@ _FINITE = (
     'gravity_time_constant', 'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
     'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',
     'wrench_moment_limit', 'wrench_tool_mass', 'blend_time',
-    'position_limit_margin', 'mimic_tolerance')
+    'position_limit_margin', 'mimic_tolerance', 'dead_man_timeout')

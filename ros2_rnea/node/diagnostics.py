@@ -39,6 +39,7 @@ PERSISTENT = (
 
 LEVELS = {
     Status.DISABLED: DiagnosticStatus.WARN,
+    Status.RELEASED: DiagnosticStatus.WARN,
     Status.WAITING: DiagnosticStatus.WARN,
     Status.STALE: DiagnosticStatus.STALE,
     Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,

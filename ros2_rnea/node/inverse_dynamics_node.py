@@ -222,7 +222,8 @@ class InverseDynamicsNode(Node):
         """Publish an effort; as a command only to known receivers, who hold it from then on."""
         publishers = self._effort_publishers
         is_command = publishers.has_commands and bool(self._receivers.present)
-        publishers.send(effort, self._state_stamp, is_command)
+        command = policy.in_drive_units(effort) if is_command else None
+        publishers.send(effort, self._state_stamp, command)
         if is_command:
             self._receivers.record(policy.controlled, effort)
 

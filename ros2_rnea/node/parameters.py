@@ -27,7 +27,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.feedforward.settings import LARGEST_ASSISTANCE, Settings
 from ros2_rnea.model.description import DynamicsParameter, JOINT_DYNAMICS
 from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
@@ -41,10 +41,26 @@ FRICTION_FROM_DESCRIPTION = 'description'
 EFFORT_LIMITS = 'effort_limits.'
 """Prefix of the parameters that contain the effort limit of one joint each."""
 
+GUIDING_DAMPING = 'guiding_damping.'
+END_STOP_STIFFNESS = 'end_stop_stiffness.'
+COMMAND_SCALE = 'command_scale.'
+"""Likewise, for damping and end stops while the arm is guided, and for the drive's unit."""
+
 PER_JOINT = {
     EFFORT_LIMITS: (
         "Effort limit of joint {!r}, in place of the URDF's [Nm or N].",
         'a finite number above 0'),
+    GUIDING_DAMPING: (
+        'Damping of joint {!r} in mode gravity_compensation [Nm s/rad or N s/m].',
+        'a finite number, 0 or more'),
+    END_STOP_STIFFNESS: (
+        'Stiffness of the end stops of joint {!r} in mode gravity_compensation [Nm/rad or N/m]: '
+        'springs that begin position_limit_margin before the position limits.',
+        'a finite number, 0 or more'),
+    COMMAND_SCALE: (
+        'What one Nm (or N) of joint {!r} is on ~/commands in the unit of its drive, such as '
+        'amperes; negative for a drive that turns the other way.',
+        'a finite number other than 0'),
     ASSUMED: (
         'Assumed position of joint {!r} while it is not measured [rad or m].',
         'as many numbers as the joint has coordinates'),
@@ -53,7 +69,7 @@ PER_JOINT = {
         parameter.needed) for parameter in JOINT_DYNAMICS},
 }
 
-_OF_ONE_COORDINATE = {EFFORT_LIMITS, *(
+_OF_ONE_COORDINATE = {EFFORT_LIMITS, GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE, *(
     parameter.name + '.' for parameter in JOINT_DYNAMICS if parameter.of_one_coordinate)}
 
 _DEFAULT = Settings()
@@ -314,6 +330,29 @@ SPECIFICATIONS = (
         'further.',
         1e-3, inf),
     Specification(
+        'friction_assistance', _DEFAULT.friction_assistance,
+        'Share of the friction (parameters damping and friction) that is compensated in mode '
+        'gravity_compensation at the measured velocity, 0 to 0.9, so that an arm is easier to '
+        'guide. Begin with 0.3: if the true friction is less than that of the parameters, a '
+        'joint moves on by itself.',
+        0.0, LARGEST_ASSISTANCE),
+    Specification(
+        'friction_assistance_deadband', _DEFAULT.friction_assistance_deadband,
+        'Speed up to which friction_assistance does nothing [rad/s or m/s]; at twice the speed '
+        'it has its full share. It has to be above the noise of the measured velocities.',
+        1e-6, 1e3),
+    Specification(
+        'dead_man_button', _DEFAULT.dead_man_button,
+        'Index of the button in messages on the topic joy (sensor_msgs/Joy) that has to be '
+        'pressed for efforts to be sent. When it is released, the effort fades to that of '
+        'on_stop. -1: no button.',
+        -1, 1000),
+    Specification(
+        'dead_man_timeout', _DEFAULT.dead_man_timeout,
+        'How long a pressed dead_man_button counts after its message [s]. The driver of the '
+        'joystick has to repeat its messages more often.',
+        1e-2, 10.0),
+    Specification(
         'friction_from', 'none',
         'The friction of joints for which the parameters damping and friction are not set: none '
         '(it is zero) or description (that in the URDF). Many URDFs contain values that make a '
@@ -434,7 +473,12 @@ def read(values: Mapping[str, Any]) -> NodeParameters:
                for joint, value in _of_joints(values, ASSUMED).items()}
     effort_limits = {joint: _positive(EFFORT_LIMITS + joint, value)
                      for joint, value in _of_joints(values, EFFORT_LIMITS).items()}
+    of_joints: dict[str, Any] = {
+        family[:-1]: {joint: _finite(family + joint, value)
+                      for joint, value in _of_joints(values, family).items()}
+        for family in (GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE)}
     settings = Settings(
+        **of_joints,
         assumed_positions=assumed,
         effort_limits=effort_limits,
         rules=ControllerRules(**_of_class(ControllerRules, own)),
@@ -461,6 +505,13 @@ def _numbers(name: str, value: Any) -> tuple[float, ...]:
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f'{name} is {value!r}; it needs a number or a list of numbers') from error
+
+
+def _finite(name: str, value: Any) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not -inf < value < inf:
+        raise ArgumentError(f'{name} is {value!r}; it needs a finite number')
+    return float(value)
 
 
 def _positive(name: str, value: Any) -> float:

@@ -87,15 +87,22 @@ class JointBounds:
         return np.where(below, np.maximum(effort, lowest), effort)
 
 
+def reduced_range(limits: JointLimits, margin: float) -> tuple[float, float]:
+    """
+    Return the range of a joint without a margin at both ends; infinite where it is no range.
+
+    :param margin: [rad or m]; where it is more than half of the range, the middle is left.
+    """
+    if not limits.lower < limits.upper:
+        return -inf, inf
+    margin = min(margin, 0.5 * (limits.upper - limits.lower))
+    return limits.lower + margin, limits.upper - margin
+
+
 def _bounds(
         limits: JointLimits, margin: float, velocity_factor: float,
         ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the lower and the upper bound, each of position and velocity."""
-    lower, upper = limits.lower, limits.upper
-    if lower < upper:
-        margin = min(margin, 0.5 * (upper - lower))
-        lower, upper = lower + margin, upper - margin
-    else:
-        lower, upper = -inf, inf
+    lower, upper = reduced_range(limits, margin)
     fastest = limits.velocity * velocity_factor if 0.0 < limits.velocity < inf else inf
     return (lower, -fastest), (upper, fastest)

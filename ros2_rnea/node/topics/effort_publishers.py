@@ -59,16 +59,17 @@ class EffortPublishers:
         """Tell whether ~/commands is published."""
         return self._commands is not None
 
-    def send(self, effort: np.ndarray, stamp: tuple[int, int], is_command: bool) -> None:
+    def send(
+            self, effort: np.ndarray, stamp: tuple[int, int], command: np.ndarray | None) -> None:
         """
         Publish an effort.
 
         :param effort: shape (joints,) [Nm or N].
         :param stamp: of the joint state that caused it, in s and ns.
-        :param is_command: whether to publish it on ~/commands, too.
+        :param command: the same in the units of the drives, for ~/commands; None: no command.
         """
-        if is_command and self._commands is not None:
-            self._commands.send(effort)
+        if command is not None and self._commands is not None:
+            self._commands.send(command)
         self._effort.send(effort, stamp)
 
     def wait_for_delivery(self) -> None:

@@ -33,7 +33,7 @@ from ros2_rnea.node.topics.controller_messages import (
 )
 from ros2_rnea.node.topics.conversions import moment_force, trajectory_command
 from ros2_rnea.node.topics.qos import sensor_data, TRAJECTORIES
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, Joy
 from trajectory_msgs.msg import JointTrajectory
 
 
@@ -86,6 +86,11 @@ def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant) -> None:
         message.header.frame_id, (acceleration.x, acceleration.y, acceleration.z), now)
 
 
+def take_joy(policy: FeedforwardPolicy, message: Joy, now: Instant) -> None:
+    """Read the dead-man switch."""
+    policy.take_buttons(message.buttons, now)
+
+
 INPUTS = (
     Input('joint_trajectory', JointTrajectory, TRAJECTORIES, take_trajectory,
           refusal_without_robot='there is no robot yet that could follow the trajectory'),
@@ -94,6 +99,8 @@ INPUTS = (
     Input('wrench', WrenchStamped, sensor_data(1), take_wrench),
     Input('imu', Imu, sensor_data(1), take_imu,
           is_wanted=lambda settings: settings.gravity_from_imu),
+    Input('joy', Joy, sensor_data(1), take_joy,
+          is_wanted=lambda settings: settings.dead_man_button >= 0),
 )
 
 

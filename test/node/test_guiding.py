@@ -1,0 +1,93 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Arms that are guided by hand: the dead-man switch, drives in another unit, and what helps."""
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from sensor_msgs.msg import Joy
+from small_robots import ARM
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.2]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q)
+GUIDED = {'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 5.0}
+
+
+def state_of(arm):
+    arm.sends(JOINTS, Q)
+    return arm.node.policy.decide(arm.node._clocks.now()).status.name
+
+
+@pytest.fixture
+def joy(request):
+    """Return a function that presses buttons, over DDS."""
+    def of(arm):
+        arm.node._inputs.poll()
+        publisher = arm.peer.create_publisher(Joy, 'joy', 10)
+        arm.connect(publisher)
+        return lambda *buttons: publisher.publish(Joy(buttons=buttons))
+
+    return of
+
+
+def test_efforts_flow_only_while_the_button_is_pressed(bench, joy):
+    arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=10.0)
+    arm.describe(ARM)
+    press = joy(arm)
+    assert not arm.sends(JOINTS, Q)
+    assert state_of(arm) == 'RELEASED'
+
+    def sends(*buttons):
+        press(*buttons)
+        return arm.sends(JOINTS, Q)
+
+    arm.until(lambda: sends(0, 1))
+    np.testing.assert_allclose(arm.answer(JOINTS, Q), GRAVITY, rtol=1e-12)
+    arm.until(lambda: not sends(1, 0))
+    np.testing.assert_allclose(arm.commands[-1], GRAVITY, rtol=1e-9)
+    arm.until(lambda: sends(0, 1))
+
+
+def test_a_button_that_the_joystick_does_not_have_is_refused_and_named(bench, joy):
+    arm = bench(**GUIDED, dead_man_button=7)
+    arm.describe(ARM)
+    press = joy(arm)
+    arm.until(lambda: press(1, 1) or arm.refused('joy'))
+    assert 'dead_man_button is 7, and the message has 2 buttons' in arm.told('joy')
+    assert not arm.sends(JOINTS, Q)
+
+
+def test_only_commands_are_in_the_unit_of_the_drives(bench):
+    arm = bench(**GUIDED, command_scale__elbow=-0.5)
+    arm.describe(ARM)
+    np.testing.assert_allclose(arm.answer(JOINTS, Q), GRAVITY, rtol=1e-12)
+    arm.until(lambda: arm.commands)
+    np.testing.assert_allclose(arm.commands[-1], GRAVITY * [1.0, -0.5], rtol=1e-12)
+    refused = arm.set_parameter('command_scale.elbow', 2.0)
+    assert not refused.successful and '~/enable with false first' in refused.reason
+    arm.answer(JOINTS, Q)
+    arm.settle()
+    np.testing.assert_allclose(arm.commands[-1], GRAVITY * [1.0, -0.5], rtol=1e-12)
+
+
+def test_damping_and_end_stops_are_added_while_the_arm_is_guided(bench):
+    arm = bench(**GUIDED, guiding_damping__shoulder=0.4, end_stop_stiffness__elbow=10.0,
+                position_limit_margin=3.0)
+    arm.describe(ARM)
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, Q, [0.5, 0.0]), GRAVITY + [-0.2, 2.0], rtol=1e-12)
+    assert arm.set_parameter('guiding_damping.shoulder', 0.8).successful
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, Q, [0.5, 0.0]), GRAVITY + [-0.4, 2.0], rtol=1e-12)
