@@ -173,3 +173,14 @@ def test_without_a_private_folder_memory_will_do_and_it_is_said_once(monkeypatch
     for _ in range(3):
         assert isinstance(kernels_of(Robot.from_urdf(ARM).tree, Engine.COMPILED), CompiledKernels)
     assert said(caplog) == ['compiled robots are kept in memory only: no folder is private']
+
+
+@needs_llvmlite
+def test_a_folder_of_shipped_kernels_that_cannot_be_used_is_said_once(
+        monkeypatch, caplog, tmp_path):
+    missing = ObjectCache(tmp_path, shipped=[tmp_path / 'missing'])
+    monkeypatch.setattr(engines, 'cache', lambda: missing)
+    for _ in range(3):
+        kernels_of(Robot.from_urdf(ARM).tree, Engine.COMPILED)
+    (line,) = said(caplog)
+    assert f'{tmp_path}/missing, which is not used' in line and 'No such file' in line

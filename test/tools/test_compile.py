@@ -19,12 +19,15 @@ from pathlib import Path
 import subprocess
 import sys
 
+from patience import until
 import pytest
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels import cache, compiled, machine
 from ros2_rnea.kernels.engines import Engine
-from ros2_rnea.node.models.models import Source
-from ros2_rnea.node.worker.model_worker import model_request
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.node.models.models import ModelParameters, Source
+from ros2_rnea.node.worker.model_worker import Built, model_request, ModelWorker, Request
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.tools.compile.__main__ import main
 from ros2_rnea.tools.compile.parameter_file import names_in, read_parameters
@@ -102,6 +105,30 @@ def test_what_is_compiled_is_what_the_node_needs(compile_robot, home):
     assert compiled_by_worker(has_friction=False) == 0  # friction is an input of kernels
     assert compile_robot(ARM)[1].startswith("9 kernels of 'arm': 0 compiled, 9 already stored")
     assert compiled_by_worker(payload_links=('tool',)) > 0
+
+
+@needs_llvmlite
+def test_the_node_itself_compiles_nothing_either(compile_robot, monkeypatch):
+    assert compile_robot(ARM, '--payload-link', 'tool')[0] == 0
+    monkeypatch.setattr(machine, 'compile_object', lambda *_: pytest.fail('compiled'))
+    worker = ModelWorker(pytest.fail)
+    try:
+        worker.request(Request(
+            Source(ARM, (), False, payload_links=('tool',)), ModelParameters(), Settings()))
+        answers = []
+        until(lambda: answers or answers.extend(filter(None, [worker.take()])))
+        built = answers[0].result
+        assert isinstance(built, Built), built
+        assert worker.progress is None
+        robot = built.model.robot
+        robot.set_payload('box', 'tool', Inertial(1.0))
+        still = [0.0, 0.0]
+        for wrenches in (None, [[0.0] * 6] * 2):
+            robot.inverse_dynamics(still, still, still, wrenches)
+            robot.effort_terms(still, still, still, wrenches)
+        robot.gravity(still)
+    finally:
+        worker.close()
 
 
 @needs_llvmlite
