@@ -57,7 +57,7 @@ class Kind(Enum):
     AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted')
     NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all')
     NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit')
-    HUGE_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit beyond any motor')
+    HUGE_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit that is a placeholder')
     ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0')
     LARGE_FRICTION = (Severity.SUSPICIOUS, 'large friction for the effort limit')
     NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing')

@@ -533,6 +533,24 @@ class FeedforwardPolicy:
         return () if flags is None else tuple(
             name for name, flag in zip(self.controlled, flags.tolist()) if flag)
 
+    def friction_shares(self) -> dict[str, float]:
+        """
+        Return the friction that is sent at half the velocity limit, by joint.
+
+        It is a share of the effort limit.  Where the arm adds friction by itself, or a limit is
+        missing, there is none.
+        """
+        if self._defects or 'friction' in self._law.sent.left_out:
+            return {}
+        qd = np.zeros(self.robot.nv)
+        for body in self._bodies:
+            limit = body.limits.velocity
+            qd[body.v_index] = 0.5 * limit if limit < inf else SPEED_WITHOUT_LIMIT
+        controlled = self._motions.controlled
+        limits = effort_limits(self.robot, self.settings)[controlled]
+        shares = self.robot.friction(qd)[controlled] / limits
+        return dict(zip(self.controlled, shares.tolist()))
+
     def mimic_deviations(self) -> dict[str, float]:
         """Return the deviations of mimic joints beyond ``mimic_tolerance``, by name [rad or m]."""
         deviations = {}
@@ -774,6 +792,9 @@ class FeedforwardPolicy:
             return assume
         return f'publish {joint!r} in joint_states, or {assume}'
 
+
+SPEED_WITHOUT_LIMIT = 0.1
+"""Speed of a joint without a velocity limit at which its friction is reported [rad/s or m/s]."""
 
 LEAST_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""

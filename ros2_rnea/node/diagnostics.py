@@ -34,7 +34,7 @@ LATENCY_WINDOW = 2000
 
 PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
-    'trajectory_controller')
+    'trajectory_controller', 'friction')
 """Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
 
 LEVELS = {

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from rclpy.node import Node
 from rclpy.subscription import Subscription
+from ros2_rnea.audit.joints import LARGE_FRICTION
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Mode, Terms
 from ros2_rnea.node.diagnostics import Diagnostics
@@ -59,6 +60,7 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
         'wrench_tool_mass, wrench_tool_center or wrench_exerted_by: call ~/zero_wrench again'))
     _check_wrench_limits(policy, diagnostics)
     _explain_wrench_gain(policy, diagnostics)
+    _check_friction(policy, diagnostics)
     missing = policy.motion.controller.missing
     diagnostics.notice('controller_state', '' if not missing else (
         f'its reference contains no {listed(missing)}, which is then taken as zero'))
@@ -88,6 +90,17 @@ def _check_wrench_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) ->
         reasons.append(f'their effort exceeds wrench_effort_share at {listed(joints)}')
     diagnostics.notice(
         'limited wrenches', 'reduced, because ' + ' and '.join(reasons) if reasons else '')
+
+
+def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+    """Report friction that is sent and large for the effort limit, whoever has given them."""
+    large = ', '.join(
+        f'{share:.0%} at {name}' for name, share in policy.friction_shares().items()
+        if share > LARGE_FRICTION)
+    diagnostics.notice('friction', large and (
+        'at half the velocity limit, the friction that is sent is a large share of the effort '
+        f'limit: {large}. Too much friction drives a joint in the direction of its motion: check '
+        'damping and friction, or friction_from'))
 
 
 def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:

@@ -16,11 +16,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import atan, inf, nan, pi
+from math import inf, nan, pi
 
 from decisions import limited_joints
 import numpy as np
 import pytest
+from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError, UnsafeChangeError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
@@ -30,7 +31,16 @@ from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, ExertedBy, Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
-from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, joint, link, robot, ROVER
+from small_robots import (
+    ARM,
+    ARM_WITH_GRIPPER,
+    BALANCED,
+    FREE_FLYER,
+    joint,
+    link,
+    robot,
+    ROVER,
+)
 from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
@@ -39,7 +49,6 @@ GRIPPER_ROBOT = Robot.from_urdf(ARM_WITH_GRIPPER)
 JOINTS = ('elbow', 'shoulder')  # not the order of the description
 STILL = np.zeros(2)
 MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
-BALANCED = np.array([0.25 * pi + atan(0.5), -0.25 * pi])  # where gravity needs no effort
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0, **UNCHECKED}
 GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
 GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
@@ -612,7 +621,7 @@ def test_a_bad_wrench_is_refused(frame, values):
 def sending(whose=ARM_ROBOT, **settings):
     """Return a policy that has started where gravity needs no effort, and has moved since."""
     policy = policy_of(whose, **settings)
-    measure(policy, BALANCED, velocities=STILL)
+    measure(policy, BALANCED[::-1], velocities=STILL)
     assert policy.decide(at(0.0)).effort is not None
     measure(policy)
     return policy
@@ -834,6 +843,27 @@ def test_a_factor_of_0_leaves_no_effort_and_an_arm_that_needs_none_may_have_it()
     policy = measured(effort_limit_factor=0.0, arm=Arm.UR)
     near(decided(policy, Status.NO_TRAJECTORY).effort, STILL)
     decided(measured(effort_limit_factor=0.0), Status.OVERLOADED)
+
+
+# ---- friction ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('settings, shares', [
+    ({}, [12.0 / 40.0, 6.5 / 100.0]),  # 0.5 Nm s/rad of the shoulder, at half of 2 rad/s
+    ({'effort_limits': {'elbow': 30.0}}, [12.0 / 30.0, 6.5 / 100.0]),
+    ({'arm': Arm.FRANKA}, [])])
+def test_the_friction_that_is_sent_is_known_as_a_share_of_the_limits_that_count(settings, shares):
+    whose = AdjustableRobot.of(ARM_ROBOT)
+    whose.set_joint_parameters('friction', {'shoulder': 6.0, 'elbow': 12.0})
+    found = policy_of(whose, **settings).friction_shares()
+    assert list(found.values()) == pytest.approx(shares, rel=1e-3)
+
+
+def test_friction_is_compared_with_a_limit_that_only_the_settings_have():
+    whose = Robot.from_urdf(ARM.replace('effort="40.0"', 'effort="0"'))
+    assert policy_of(whose).friction_shares() == {}
+    assert policy_of(whose, effort_limits={'elbow': 30.0}).friction_shares() == {
+        'elbow': 0.0, 'shoulder': pytest.approx(0.005)}
 
 
 # ---- settings ---------------------------------------------------------------------------------

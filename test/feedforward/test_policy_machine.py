@@ -169,6 +169,10 @@ class AnythingHappens(RuleBasedStateMachine):
         self.sent.update(zip(names, effort.tolist()))
         self.sent_at = self.steady
 
+    def rates_change(self):
+        """Let the effort change no more at this moment, whatever it may have changed before."""
+        self.credit, self.sent_before = 0.0, dict(self.sent)
+
     def rates(self):
         """Return how fast the effort of each controlled joint may change."""
         limits = self.limits()
@@ -282,7 +286,7 @@ class AnythingHappens(RuleBasedStateMachine):
             self.decide()
             return
         self.policy = policy
-        self.sent_before, self.credit = dict(self.sent), 0.0
+        self.rates_change()
         self.decide()
 
     @rule(settings=some_settings, duration=st.sampled_from([None, 0.0, 0.2]))
@@ -292,6 +296,7 @@ class AnythingHappens(RuleBasedStateMachine):
                 for name in ('joints', 'assumed_positions')}
         try:
             self.policy.change_settings(Settings(**{**settings, **kept}), duration)
+            self.rates_change()
         except RneaError:
             pass
         self.decide()
@@ -300,6 +305,7 @@ class AnythingHappens(RuleBasedStateMachine):
     def it_is_disabled(self):
         """Disable it, which is never refused."""
         self.policy.change_settings(replace(self.policy.settings, enabled=False))
+        self.rates_change()
         self.decide()
 
     @rule(to=st.sampled_from([0.0, 50.0, 1e4]), ros=st.booleans())

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import atan, inf, pi
+from math import inf
 
 from decisions import limited_joints
 import numpy as np
@@ -31,14 +31,13 @@ from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
-from small_robots import ARM, ARM_WITH_GRIPPER
+from small_robots import ARM, ARM_WITH_GRIPPER, BALANCED
 from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 ARM_ROBOT = Robot.from_urdf(ARM)
 JOINTS = ('shoulder', 'elbow')
 Q = (0.3, -0.8)
-BALANCED = (-0.25 * pi, 0.25 * pi + atan(0.5))  # where gravity needs no effort
 GRAVITY = ARM_ROBOT.gravity(Q)
 PERIOD = 0.002
 TRAJECTORY = (Waypoint(0.0, Q, (0.0, 0.0), (0.0, 0.0)),

@@ -39,7 +39,7 @@ class Notices(dict):
 def policy(
         stale=(), limited=(), frames=(), limiting=(), gain=0.5, mode=Mode.FEEDFORWARD,
         in_gravity=False, time_constant=0.05, terms=Terms.FULL, lost=(), missing=(),
-        from_imu=False, imu_received=-inf, silent=(), deviations=None):
+        from_imu=False, imu_received=-inf, silent=(), deviations=None, friction=None):
     """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
     return SimpleNamespace(
         wrenches=SimpleNamespace(
@@ -55,7 +55,8 @@ def policy(
         gravity=np.array([0.0, 0.12345, -9.8]),
         states=SimpleNamespace(silent_others=lambda now, longest: silent if (
             now, longest) == (NOW, monitor.LONGEST_SILENCE) else None),
-        mimic_deviations=lambda: deviations or {})
+        mimic_deviations=lambda: deviations or {},
+        friction_shares=lambda: friction or {})
 
 
 def noticed(**conditions):
@@ -80,6 +81,8 @@ def test_where_all_is_well_there_is_nothing_to_say():
     ({'lost': ('wrist', 'tool')}, 'wrench bias', ['tool, wrist', '~/zero_wrench']),
     ({'missing': ('velocities',)}, 'controller_state', ['velocities']),
     ({'silent': ('grip',)}, 'other joints', ['grip']),
+    ({'friction': {'elbow': 0.21, 'shoulder': 0.2}}, 'friction',
+     ['21% at elbow', 'friction_from']),
     ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
      ['thumb', '+0.2500', 'finger', '-0.5000'])])
 def test_a_condition_is_noticed_with_the_names_that_it_is_about(conditions, about, names):

@@ -22,7 +22,7 @@ from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.timing import clocks
-from small_robots import ARM
+from small_robots import ARM, BALANCED
 from wrench_settings import COMPENSATED_AT_ONCE
 
 pytestmark = pytest.mark.ros
@@ -285,6 +285,7 @@ def test_an_arm_that_adds_gravity_is_sent_none(arm, name):
 
 def test_efforts_beyond_a_limit_may_be_scaled_together(arm):
     gravity = Robot.from_urdf(ARM).gravity([0.4, 0.3])
+    arm.answer(JOINTS, BALANCED)
     assert arm.set_parameter('beyond_limits', 'scale').successful
     assert arm.set_parameter('effort_limit_factor', 0.01).successful
     effort = arm.answer(JOINTS, [0.4, 0.3])

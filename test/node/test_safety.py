@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial
+from ros2_rnea.node import monitor
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER
 from std_srvs.srv import SetBool
@@ -432,6 +433,21 @@ def test_a_robot_with_a_joint_that_is_not_measured_yet_waits_for_its_position(be
     held = Robot.from_urdf(ARM_WITH_GRIPPER).gravity([*Q, 0.02])[:2]
     arm.until(lambda: close(arm.answer([*JOINTS, 'grip'], [*Q, 0.02]), held))
     assert not arm.told('robot_description')
+
+
+@pytest.mark.parametrize('parameters, is_told', [
+    ({}, False), ({'friction_from': 'description'}, True), ({'friction__shoulder': 30.0}, True),
+    ({'damping__shoulder': 30.0}, True)])
+def test_large_friction_is_told_where_it_is_sent(bench, parameters, is_told):
+    arm = bench(joints=JOINTS, **{'friction_from': 'none', **parameters})
+    arm.describe(ARM.replace('damping="0.5"', 'damping="0.5" friction="30"'))
+    monitor.check_policy(arm.node.policy, 0.0, arm.node._diagnostics)
+    assert ('at shoulder' in arm.told('friction')) is is_told
+    if is_told:
+        assert arm.set_parameter('friction.shoulder', 0.0).successful
+        assert arm.set_parameter('damping.shoulder', 0.0).successful
+        arm.until(lambda: not arm.told('friction'))
+    assert not any('friction' in str(finding) for finding in arm.node._diagnostics.findings)
 
 
 def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(bench):

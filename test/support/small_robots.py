@@ -13,6 +13,8 @@
 # limitations under the License.
 """Small robots in URDF, for tests that are not about mechanics."""
 
+from math import atan, pi
+
 
 def link(name: str, mass: float = 1.0, com: str = '0.1 0 -0.2') -> str:
     """Return a link with a plain inertia."""
@@ -41,6 +43,9 @@ ARM = robot(
     joint('shoulder', 'base', 'upper', extra='<dynamics damping="0.5"/>'),
     joint('elbow', 'upper', 'lower', effort=40.0),
     joint('flange', 'lower', 'tool', kind='fixed'), name='arm')
+
+BALANCED = (-0.25 * pi, 0.25 * pi + atan(0.5))
+"""Positions of :data:`ARM` at which gravity needs no effort."""
 
 ARM_WITH_GRIPPER = robot(
     '<link name="base"/>', link('upper'), link('lower'), link('finger', 0.2), link('thumb', 0.1),

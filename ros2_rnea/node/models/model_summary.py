@@ -58,10 +58,12 @@ def log_model_summary(
 
 
 def _warn_of_unknown_joints(robot: Robot, overrides: Iterable[str], logger: RcutilsLogger) -> None:
-    """Warn of parameters of joints that the robot does not have."""
+    """Warn of unknown joints in parameters; in ``effort_limits`` they are an error besides."""
     for name in overrides:
         family, _, joint = name.partition('.')
-        if f'{family}.' in parameters.PER_JOINT and joint not in robot.joint_names:
+        kind = f'{family}.'
+        if kind != parameters.EFFORT_LIMITS and kind in parameters.PER_JOINT and (
+                joint not in robot.joint_names):
             logger.warning(
                 f'{name} names no independent moving joint of '
                 f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
