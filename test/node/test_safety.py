@@ -472,6 +472,7 @@ def test_the_reply_says_what_is_held_about_and_the_log_what_is_held_exactly(benc
     reply = the_node_is_disabled(arm)
     assert 'holds about' in reply and 'unless the arm moves' in reply
     arm.until(lambda: not arm.node.policy.is_sending)
+    arm.settle()  # the last command arrives
     exactly = 'holds ' + ', '.join(
         f'{joint} {value:.3f}' for joint, value in zip(JOINTS, arm.commands[-1]))
     assert f'nothing is sent any more: a controller without a timeout {exactly}' in (
