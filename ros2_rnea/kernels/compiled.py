@@ -176,7 +176,7 @@ class CompiledKernels:
         host = machine.host()
         targets = [self._target or host]
         if self._target is None and spec.function == 'one':  # rows are laid out for one width
-            targets.append(machine.portable(host))
+            targets.extend(machine.portable(host))
         for target in targets:
             code = (self._store or cache()).get(self._key(spec, target))
             if code is not None:

@@ -136,19 +136,18 @@ def host() -> Target:
         return Target(triple, '')
 
 
-def portable(target: Target) -> Target:
+def portable(target: Target) -> tuple[Target, ...]:
     """
-    Return what most CPUs of a target's architecture have in common, to ship machine code for.
+    Return targets to ship machine code for that runs on a CPU and on many others, the best first.
 
-    On x86_64 these are AVX2 and FMA, which CPUs have had since about 2015, unless the target lacks
-    them; on aarch64, NEON.  For another architecture it is the target itself.
+    On x86_64 these are the CPUs with AVX2 and FMA, since about 2015, and all CPUs; on aarch64
+    those with NEON.  For another architecture it is the target itself.
     """
-    if target.architecture == 'aarch64':
-        return replace(target, cpu=AARCH64.cpu, features=AARCH64.features)
-    if target.architecture != 'x86_64':
-        return target
-    common = X86_64_AVX2 if target.width >= X86_64_AVX2.width else X86_64
-    return replace(target, cpu=common.cpu, features=common.features)
+    common = {
+        'x86_64': (X86_64_AVX2, X86_64), 'aarch64': (AARCH64,)}.get(target.architecture, (target,))
+    return tuple(
+        replace(target, cpu=each.cpu, features=each.features)
+        for each in common if each.width <= target.width)
 
 
 def identity(target: Target) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ def _target(options: argparse.Namespace) -> machine.Target:
             'llvmlite is not installed, so that the node computes without machine code and has '
             'nothing to compile; install it as python3-numba or with pip')
     choice = options.cpu or ('host' if options.output is None else 'portable')
-    return machine.host() if choice == 'host' else machine.portable(machine.host())
+    return machine.host() if choice == 'host' else machine.portable(machine.host())[0]
 
 
 def _compile(robot: Robot) -> tuple[int, int]:
