@@ -21,7 +21,13 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.errors import did_you_mean, MessageError, TrajectoryError, UnsafeChangeError
+from ros2_rnea.errors import (
+    ArgumentError,
+    did_you_mean,
+    MessageError,
+    TrajectoryError,
+    UnsafeChangeError,
+)
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
@@ -490,6 +496,24 @@ class FeedforwardPolicy:
         if not self._ramp.has_sent:
             return {}
         return dict(zip(self.controlled, self._ramp.sent.tolist()))
+
+    def effort_to_hold(self, positions: np.ndarray) -> np.ndarray:
+        """
+        Return the effort that holds the controlled joints at rest, within the limits.
+
+        :param positions: of the controlled joints, shape (joints,) [rad or m]; all others are as
+            measured.
+        :raises ArgumentError: where the position of another joint is not known.
+        """
+        singles = self._singles.copy()
+        singles[:len(self.controlled)] = positions
+        unknown = self._index_map.unknown(singles)
+        if unknown:
+            raise ArgumentError(
+                f'the position of joint {unknown[0]!r} is not known: it is neither measured nor '
+                'assumed')
+        tau = self._law.effort(self._motions.held(singles), np.zeros(self.robot.nv))
+        return self._limiter.saturated(tau[self._motions.controlled])
 
     @property
     def is_sending(self) -> bool:

@@ -93,7 +93,7 @@ class InverseDynamicsNode(Node):
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
             self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited,
-            lambda: self._controllers.trajectory_joints)
+            lambda: self._controllers.trajectory_joints, self._diagnostics)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED)

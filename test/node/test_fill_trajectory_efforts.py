@@ -439,6 +439,26 @@ def test_a_request_waits_for_a_state_that_is_late(bench):
     assert future.result().success, future.result().message
 
 
+def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(monkeypatch):
+    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    times = iter([1.0, 1.2])
+
+    def receive_meanwhile(*arguments):
+        if policy.states.age(9.0) > 8.0:  # of the state at 0.95 s, until now the newest
+            policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.15, RosTime(2)))
+        return fill_answer.fill_context(*arguments)
+
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(0.95, RosTime(1)))
+    monkeypatch.setattr(fill_service, 'fill_context', receive_meanwhile)
+    node = Node('filling')
+    service = fill_service.FillService(
+        node, lambda: policy, lambda: next(times), lambda _: None)
+    context, is_stale = service._context(policy)
+    service.close()
+    assert not is_stale
+    assert context.velocities and not context.stale
+
+
 # ---- the process --------------------------------------------------------------------------------
 
 

@@ -55,6 +55,7 @@ class ControllerReference(NamedTuple):
     :ivar speed_scaling: the factor by which the controller slows the trajectory's time down.  0
         is taken as "not given" until the controller has sent another value, because
         ros2_controllers before 4.39 never fills the field in.
+    :ivar commanded_efforts: what the controller commands, or empty [Nm or N].
     """
 
     joint_names: Sequence[str]
@@ -63,6 +64,7 @@ class ControllerReference(NamedTuple):
     accelerations: Floats = ()
     stamp: float = 0.0
     speed_scaling: float = 0.0
+    commanded_efforts: Floats = ()
 
 
 class Reference(NamedTuple):
@@ -94,6 +96,8 @@ class ControllerState:
 
     :ivar timeout: a reference is fresh for this long after its reception [s].
     :ivar missing: the fields that the newest reference lacks.
+    :ivar commanded_efforts: the efforts that the controller commands, shape (joints,) [Nm or N];
+        None where it commands none, or its message does not say.
     """
 
     def __init__(self, joint_names: Sequence[str], timeout: float) -> None:
@@ -106,6 +110,7 @@ class ControllerState:
         self.joint_names = tuple(joint_names)
         self.timeout = timeout
         self.missing: tuple[str, ...] = ()
+        self.commanded_efforts: Array | None = None
         self._names: Sequence[str] = ()
         self._places = np.zeros(0, dtype=int)
         self._scales = False
@@ -126,6 +131,7 @@ class ControllerState:
     def adopt(self, older: ControllerState) -> None:
         """Continue with the reference of an earlier object for the same joints."""
         self.missing, self._scales = older.missing, older._scales
+        self.commanded_efforts = older.commanded_efforts
         self._names, self._places = older._names, older._places
         self._newest, self._received = older._newest, older._received
         self._stamp, self._repetitions = older._stamp, older._repetitions
@@ -142,7 +148,7 @@ class ControllerState:
         :raises MessageError: for missing joints, wrong lengths, values that are not finite, or an
             old stamp.
         """
-        joint_names, positions, velocities, accelerations, stamp, speed_scaling = message
+        joint_names, positions, velocities, accelerations, stamp, speed_scaling, efforts = message
         if list(joint_names) != self._names:
             self._places = self._places_of(joint_names)
             self._names = list(joint_names)
@@ -158,6 +164,9 @@ class ControllerState:
                 return
             self._check_order(stamp, now)
         self._stamp, self._received = stamp, now
+        has_efforts = len(efforts) == len(self._names)
+        self.commanded_efforts = (
+            np.asarray(efforts, dtype=float)[self._places] if has_efforts else None)
         self.missing = tuple(field for field, values in fields.items() if not len(values))
         self._scales = self._scales or speed_scaling > 0.0
         self._take(state, speed_scaling if self._scales else 1.0)
@@ -165,6 +174,10 @@ class ControllerState:
     def is_fresh(self, now: float) -> bool:
         """Return whether the reference is younger than the timeout."""
         return 0.0 <= now - self._received <= self.timeout
+
+    def is_at_rest(self, now: float) -> bool:
+        """Return whether the reference is fresh and stands still."""
+        return self.is_fresh(now) and self._repetitions >= _STANDSTILL
 
     def reference(self, now: float) -> Reference | None:
         """Return the newest reference, faded after the timeout; None before the first."""

@@ -32,12 +32,15 @@ from ros2_rnea.feedforward.queries import (
     RequestedState,
     state_query,
 )
+from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.model_summary import NO_ROBOT
+from ros2_rnea.node.services.background_services import BackgroundServices
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from sensor_msgs.msg import JointState
 
 try:
     from ros2_rnea.node.services.fill_service import FillService
+    from ros2_rnea.node.services.hold_service import HoldService, is_possible
     from ros2_rnea_interfaces.msg import EffortTerms as EffortTermsMessage
     from ros2_rnea_interfaces.srv import ComputeGravity, ComputeInverseDynamics
     ARE_DEFINED = all(hasattr(EffortTermsMessage, name) for name in TERM_NAMES)
@@ -60,9 +63,13 @@ WITHOUT_MATRICES = (
     'it again')
 
 
+WITHOUT_ACTION = (
+    'hold_after_goal has no effect, because the package control_msgs is not installed')
+
+
 class Services:
     """
-    The services that only compute.
+    The services that compute, and ~/hold.
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on the steady clock [s].
@@ -70,6 +77,7 @@ class Services:
         exited; with what the process does, as a verb, and the reason.
     :param controller_joints: returns the joints of the trajectory controller, where they are
         known.
+    :param diagnostics: of the node; None: no trajectories are sent to hold a pose.
     """
 
     def __init__(
@@ -78,10 +86,11 @@ class Services:
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], float] = monotonic,
             on_exit: Callable[[str, str], None] = lambda *_: None,
-            controller_joints: Callable[[], Sequence[str]] = tuple) -> None:
+            controller_joints: Callable[[], Sequence[str]] = tuple,
+            diagnostics: Diagnostics | None = None) -> None:
         self._policy = policy
         self._now = now
-        self._in_background: tuple[FillService | ModelServices, ...] = ()
+        self._in_background: tuple[BackgroundServices, ...] = ()
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
@@ -93,11 +102,21 @@ class Services:
             lambda request, response: self._answer(self._inverse_dynamics, request, response))
         self._in_background = (FillService(
             node, policy, now, partial(on_exit, 'fills trajectories'), controller_joints),)
+        if diagnostics is not None:
+            self._add_hold_service(node, diagnostics, partial(on_exit, 'fills trajectories'))
         if HAS_MATRICES:
             self._in_background += (
                 ModelServices(node, policy, now, partial(on_exit, 'computes matrices')),)
         else:
             node.get_logger().warning(WITHOUT_MATRICES)
+
+    def _add_hold_service(
+            self, node: Node, diagnostics: Diagnostics, on_exit: Callable[[str], None]) -> None:
+        if is_possible():
+            self._in_background += (
+                HoldService(node, self._policy, self._now, on_exit, diagnostics),)
+        elif node.get_parameter('hold_after_goal').value:
+            node.get_logger().warning(WITHOUT_ACTION)
 
     def close(self) -> None:
         """Stop the services that other processes compute."""

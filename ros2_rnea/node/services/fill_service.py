@@ -32,6 +32,9 @@ from trajectory_msgs.msg import JointTrajectory
 LONGEST_WAIT = 1.0
 """How long a request that was refused for a stale state waits for a fresh one [s]."""
 
+ATTEMPTS = 5
+"""How often the state is read until no message arrives while it is read."""
+
 WAIT_STEP = 0.01
 """How often it looks [s]."""
 
@@ -62,26 +65,35 @@ class FillService(BackgroundServices):
             ) -> FillTrajectoryEfforts.Response:
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # frees its objects before the next collection
-        was_stale = is_stale(policy, self._now())
-        response = self._response(policy, question)
-        if response.success or not was_stale or not self._becomes_fresh(policy):
-            return response
-        return self._response(policy, question)
+        deadline = monotonic() + LONGEST_WAIT
+        while True:
+            context, was_stale = self._context(policy)
+            answer = self.process.ask(fill_request(question, policy.robot, context))
+            response = deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
+            if response.success or not was_stale or not self._becomes_fresh(policy, deadline):
+                return response
 
-    def _response(
-            self, policy: FeedforwardPolicy, question: bytes) -> FillTrajectoryEfforts.Response:
-        context = fill_context(policy, self._now(), self._controller_joints())
-        answer = self.process.ask(fill_request(question, policy.robot, context))
-        return deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
+    def _context(self, policy: FeedforwardPolicy) -> tuple[FillContext, bool]:
+        """
+        Return the context of a request, and whether the state in it is stale.
 
-    def _becomes_fresh(self, policy: FeedforwardPolicy) -> bool:
+        A message that the cycle receives meanwhile is later than the time of the context, and
+        would count as stale: another attempt finds the next one in time.
+        """
+        for _ in range(ATTEMPTS):
+            now = self._now()
+            context = fill_context(policy, now, self._controller_joints())
+            if not is_stale(policy, now):
+                return context, False
+        return context, True
+
+    def _becomes_fresh(self, policy: FeedforwardPolicy, deadline: float) -> bool:
         """Wait for a fresh state, since messages may be late by chance; tell whether it came."""
-        began = monotonic()
-        while is_stale(policy, self._now()):
-            if monotonic() - began > LONGEST_WAIT:
-                return False
+        while monotonic() < deadline:
+            if not is_stale(policy, self._now()):
+                return True
             sleep(WAIT_STEP)
-        return True
+        return False
 
 
 def fill_request(question: bytes, robot: Robot, context: FillContext) -> Message:

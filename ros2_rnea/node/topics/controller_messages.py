@@ -28,6 +28,11 @@ try:
     from control_msgs.msg import JointTrajectoryControllerState
 except ImportError:
     JointTrajectoryControllerState = None
+try:
+    from control_msgs.action import FollowJointTrajectory
+    from control_msgs.msg import JointTolerance
+except ImportError:
+    FollowJointTrajectory = JointTolerance = None
 
 
 def controller_reference(message: Any) -> ControllerReference:
@@ -37,9 +42,10 @@ def controller_reference(message: Any) -> ControllerReference:
     The field is ``reference`` from version 4.4 of control_msgs on, and ``desired`` before.
     """
     point = message.reference if hasattr(message, 'reference') else message.desired
+    efforts = message.output.effort if hasattr(message, 'output') else ()
     return ControllerReference(
         message.joint_names, point.positions, point.velocities, point.accelerations,
-        seconds(message.header.stamp), speed_scaling_of(message))
+        seconds(message.header.stamp), speed_scaling_of(message), efforts)
 
 
 def speed_scaling_of(message: Any) -> float:

@@ -1,0 +1,208 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A trajectory on which the trajectory controller holds the pose that it commands, with its effort.
+
+It is sent by the service ~/hold, and with ``hold_after_goal`` by the node itself.  It is an action
+goal, because a goal of another program then replaces it, and because the controller keeps the
+effort of the goal that succeeded last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from threading import Event
+
+from builtin_interfaces.msg import Duration
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from ros2_rnea.errors import RneaError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.hold_trigger import HoldTrigger
+from ros2_rnea.node.controllers.controller_goals import ControllerGoals
+from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
+from ros2_rnea.node.topics.controller_messages import FollowJointTrajectory
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+PERIOD = 0.02
+"""How often the node looks whether to hold [s]."""
+
+LONGEST_ANSWER = 5.0
+"""How long the service waits for the controller [s]."""
+
+SHORTEST = 0.01
+"""The shortest trajectory [s]: its last point has to be later than its first."""
+
+CONTROLLER = 'trajectory_controller'
+
+
+class HoldService(BackgroundServices):
+    """
+    The service ~/hold and the parameter ``hold_after_goal``; see :class:`.BackgroundServices`.
+
+    The thread of the service only waits.  The goal is made and sent in the thread of the cycle, at
+    the moment at which the controller is seen to be idle.
+
+    :param now: returns the time on the steady clock [s].
+    :param connect: returns the goals of a controller with a name.
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            policy: Callable[[], FeedforwardPolicy | None],
+            now: Callable[[], float],
+            on_exit: Callable[[str], None],
+            diagnostics: Diagnostics,
+            connect: Callable[..., ControllerGoals] = ControllerGoals) -> None:
+        self._owner = node
+        self._policy_in_use = policy
+        self._now = now
+        self._diagnostics = diagnostics
+        self._connect = connect
+        self._goals: ControllerGoals | None = None
+        self._trigger = HoldTrigger()
+        self._requested: Callable[[str], None] | None = None
+        self._busy_until = -inf  # while its own goal is executed
+        super().__init__(
+            node, 'holding', policy, on_exit, {'hold': BackgroundService(Trigger, self._hold)})
+        self._timer = node.create_timer(
+            PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._owner.destroy_timer(self._timer)
+        super().close()
+
+    # ---- in the thread of the service -----------------------------------------------------------
+
+    def _hold(self, policy: FeedforwardPolicy, _: Trigger.Request) -> Trigger.Response:
+        ended = Event()
+        said: list[str] = []
+
+        def on_end(reason: str) -> None:
+            said.append(reason)
+            ended.set()
+
+        self._requested = on_end
+        if not ended.wait(LONGEST_ANSWER):
+            self._requested = None
+            return Trigger.Response(
+                success=False, message=f'the controller has not answered in {LONGEST_ANSWER} s')
+        return Trigger.Response(success=not said[0], message=said[0])
+
+    # ---- in the thread of the cycle -------------------------------------------------------------
+
+    def _poll(self) -> None:
+        self._follow(self._owner.get_parameter(CONTROLLER).value)
+        policy, now = self._policy_in_use(), self._now()
+        requested, self._requested = self._requested, None
+        if policy is not None:
+            controller = policy.motion.controller
+            self._trigger.take_publication(controller.is_fresh(now), now)
+            if requested is not None:
+                self._send(policy, requested)
+            elif self._trigger.is_due(now) and controller.is_at_rest(now) and (
+                    now > self._busy_until):
+                self._trigger.done()
+                if self._owner.get_parameter('hold_after_goal').value:
+                    self._send(policy, self._report)
+
+    def _follow(self, controller: str) -> None:
+        """Connect to the goals of the controller that the parameter names."""
+        if controller == (self._goals.controller if self._goals else ''):
+            return
+        if self._goals is not None:
+            self._goals.close()
+        self._trigger = HoldTrigger()
+        self._goals = None if not controller else self._connect(
+            self._owner, controller,
+            lambda goals: self._trigger.take_goals(goals, self._now()))
+
+    def _send(self, policy: FeedforwardPolicy, on_end: Callable[[str], None]) -> None:
+        """Send the goal, or say why not."""
+        refusal = self._refusal(policy)
+        state = policy.motion.controller
+        reference, commanded = state.reference(self._now()), state.commanded_efforts
+        if refusal or self._goals is None or reference is None or commanded is None:
+            on_end(refusal)
+            return
+        try:
+            holding = policy.effort_to_hold(reference.positions)
+        except RneaError as error:
+            on_end(str(error))
+            return
+        trajectory = at_rest(
+            policy.controlled, reference.positions, holding, policy.settings.blend_time)
+        if policy.settings.rules.omitted_joints_stay_where_commanded:
+            # It commands positions, so that no feedback is in its effort: blend from that.
+            trajectory.points[0].effort = commanded.tolist()
+
+        def on_own_end(reason: str) -> None:
+            self._busy_until = -inf
+            on_end(reason)
+
+        self._busy_until = self._now() + policy.settings.blend_time + LONGEST_ANSWER
+        self._trigger.add_own(self._goals.send(trajectory, on_own_end))
+
+    def _report(self, reason: str) -> None:
+        self._diagnostics.notice('hold_after_goal', reason and (
+            f'the effort that the controller holds was not replaced: {reason}'))
+
+    def _refusal(self, policy: FeedforwardPolicy) -> str:
+        """Return why no trajectory may be sent to hold the pose; empty where it may."""
+        state, now = policy.motion.controller, self._now()
+        if self._goals is None:
+            return f'no controller is named in the parameter {CONTROLLER}'
+        name = self._goals.controller
+        if self._trigger.active:
+            return f'{name!r} executes a goal'
+        if self._now() <= self._busy_until:
+            return f'{name!r} is already executing a trajectory to hold the pose'
+        if not self._goals.is_available:
+            return f'the action of {name!r} is not available'
+        if not state.is_fresh(now):
+            return f'no fresh controller_state of {name!r} is received'
+        if not state.is_at_rest(now):
+            return f'the reference of {name!r} moves'
+        others = [joint for joint in state.controller_joints if joint not in policy.controlled]
+        if others:
+            return (f'{name!r} also has the joint {others[0]!r}, whose effort is not known here: '
+                    'it is not among the joints of this node')
+        if state.commanded_efforts is None or not np.isfinite(state.commanded_efforts).all():
+            return f'{name!r} commands no efforts'
+        return ''
+
+
+def at_rest(
+        joints: tuple[str, ...], positions: np.ndarray, efforts: np.ndarray, duration: float,
+        ) -> JointTrajectory:
+    """Return a trajectory of two points at the same positions, with the same efforts."""
+    trajectory = JointTrajectory(joint_names=list(joints))
+    zeros = np.zeros(len(joints)).tolist()
+    for time in (0.0, max(duration, SHORTEST)):
+        trajectory.points.append(JointTrajectoryPoint(
+            positions=positions.tolist(), velocities=zeros, accelerations=zeros,
+            effort=efforts.tolist(),
+            time_from_start=Duration(sec=int(time), nanosec=round(1e9 * (time - int(time))))))
+    return trajectory
+
+
+def is_possible() -> bool:
+    """Return whether the messages of the action are installed."""
+    return FollowJointTrajectory is not None

@@ -1,0 +1,210 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The service ~/hold and hold_after_goal, beside an action that is simulated."""
+
+from time import monotonic
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
+from ros2_rnea.feedforward.reference.hold_trigger import GoalState
+from ros2_rnea.feedforward.ros_time import RosTime
+from small_robots import ARM
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+hold_service = pytest.importorskip('ros2_rnea.node.services.hold_service')
+
+JOINTS = ['shoulder', 'elbow']
+POSE = [0.1, -0.2]
+WRONG = [-53.0, 7.0]
+
+
+class Goals:
+    """The action of a controller that succeeds at once, or says why not."""
+
+    def __init__(self, node, controller, on_status):
+        self.controller, self.on_status = controller, on_status
+        self.is_available, self.said, self.sent = True, '', []
+
+    def send(self, trajectory, on_end):
+        self.sent.append(trajectory)
+        self.on_end = on_end
+        if self.said is not None:
+            on_end(self.said)
+        return b'own%d' % len(self.sent)
+
+    def close(self):
+        """Do nothing."""
+
+
+class Held:
+    """A node with the service, and the controller beside it."""
+
+    def __init__(self, arm):
+        self.arm, self.node = arm, arm.node
+        self.service = hold_service.HoldService(
+            self.node, lambda: self.node.policy, self.node._clocks.steady, lambda *_: None,
+            self.node._diagnostics, Goals)
+        self.arm.until(lambda: self.service._goals is not None)
+        self.goals = self.service._goals
+        self.speed = 0.0
+        self.timer = self.node.create_timer(0.01, self.publish)
+        self.efforts = WRONG
+        self.joints = JOINTS
+        self.pose = POSE
+
+    def publish(self):
+        now = monotonic()
+        count = len(self.joints)
+        self.pose = [position + 0.01 * self.speed for position in self.pose]
+        self.node.policy.take_controller_state(ControllerReference(
+            self.joints, [*self.pose, 0.0][:count], [self.speed] * count, [0.0] * count,
+            commanded_efforts=[*self.efforts, 0.0][:count] if self.efforts else ()),
+            Instant(now, RosTime(0)))
+
+    def hold(self):
+        """Call the service, once the controller stands still in the eyes of the node."""
+        self.arm.until(lambda: self.speed or self.at_rest())
+        return self.arm.call(Trigger, 'hold')
+
+    def at_rest(self):
+        return self.node.policy.motion.controller.is_at_rest(monotonic())
+
+    def interrupt(self):
+        """Abort a goal."""
+        self.goals.on_status({b'goal': GoalState.EXECUTING})
+        self.goals.on_status({b'goal': GoalState.ABORTED})
+
+
+@pytest.fixture
+def beside(bench):
+    """Return a function that starts a node with the service beside a controller."""
+    started = []
+
+    def begin(**parameters):
+        arm = bench(joints=JOINTS, controller_state_timeout=5.0, blend_time=0.5,
+                    trajectory_controller='arm_controller', **parameters)
+        arm.describe(ARM)
+        arm.until(lambda: arm.node.policy is not None)
+        started.append(Held(arm))
+        return started[-1]
+    yield begin
+    for held in started:
+        held.node.destroy_timer(held.timer)
+        held.service.close()
+
+
+GRAVITY = Robot.from_urdf(ARM).gravity(POSE)
+
+
+def test_the_service_sends_a_goal_that_blends_to_the_effort_of_the_reference(beside):
+    held = beside()
+    reply = held.hold()
+    assert reply.success, reply.message
+    [trajectory] = held.goals.sent
+    assert list(trajectory.joint_names) == JOINTS
+    first, last = trajectory.points[0], trajectory.points[-1]
+    for point in trajectory.points:
+        assert list(point.positions) == POSE
+        assert list(point.velocities) == list(point.accelerations) == [0.0, 0.0]
+    assert (first.time_from_start.sec, first.time_from_start.nanosec) == (0, 0)
+    assert (last.time_from_start.sec, last.time_from_start.nanosec) == (0, 500_000_000)
+    assert list(first.effort) == WRONG
+    np.testing.assert_allclose(last.effort, GRAVITY, rtol=1e-9)
+
+
+def test_where_the_commanded_effort_has_feedback_in_it_nothing_is_blended(beside):
+    held = beside(omitted_joints_stay_where_commanded=False)
+    assert not ControllerRules.from_parameters(
+        {'command_interfaces': ['effort']}).omitted_joints_stay_where_commanded
+    assert held.hold().success
+    for point in held.goals.sent[0].points:
+        np.testing.assert_allclose(point.effort, GRAVITY, rtol=1e-9)
+
+
+@pytest.mark.parametrize('change, said', [
+    (lambda held: held.goals.on_status({b'goal': GoalState.EXECUTING}), 'executes a goal'),
+    (lambda held: setattr(held, 'speed', 0.5), 'moves'),
+    (lambda held: setattr(held.goals, 'is_available', False), 'not available'),
+    (lambda held: setattr(held, 'efforts', None), 'commands no efforts'),
+    (lambda held: setattr(held, 'joints', [*JOINTS, 'grip']), "'grip', whose effort is not known"),
+    (lambda held: setattr(held.goals, 'said', 'it was preempted'), 'it was preempted'),
+    (lambda held: setattr(held.service, '_busy_until', monotonic() + 99.0), 'already executing'),
+])
+def test_the_service_refuses_with_the_reason(beside, change, said):
+    held = beside()
+    held.arm.until(held.at_rest)
+    change(held)
+    if held.speed:
+        held.arm.until(lambda: not held.at_rest())
+    held.arm.settle(0.05)  # the state after the change
+    reply = held.hold()
+    assert not reply.success and said in reply.message
+
+
+def test_by_default_nothing_is_sent_after_an_abort(beside):
+    held = beside()
+    held.arm.until(held.at_rest)
+    held.interrupt()
+    held.arm.settle(3.0 * hold_service.PERIOD + 0.4)
+    assert held.goals.sent == []
+
+
+def test_after_an_abort_and_an_activation_the_effort_is_replaced_once(beside):
+    held = beside(hold_after_goal=True)
+    held.arm.until(lambda: len(held.goals.sent) == 1)  # the activation
+    held.interrupt()
+    held.arm.until(lambda: len(held.goals.sent) == 2)
+    held.arm.settle(0.5)
+    assert len(held.goals.sent) == 2
+    np.testing.assert_allclose(held.goals.sent[-1].points[-1].effort, GRAVITY, rtol=1e-9)
+
+
+def test_its_own_goal_is_not_replaced_by_the_next(beside):
+    held = beside(hold_after_goal=True)
+    held.goals.said = None
+    held.arm.until(lambda: len(held.goals.sent) == 1)
+    held.interrupt()
+    held.arm.settle(0.6)
+    assert len(held.goals.sent) == 1
+    held.goals.on_end('')
+    held.arm.until(lambda: len(held.goals.sent) == 2)
+
+
+@pytest.mark.parametrize('delay', [0.0, 0.02, 0.05])
+def test_a_goal_that_follows_an_abort_is_not_disturbed(beside, delay):
+    held = beside(hold_after_goal=True)
+    held.arm.until(lambda: len(held.goals.sent) == 1)
+    held.interrupt()
+    held.arm.settle(delay)
+    if held.service._trigger.is_due(monotonic()):
+        pytest.skip('the machine is too busy to be this early')
+    held.goals.on_status({b'goal': GoalState.ABORTED, b'next': GoalState.EXECUTING})
+    held.arm.settle(0.6)
+    assert len(held.goals.sent) == 1
+
+
+def test_a_failure_is_in_the_diagnostics_until_it_works(beside):
+    held = beside(hold_after_goal=True)
+    held.arm.until(lambda: len(held.goals.sent) == 1)
+    held.goals.said = 'it was preempted'
+    held.interrupt()
+    held.arm.until(lambda: 'it was preempted' in held.arm.told('hold_after_goal'))
+    held.goals.said = ''
+    held.interrupt()
+    held.arm.until(lambda: not held.arm.told('hold_after_goal'))
