@@ -53,12 +53,13 @@ def make_results(arm):
 
     It takes other errors by phase, timing, gravity, episodes, and other phases.
     """
-    def make(timing=None, gravity_errors=(1e-12, 2e-12), episodes=None, phases=PHASES, **errors):
+    def make(timing=None, gravity_errors=(1e-12, 2e-12), episodes=None, phases=PHASES,
+             rate_limited=0.0, **errors):
         recordings = {
             phase.key: _recording(
                 np.broadcast_to({**ERRORS, **errors}[phase.key], len(JOINTS)), timing or {})
             for phase in phases}
-        return Results(arm, recordings, gravity_errors, episodes or {})
+        return Results(arm, recordings, gravity_errors, episodes or {}, rate_limited)
     return make
 
 

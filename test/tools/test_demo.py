@@ -71,7 +71,7 @@ def test_the_demo_passes(tmp_path):
     assert figures['phases']['pd']['timing']['commands_accepted'] == 0
     assert figures['phases']['feedforward']['samples'] > 3000
     assert list(figures['scenes']) == ['push', 'payload', 'tilt', 'restart', 'crash', 'stop']
-    assert len(figures['checks']) == 15
+    assert len(figures['checks']) == 16
     for name in ('tracking', 'timeline'):
         assert (tmp_path / f'{name}.png').stat().st_size > 50_000
 

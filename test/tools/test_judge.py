@@ -14,11 +14,12 @@
 """The thresholds of the demo: each passes at its limit and fails beyond it."""
 
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 import pytest
 
+from ros2_rnea.tools.demo.commander import RateLimited
 from ros2_rnea.tools.demo.judge import Check, GENERAL, judge, LIMITS, machine_too_slow
 
 WORST_JOINT = 'full feedforward: RMS of the worst joint'
@@ -34,6 +35,7 @@ PAYLOAD = 'error when 2 kg picked up: not told / told'
 DRIVER_BACK = 'driver dies: effort at last, off gravity'
 NEW_START = 'driver dies: first effort to the new one'
 DRIVER_SILENT = 'driver dies: efforts still sent for'
+RATE_LIMITED = 'share of commands limited in rate'
 STEP = 'largest step from one effort sent to the next'
 
 
@@ -75,7 +77,8 @@ def test_a_joint_that_hardly_errs_needs_no_improvement(make_results):
 
 def test_what_is_not_a_number_never_passes(make_results):
     phases = ('pd', 'gravity', 'feedforward', 'feedforward_240', 'tip_force', 'tip_force_wrench')
-    results = make_results(gravity_errors=(nan,), **dict.fromkeys(phases, nan))
+    results = make_results(
+        gravity_errors=(nan,), rate_limited=nan, **dict.fromkeys(phases, nan))
     assert len(failed(results)) == len(judge(results, LIMITS['panda']))
 
 
@@ -131,7 +134,29 @@ def test_each_scene_is_judged_alone(
         'payload': make_episode(**payload), 'restart': make_restart(**restart)})
     results = replace(results, arm=replace(results.arm, rate_limit=400.0))
     assert failed(results) == names
-    assert len(judge(results, GENERAL)) == 5
+    assert len(judge(results, GENERAL)) == 6
+
+
+@pytest.mark.parametrize(('period', 'step', 'names'), [
+    (0.002, 0.99 * 400.0 * 0.006, []), (0.002, 1.01 * 400.0 * 0.006, [STEP]),
+    (0.001, 1.01 * 400.0 * 0.003, [STEP]), (0.02, 0.99 * 400.0 * 0.01, []),
+    (0.02, 1.01 * 400.0 * 0.01, [STEP])])
+def test_a_step_may_be_that_of_two_periods_with_a_margin(
+        make_results, make_episode, period, step, names):
+    episode = make_episode(step=0.0)
+    times = period * np.arange(len(episode.log.sent_times))
+    sent = episode.log.sent.copy()
+    sent[300:, 3] += step
+    results = make_results(phases=(), episodes={
+        'payload': replace(episode, log=episode.log._replace(sent_times=times, sent=sent))})
+    results = replace(results, arm=replace(results.arm, rate_limit=400.0))
+    assert failed(results) == names
+
+
+@pytest.mark.parametrize(('share', 'names'), [
+    (0.0049, []), (0.0051, [RATE_LIMITED]), (nan, [RATE_LIMITED])])
+def test_commands_that_the_rate_limit_holds_back_are_counted(make_results, share, names):
+    assert failed(make_results(rate_limited=share)) == names
 
 
 def test_other_arms_need_no_absolute_figure_and_smaller_ratios(make_results):
@@ -140,3 +165,13 @@ def test_other_arms_need_no_absolute_figure_and_smaller_ratios(make_results):
     assert failed(results) == [WORST_JOINT, AT_240_HZ, OVER_PD, OVER_GRAVITY]
     assert failed(results, GENERAL) == [OVER_GRAVITY]
     assert not {WORST_JOINT, AT_240_HZ} & {check.name for check in judge(results, GENERAL)}
+
+
+def test_commands_of_several_nodes_are_summed_up():
+    counts = RateLimited()
+    assert isnan(counts.share)
+    for limited, commands in ((0, 100), (3, 1000), (1, 500), (2, 1000)):
+        counts.update({
+            'commands': f'{commands}', 'commands limited in rate': f'{limited} (0.30%)'})
+    counts.update({'state': 'of another node'})
+    assert counts.share == 5 / 2000

@@ -15,10 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import json
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Inertia, InertiaStamped, WrenchStamped
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +42,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 DRIVER = 'simulated_driver'
 FEEDFORWARD_NODE = 'inverse_dynamics'
+DIAGNOSTIC = 'commands limited in rate'
+"""Its value begins with their number; that of all is called ``commands``."""
+
 _PATIENCE = 20.0
 _ASK_AGAIN = 1.0
 # Deep enough that no joint state is lost while this process draws its progress bar.
@@ -51,6 +55,29 @@ class NoAnswerError(RuntimeError):
     """A process did not answer in time."""
 
 
+class RateLimited:
+    """Sums up what several nodes, one after the other, say of the commands limited in rate."""
+
+    def __init__(self) -> None:
+        self._ended = np.zeros(2)
+        self._present = np.zeros(2)
+
+    def update(self, values: Mapping[str, str]) -> None:
+        """Take values of a node's diagnostics, which count from the start of its process."""
+        if DIAGNOSTIC not in values:
+            return
+        counted = np.array([float(values[DIAGNOSTIC].split()[0]), float(values['commands'])])
+        if counted[1] < self._present[1]:  # another process
+            self._ended += self._present
+        self._present = counted
+
+    @property
+    def share(self) -> float:
+        """Return the share of all commands; it is not a number where there were none."""
+        limited, commands = self._ended + self._present
+        return float(limited / commands) if commands else float('nan')
+
+
 class Commander(Node):
     """
     Communicates with the driver and the node under test.
@@ -58,6 +85,7 @@ class Commander(Node):
     :param joint_names: of the arm, in the order of all columns.
     :param tip: the link that is pushed.
     :param check: called while this node waits; raises when a process has ended.
+    :ivar rate_limited: the commands of the node under test that were limited in rate.
     """
 
     def __init__(
@@ -73,6 +101,8 @@ class Commander(Node):
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, _RECORDING)
         self.create_subscription(
             JointState, f'{FEEDFORWARD_NODE}/effort', self._on_effort, _RECORDING)
+        self.rate_limited = RateLimited()
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._trajectory_publisher = self.create_publisher(
             JointTrajectory, 'joint_trajectory', 10)
         self._force_publisher = self.create_publisher(WrenchStamped, 'tip_wrench', 10)
@@ -240,6 +270,10 @@ class Commander(Node):
 
     def _on_effort(self, message: JointState) -> None:
         self._sent.append((self.now(), message.effort))
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.rate_limited.update({pair.key: pair.value for pair in status.values})
 
     def _gravity_is_answered(self) -> bool:
         if not self._gravity_client.service_is_ready():

@@ -117,6 +117,17 @@ class Episode:
             steps = steps[(times >= section.start) & (times < section.end)]
         return float(np.max(steps, initial=0.0))
 
+    def cycle_period(self, longest: float) -> float:
+        """
+        Return the mean of the times between efforts, each weighted by itself [s].
+
+        So does the rate limit of the node.  It is not a number for fewer than two efforts.
+
+        :param longest: what a pause counts at most [s].
+        """
+        periods = np.minimum(np.diff(self.log.sent_times), longest)
+        return float(np.average(periods, weights=periods)) if periods.any() else float('nan')
+
     @property
     def first_after_start(self) -> float:
         """Return the largest effort of the first that another process received [Nm or N]."""
@@ -197,12 +208,15 @@ class Results:
     :param gravity_errors: of the gravity service against the engine, largest over the joints for
         each pose asked [Nm].
     :param episodes: of the other scenes, by their names.
+    :param rate_limited: share of the node's commands that its rate limit held back, by its
+        diagnostics.
     """
 
     arm: Arm
     recordings: Mapping[str, Recording]
     gravity_errors: tuple[float, ...]
     episodes: Mapping[str, Episode]
+    rate_limited: float
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
+from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.figures import Episode, Results
 
@@ -40,6 +40,12 @@ FIRST_EFFORT = 0.1
 
 SILENT_AFTER = 2.0 * Settings().state_timeout + 0.05
 """How long efforts may come after the joint states have stopped [s]."""
+
+RATE_LIMITED = 0.005
+"""Share of commands that the rate limit may hold back: only those after pauses of the machine."""
+
+PERIOD_MARGIN = 1.5
+"""Of the largest period that the node measures over the mean, as its cycle times vary."""
 
 _CHANGES = ('payload', 'tilt')
 
@@ -123,9 +129,14 @@ def judge(results: Results, limits: Limits) -> list[Check]:
             checks.append(_judge_new_start(results.episodes['restart']))
         steps = [episode.largest_step() for episode in results.episodes.values()]
         # After a pause the rate limit allows the most; the last term is for rounding.
-        largest = results.arm.rate_limit * LONGEST_STEP + 1e-6
+        period = np.max([
+            episode.cycle_period(LONGEST_STEP) for episode in results.episodes.values()])
+        longest = min(PERIODS_OF_CREDIT * PERIOD_MARGIN * period, LONGEST_STEP)
+        largest = float(results.arm.rate_limit * longest + 1e-6)
         checks.append(_at_most('largest step from one effort sent to the next', np.max(steps),
                                largest, 'Nm'))
+    checks.append(_at_most('share of commands limited in rate', 100.0 * results.rate_limited,
+                           100.0 * RATE_LIMITED, '%'))
     return checks
 
 

@@ -32,6 +32,9 @@ from ros2_rnea.tools.demo.scenes import SCENES
 from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
+DIAGNOSTICS_PERIOD = 1.1
+"""In which the node publishes what it has counted [s]."""
+
 TRACKING = 'tracking'
 """The name of the scene that is made of phases."""
 
@@ -78,7 +81,9 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
             bar.update(task, description=f'{name:22}', completed=done)
             episodes[name] = SCENES[name](stage)
             done += 1
-    return Results(arm, recordings, differences, episodes)
+        commander.spin_for(DIAGNOSTICS_PERIOD)
+        return Results(
+            arm, recordings, differences, episodes, commander.rate_limited.share)
 
 
 def driver_command(arm: Arm, description: Path) -> list[str]:

@@ -95,6 +95,7 @@ def summary(results: Results, checks: Sequence[Check], verdict: str) -> dict[str
                                       if results.recordings},
         'scenes': {name: _episode_summary(episode) for name, episode in results.episodes.items()},
         'gravity_service_errors_nm': list(results.gravity_errors),
+        'share_of_commands_limited_in_rate': number_or_none(results.rate_limited),
         'share_of_states_without_command_for_20_ms': results.share_late(),
         'share_of_engine_ticks_20_ms_late': results.share_slow(),
         'checks': [{'name': check.name, 'value': check.value, 'unit': check.unit,
