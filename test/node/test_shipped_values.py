@@ -13,8 +13,8 @@
 # limitations under the License.
 """A node with the values that it is shipped with, from its start to a hand that moves the arm."""
 
-import numpy as np
 from node_bench import AT_ONCE
+import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, LONGEST_STEP
