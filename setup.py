@@ -33,6 +33,7 @@ NAME = 'ros2_rnea'
 
 EXECUTABLES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
+    'managed_inverse_dynamics_node = ros2_rnea.node.managed_node:main',
     'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
     'check_model = ros2_rnea.tools.check_model.__main__:main',
     'compile = ros2_rnea.tools.compile.__main__:main',

@@ -19,11 +19,12 @@ payload on tip_load, tilt its mount with the parameter gravity of the driver, or
 mode of the node to feedforward and send a joint_trajectory.  The simulation needs MuJoCo (PyPI).
 """
 
-from launch import LaunchContext, LaunchDescription
+from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.tools.launch_actions import declare_arguments, node_actions
 from ros2_rnea.tools.models import MODELS
 
 
@@ -37,10 +38,11 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'mode', default_value='gravity_compensation',
             description='gravity_compensation or feedforward'),
+        *declare_arguments(),
         OpaqueFunction(function=_nodes)])
 
 
-def _nodes(context: LaunchContext) -> list[Node]:
+def _nodes(context: LaunchContext) -> list[Action]:
     """Return the simulated driver, and the node with the joint names of that arm."""
     robot = LaunchConfiguration('robot').perform(context)
     namespace = LaunchConfiguration('namespace')
@@ -51,9 +53,8 @@ def _nodes(context: LaunchContext) -> list[Node]:
         namespace=namespace,
         arguments=['--robot', robot],
         output='screen')
-    node = Node(
-        package='ros2_rnea',
-        executable='inverse_dynamics_node',
+    node = node_actions(
+        context,
         name='inverse_dynamics',
         namespace=namespace,
         parameters=[{
@@ -61,6 +62,5 @@ def _nodes(context: LaunchContext) -> list[Node]:
             'friction_from': 'description',  # which the simulated joints have
             # The simulated push is known: it does not depend on the effort, as in a contact.
             'wrench_gain': 1.0, 'wrench_time_constant': 0.0, 'wrench_effort_share': 1.0}],
-        remappings=[('~/commands', 'effort_controller/commands')],
-        output='screen')
-    return [driver, node]
+        remappings=[('~/commands', 'effort_controller/commands')])
+    return [driver, *node]

@@ -13,11 +13,11 @@
 # limitations under the License.
 """Start the inverse dynamics node for a robot whose driver and controllers are running."""
 
-from launch import LaunchContext, LaunchDescription
+from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
+from ros2_rnea.tools.launch_actions import declare_arguments, node_actions
 
 TOPICS = {
     'robot_description': 'topic of the URDF',
@@ -50,21 +50,20 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=description)
           for name, (default, description) in arguments.items()),
+        *declare_arguments(),
         OpaqueFunction(function=start_node)])
 
 
-def start_node(context: LaunchContext) -> list[Node]:
+def start_node(context: LaunchContext) -> list[Action]:
     """Describe the node, with the parameters that arguments override."""
     overridden = [name for name in OVERRIDES if LaunchConfiguration(name).perform(context)]
     parameters = {name: LaunchConfiguration(name) for name in ['use_sim_time', *overridden]}
-    return [Node(
-        package='ros2_rnea',
-        executable='inverse_dynamics_node',
+    return node_actions(
+        context,
         name='inverse_dynamics',
         namespace=LaunchConfiguration('namespace'),
         parameters=[LaunchConfiguration('params_file'), parameters],
         remappings=[
             *((topic, LaunchConfiguration(topic)) for topic in TOPICS),
             ('~/commands', LaunchConfiguration('commands'))],
-        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
-        output='screen')]
+        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')])

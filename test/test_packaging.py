@@ -158,7 +158,7 @@ def test_ros_wheels_bring_every_message_package():
     names = {re.split(r'[\[=]', line)[0] for line in requirements('ros-wheels.txt')}
     # These come as dependencies of rclpy.
     names |= {'ros-rcl-interfaces', 'ros-builtin-interfaces', 'ros-action-msgs',
-              'ros-unique-identifier-msgs'}
+              'ros-lifecycle-msgs', 'ros-unique-identifier-msgs'}
     imported = imported_modules(list(PACKAGE.rglob('*.py')))
     messages = {name for name in imported if re.search(r'_(msgs|srvs|interfaces)$', name)}
     messages -= {'ros2_rnea_interfaces', 'control_msgs'}

@@ -34,8 +34,11 @@ LATENCY_WINDOW = 2000
 
 PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
-    'trajectory_controller', 'friction')
+    'trajectory_controller', 'friction', 'life cycle')
 """Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
+
+OF_ROBOT = ('robot', 'robot_description', 'model')
+"""Subjects that are about one robot."""
 
 LEVELS = {
     Status.DISABLED: DiagnosticStatus.WARN,
@@ -118,6 +121,23 @@ class Diagnostics:
             self._node.get_logger().info(f'{about}: resolved: {known}')
         self.publish()
 
+    @property
+    def errors(self) -> dict[str, str]:
+        """Return the conditions that keep the node from its task, by what they are about."""
+        return {about: self._notices[about] for about in sorted(self._errors)}
+
+    def text(self, about: str) -> str:
+        """Return the text of a notice; empty where its condition does not hold."""
+        return self._notices.get(about, '')
+
+    def forget_robot(self) -> None:
+        """Report nothing more about the robot that was in use, or that was refused."""
+        self.robot, self.findings, self.payloads, self.compiling = 'none', (), (), ''
+        for about in OF_ROBOT:
+            self._notices.pop(about, '')
+            self._errors.discard(about)
+        self.decided(Decision(Status.WAITING))
+
     def log_once(self, text: str, is_warning: bool = False) -> None:
         """Log a text, but never twice."""
         if text in self._logged_once:
@@ -188,11 +208,11 @@ class Diagnostics:
         level = LEVELS[decision.status]
         logger = self._node.get_logger()
         if level == DiagnosticStatus.OK:
-            logger.info(_sentence(decision))
+            logger.info(sentence(decision))
         elif level == DiagnosticStatus.WARN:
-            logger.warning(_sentence(decision))
+            logger.warning(sentence(decision))
         else:
-            logger.error(_sentence(decision))
+            logger.error(sentence(decision))
         self.publish()
 
     def _tick(self) -> None:
@@ -220,7 +240,7 @@ class Diagnostics:
             hardware_id=self.robot,
             level=self._level(),
             message='; '.join([
-                _sentence(self._decision), *(self._notices[a] for a in sorted(self._errors)),
+                sentence(self._decision), *self.errors.values(),
                 *filter(None, [self.compiling])]))
         status.values = [KeyValue(key=key, value=value) for key, value in self._values()]
         message = DiagnosticArray(status=[status])
@@ -254,7 +274,8 @@ class Diagnostics:
         return values
 
 
-def _sentence(decision: Decision) -> str:
+def sentence(decision: Decision) -> str:
+    """Return a decision in words."""
     about = f' ({listed(decision.joints)})' if decision.joints else ''
     return decision.status.value + about + (f'; {decision.detail}' if decision.detail else '')
 

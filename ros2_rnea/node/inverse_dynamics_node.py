@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 import signal
 from threading import Event
@@ -74,7 +74,7 @@ class InverseDynamicsNode(Node):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__('inverse_dynamics', **arguments)
-        parameters.declare(self)
+        self._refused_values = parameters.declare(self)
         self._reader = StateReader()
         self._state_stamp = (0, 0)
         self._is_due = False  # an effort, for joint states that have been received
@@ -88,8 +88,8 @@ class InverseDynamicsNode(Node):
             self, self._diagnostics, lambda: self._configuration.refresh())
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self._controllers.reason_to_send_nothing)
-        self._configuration.begin()  # raises where a parameter is invalid
+            self.reason_to_send_nothing)
+        self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
             self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited,
@@ -109,6 +109,33 @@ class InverseDynamicsNode(Node):
             post_callback=self._on_time_jump)
         for warning in parameters.unknown_parameters(self):
             self.get_logger().warning(warning)
+
+    def prepare(self) -> None:
+        """
+        Begin as soon as the node exists.
+
+        :raises RneaError: where a parameter has an invalid value.
+        """
+        self.begin()
+
+    def begin(self) -> None:
+        """
+        Use the parameters, and load the robot.
+
+        :raises RneaError: where a parameter has an invalid value.
+        """
+        for error in self._refused_values.values():
+            raise error
+        self._configuration.begin()
+
+    def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
+        """
+        Return why no effort may be sent; empty where efforts may be sent.
+
+        :param own: the values of the node's parameters.
+        :raises ArgumentError: where a parameter is not the name of a node.
+        """
+        return self._controllers.reason_to_send_nothing(own)
 
     @property
     def policy(self) -> FeedforwardPolicy | None:
@@ -184,13 +211,13 @@ class InverseDynamicsNode(Node):
 
     # ---- the cycle ----------------------------------------------------------------------------
 
-    def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> None:
-        """Decide and publish."""
+    def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
+        """Decide and publish; return the decision, or None where none could be made."""
         started = perf_counter()
         has_commands = self._effort_publishers.has_commands
         has_start = self._check_start(policy) if has_commands else policy.has_start
         if has_commands and self._receivers.are_incomplete:
-            return
+            return None
         was_sending = policy.is_sending
         try:
             decision = policy.decide(now)
@@ -203,11 +230,12 @@ class InverseDynamicsNode(Node):
                     self._publish_terms(policy, decision)
         except RneaError as error:
             self._diagnostics.refused('cycle', error)
-            return
+            return None
         if was_sending and decision.effort is None:
             self.get_logger().info(f'nothing is sent any more: {self._what_is_held()}')
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
+        return decision
 
     def _check_start(self, policy: FeedforwardPolicy) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
@@ -303,8 +331,13 @@ class InverseDynamicsNode(Node):
 
 
 def main(args: list[str] | None = None) -> None:
+    """Run the plain node until SIGINT or SIGTERM."""
+    run(InverseDynamicsNode, args)
+
+
+def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None) -> None:
     """
-    Run the node until SIGINT or SIGTERM.
+    Run a node until SIGINT or SIGTERM.
 
     rclpy's own signal handlers would invalidate the context in the middle of a callback, so that
     its next publication raises.  Here the running callback finishes first.
@@ -313,7 +346,7 @@ def main(args: list[str] | None = None) -> None:
     _set_on_signal(stopping)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = InverseDynamicsNode()
+        node = create()
         executor = make_executor(node.get_parameter('executor').value)
         _set_on_signal(stopping)  # again, because the events executor installs its own handlers
         executor.add_node(node)

@@ -400,18 +400,22 @@ SPECIFICATIONS = (
 BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}
 
 
-def declare(node: Node) -> None:
+def declare(node: Node) -> dict[str, ArgumentError]:
     """
     Declare all parameters except those of single joints, since the joints are not known yet.
 
-    :raises ArgumentError: where a value in a file or on the command line is out of range.
+    :return: by parameter, why its value in a file or on the command line is refused: it is out of
+        range.  The parameter has its default then.
     """
+    refused = {}
     for specification in SPECIFICATIONS:
+        declaration = specification.name, specification.initial, specification.descriptor()
         try:
-            node.declare_parameter(
-                specification.name, specification.initial, specification.descriptor())
+            node.declare_parameter(*declaration)
         except ParameterException as error:
-            raise ArgumentError(str(error)) from error
+            node.declare_parameter(*declaration, ignore_override=True)
+            refused[specification.name] = ArgumentError(str(error))
+    return refused
 
 
 def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:

@@ -20,6 +20,7 @@ import pytest
 from repository import ROOT
 import yaml
 
+Transition = pytest.importorskip('lifecycle_msgs.msg').Transition
 launch = pytest.importorskip('launch', reason='the launch system comes with ROS 2 only')
 if not hasattr(launch, 'LaunchDescription'):
     pytest.skip('the package named launch here is not that of ROS 2', allow_module_level=True)
@@ -30,7 +31,7 @@ utilities = pytest.importorskip('launch.utilities')
 COMMON = {
     'params_file', 'joints', 'mode', 'namespace', 'robot_description', 'joint_states',
     'joint_trajectory', 'controller_state', 'wrench', 'imu', 'commands', 'use_sim_time',
-    'log_level'}
+    'log_level', 'managed', 'autostart'}
 OWN_NAME = '~/commands'
 JTC = 'joint_trajectory_controller'
 
@@ -49,10 +50,13 @@ class Started:
         self._context.launch_configurations.update(arguments)
         self._context.extend_locals({'ros_specific_arguments': defaultdict(str)})
         self.nodes: list = []
+        self.emitted: list = []  # events
         waiting = [description_of(name)]
         while waiting:
             entity = waiting.pop(0)
-            if isinstance(entity, actions.Node):
+            if isinstance(entity, launch.actions.EmitEvent):
+                self.emitted.append(entity.event)
+            elif isinstance(entity, actions.Node):
                 entity._perform_substitutions(self._context)
                 self.nodes.append(entity)
             else:
@@ -86,7 +90,8 @@ class Started:
     ('jtc_position_effort', COMMON, ['inverse_dynamics_node']),
     ('franka', COMMON, ['inverse_dynamics_node']),
     ('ur', COMMON, ['inverse_dynamics_node']),
-    ('demo', {'robot', 'namespace', 'mode'}, ['simulated_driver', 'inverse_dynamics_node']),
+    ('demo', {'robot', 'namespace', 'mode', 'managed', 'autostart'},
+     ['simulated_driver', 'inverse_dynamics_node']),
 ])
 def test_launch_file_declares_its_arguments_and_nodes(name, arguments, executables):
     described = description_of(f'{name}.launch.py').get_launch_arguments()
@@ -127,6 +132,24 @@ def test_an_argument_counts_over_the_file_and_none_leaves_it(arguments, overridd
     written = yaml.safe_load((ROOT / 'config' / 'ur.yaml').read_text())['/**']['ros__parameters']
     parameters['joints'] = list(parameters['joints'])
     assert parameters == {**written, 'use_sim_time': False, **overridden}
+
+
+@pytest.mark.parametrize('name', ['inverse_dynamics', 'jtc_position_effort', 'demo'])
+def test_the_managed_node_is_started_with_the_same_arguments(name):
+    plain = Started(f'{name}.launch.py', params_file='of_mine.yaml', namespace='left')
+    managed = Started(
+        f'{name}.launch.py', params_file='of_mine.yaml', namespace='left', managed='true')
+    assert managed.nodes[-1].node_executable == 'managed_inverse_dynamics_node'
+    assert managed.nodes[-1].node_name == plain.nodes[-1].node_name == '/left/inverse_dynamics'
+    assert managed.topics() == plain.topics()
+    assert managed.parameters() == plain.parameters()
+
+
+@pytest.mark.parametrize('autostart, first', [('true', [Transition.TRANSITION_CONFIGURE]),
+                                              ('false', [])])
+def test_a_managed_node_is_configured_at_once_unless_told_otherwise(autostart, first):
+    started = Started('ur.launch.py', managed='true', autostart=autostart)
+    assert [event.transition_id for event in started.emitted] == first
 
 
 def test_every_launch_file_is_tested_here():

@@ -50,13 +50,19 @@ class Bench:
     The node with some parameters, and everything that a robot's drivers would be to it.
 
     Unless they say otherwise, efforts change at once.
+
+    :param create: the kind of node, or a function that creates one.
     """
 
-    def __init__(self, namespace: str = '/robot', **parameters) -> None:
+    def __init__(
+            self,
+            namespace: str = '/robot',
+            create: Callable[..., InverseDynamicsNode] = InverseDynamicsNode,
+            **parameters) -> None:
         overrides = [
             Parameter(name.replace('__', '.'), value=value)
             for name, value in {**AT_ONCE, **parameters}.items()]
-        self.node = InverseDynamicsNode(namespace=namespace, parameter_overrides=overrides)
+        self.node = create(namespace=namespace, parameter_overrides=overrides)
         self.peer = Node('peer', namespace=namespace)
         self.executor = make_executor(self.node.get_parameter('executor').value)
         self.executor.add_node(self.node)

@@ -21,6 +21,7 @@ model is built, and where that fails, the previous model and settings stay in us
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
@@ -72,6 +73,8 @@ class Configuration:
     The policy in use, and everything that replaces it.
 
     :ivar policy: decides in each cycle which effort is sent; None while there is no robot.
+    :ivar has_begun: whether it is between :meth:`begin` and :meth:`close`, which may follow each
+        other several times.
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.
     """
@@ -84,13 +87,21 @@ class Configuration:
             timers: CycleTimers,
             publishers: EffortPublishers,
             reason_to_send_nothing: Callable[[Mapping[str, Any]], str]) -> None:
-        self.policy: FeedforwardPolicy | None = None
         self._node = node
         self._diagnostics = diagnostics
         self._clocks = clocks
         self._timers = timers
         self._publishers = publishers
         self._reason_to_send_nothing = reason_to_send_nothing
+        self._poll_timer: Timer | None = None
+        self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
+        self._ending = ExitStack()  # undoes what begin() does
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with no robot, and with nothing that was requested for one."""
+        self.has_begun = False
+        self.policy: FeedforwardPolicy | None = None
         self._model: Model | None = None  # in use
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
         self._applied = ModelParameters()  # in the robot in use
@@ -101,31 +112,35 @@ class Configuration:
         self._answer: Answer | None = None
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
-        self._poll_timer: Timer | None = None
         self._refused: Source | None = None
         self._refusal = ''  # why another model of the description in use is refused
         self._progress: Progress | None = None  # of the compilation that is reported
         self._is_summary_due = False
         self._is_declaring = False
-        self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
-        self._parameters = parameters.read(parameters.values_of(node))
 
     def begin(self) -> None:
         """
-        Apply the parameters that the node was started with, and start the worker.
+        Apply the parameters, now and when they change, and start the worker.
 
         :raises RneaError: where a parameter has an invalid value.
         """
+        self._parameters = parameters.read(parameters.values_of(self._node))
         own, settings = self._parameters.own, self._settings()
         # Only now: a node whose parameters are refused starts no process.
         self._worker = ModelWorker(
             lambda cause: self._diagnostics.worker_exited('builds models', cause))
+        self._ending.callback(self._worker.close)
         self._timers.restart(own['rate'], settings)
         if own['robot_description']:
             self.set_description(own['robot_description'])
         self._node.add_on_set_parameters_callback(self._check_parameters)
+        self._ending.callback(
+            self._node.remove_on_set_parameters_callback, self._check_parameters)
         if hasattr(self._node, 'add_post_set_parameters_callback'):
-            self._node.add_post_set_parameters_callback(lambda _: self._apply_parameters())
+            self._node.add_post_set_parameters_callback(self._on_parameters_set)
+            self._ending.callback(
+                self._node.remove_post_set_parameters_callback, self._on_parameters_set)
+        self.has_begun = True
 
     @property
     def description(self) -> str | None:
@@ -152,8 +167,11 @@ class Configuration:
         self._request(self._source(description))
 
     def close(self) -> None:
-        """Stop the worker."""
-        self._worker.close()
+        """Stop the worker, drop the robot, and follow the parameters no longer."""
+        self._ending.close()
+        self._stop_polling()
+        self._stop_deferred_apply()
+        self._forget()
 
     # ---- payloads -------------------------------------------------------------------------------
 
@@ -263,7 +281,8 @@ class Configuration:
 
     def refresh(self) -> None:
         """Check again whether an effort may be sent."""
-        self._apply_settings()
+        if self.has_begun:
+            self._apply_settings()
 
     def _check_parameters(self, changed: list[Parameter]) -> SetParametersResult:
         """
@@ -321,13 +340,14 @@ class Configuration:
         return source is not None and (
             self._model is None or source.description != self._model.source.description)
 
+    def _on_parameters_set(self, _: list[Parameter]) -> None:
+        self._apply_parameters()
+
     def _apply_parameters(self) -> None:
         """Apply the stored parameters, and request a new model where they need one."""
-        if self._is_declaring:
+        if self._is_declaring or not self.has_begun:
             return
-        if self._deferred_apply is not None:
-            self._node.destroy_timer(self._deferred_apply)
-            self._deferred_apply = None
+        self._stop_deferred_apply()
         if not self._node.get_parameter('enabled').value:
             self._disable(self._parameters.settings)  # first: no error below can prevent it
         if self._retry_at is not None:
@@ -338,6 +358,11 @@ class Configuration:
             self._diagnostics.notice('parameters', f'not all could be applied: {error}')
         else:
             self._diagnostics.notice('parameters', '')
+
+    def _stop_deferred_apply(self) -> None:
+        if self._deferred_apply is not None:
+            self._node.destroy_timer(self._deferred_apply)
+            self._deferred_apply = None
 
     def _disable(self, settings: Settings) -> None:
         """Stop sending, as ``on_stop`` of some settings says."""

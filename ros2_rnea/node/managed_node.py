@@ -1,0 +1,223 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The node as a managed node, whose life cycle another program controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from traceback import format_exc
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.node.diagnostics import LEVELS, sentence
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+SUBJECT = 'life cycle'
+"""What the notices in /diagnostics about the state are called."""
+
+
+class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
+    """
+    The plain node, with the states of https://design.ros2.org/articles/node_lifecycle.html.
+
+    An unconfigured node has no robot.  An inactive node has one and answers services, but sends
+    no effort.  A transition that leaves the active state fades the effort out, as ``on_stop``
+    says, before it returns.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        self._is_active = False
+        self._description: String | None = None  # the last one that was received
+        InverseDynamicsNode.__init__(self, **arguments)
+        self._report_state()
+
+    def prepare(self) -> None:
+        """Begin with the first transition, in which invalid parameters are refused, too."""
+        self.add_on_set_parameters_callback(self._on_parameters_to_set)
+        LifecycleNodeMixin.__init__(self)
+        service = self._service_change_state
+        service.callback = self._refusing_impossible(service.callback)
+
+    def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
+        """Return why no effort may be sent, also while the node is not active."""
+        reason = super().reason_to_send_nothing(own)
+        return reason or ('' if self._is_active else 'the node is not active')
+
+    def configure_process(self) -> None:
+        """Lock memory and set the priority, once the parameters are known to be valid."""
+        if self._configuration.has_begun:
+            super().configure_process()
+
+    # ---- transitions ----------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Use the parameters; the robot is loaded beside the executor from now on."""
+        return self._result_of('configure', self._load, refusals=RneaError)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Allow efforts; refused where it is known that none could be sent."""
+        return self._result_of('activate', self._begin_to_send, refusals=RneaError)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Fade the effort out, then send nothing."""
+        return self._result_of('deactivate', self._end_to_send)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Drop the robot and its payloads."""
+        return self._result_of('clean up', self._unload)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Fade the effort out where one is sent, then drop the robot."""
+        return self._result_of('shut down', self.send_last, self._unload)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Fade the effort out where that is possible, then drop the robot."""
+        self._result_of('fade out', self.send_last)
+        return self._result_of('clean up', self._unload)
+
+    def _result_of(
+            self, name: str, *steps: Callable[[], None],
+            refusals: type[Exception] | tuple[()] = ()) -> TransitionCallbackReturn:
+        """
+        Take the steps of a transition, and log why it does not succeed, since rclpy does not.
+
+        :param refusals: errors after which the node stays in the state before; any other one is
+            a defect, after which the node becomes unconfigured.
+        """
+        try:
+            for step in steps:
+                step()
+        except refusals as error:
+            self.get_logger().error(f'{name}: refused: {error}')
+            return TransitionCallbackReturn.FAILURE
+        except Exception:  # noqa: BLE001 (no defect may end the node in a transition)
+            self.get_logger().error(f'{name}: failed: {format_exc()}')
+            return TransitionCallbackReturn.ERROR
+        return TransitionCallbackReturn.SUCCESS
+
+    def _load(self) -> None:
+        self.begin()
+        if self._description is not None:
+            super()._on_description(self._description)
+        self.configure_process()
+        self._report_state()
+
+    def _unload(self) -> None:
+        self._is_active = False
+        self._configuration.close()
+        self._cycle_timers.final_fade(False)
+        self._diagnostics.forget_robot()
+        self._report_state()
+
+    def _begin_to_send(self) -> None:
+        """
+        Allow efforts, and run the first cycle.
+
+        :raises ArgumentError: where something has to be changed before efforts can be sent.  What
+            only has not come yet, such as the robot description, is waited for instead.
+        """
+        reasons = [*self._diagnostics.errors.values()]
+        if self.policy is None:
+            reasons += filter(None, [self._diagnostics.text('robot_description')])
+        if reasons:
+            raise ArgumentError('; '.join(reasons))
+        self._set_active(True)
+        if self.policy is None:
+            return
+        self.policy.motion.clear()  # the arm may be elsewhere since
+        decision = self._cycle(self.policy, self._clocks.now())
+        if decision is not None and LEVELS[decision.status] == DiagnosticStatus.ERROR:
+            self._set_active(False)
+            raise ArgumentError(sentence(decision))
+
+    def _end_to_send(self) -> None:
+        self.send_last()
+        self._set_active(False)
+        if self.policy is not None:
+            self._cycle(self.policy, self._clocks.now())  # which sends nothing, and reports that
+
+    def _set_active(self, is_active: bool) -> None:
+        self._is_active = is_active
+        self._configuration.refresh()
+        self._report_state()
+
+    def _report_state(self) -> None:
+        self._diagnostics.notice(SUBJECT, self._state)
+
+    @property
+    def _state(self) -> str:
+        """Return a sentence about the state; empty where the node is active."""
+        if self._is_active:
+            return ''
+        state = 'inactive' if self._configuration.has_begun else 'unconfigured'
+        return f'the node is {state}: nothing is sent'
+
+    # ---- callbacks ------------------------------------------------------------------------------
+
+    def _on_description(self, message: String) -> None:
+        self._description = message
+        if self._configuration.has_begun:
+            super()._on_description(message)
+
+    def _on_watch(self) -> None:
+        if self._configuration.has_begun:
+            super()._on_watch()
+
+    def _on_enable(
+            self, request: SetBool.Request, response: SetBool.Response
+            ) -> SetBool.Response:
+        response = super()._on_enable(request, response)
+        if response.success and not self._is_active:
+            response.message = f'{self._state}; enabled counts while it is active'
+        return response
+
+    def _on_parameters_to_set(self, changed: list[Parameter]) -> SetParametersResult:
+        """Forget the refused initial values of parameters that get others."""
+        for parameter in changed:
+            self._refused_values.pop(parameter.name, None)
+        return SetParametersResult(successful=True)
+
+    def _refusing_impossible(self, change_state: Callable) -> Callable:
+        """
+        Return the callback of ~/change_state, which refuses transitions that do not exist.
+
+        In Humble and Jazzy, rclpy's own raises an exception, which would end the node.
+        """
+        def answer(
+                request: ChangeState.Request, response: ChangeState.Response
+                ) -> ChangeState.Response:
+            try:
+                return change_state(request, response)
+            except Exception as error:  # noqa: BLE001 (a request must not end the node)
+                self.get_logger().error(f'the transition is not possible: {error}')
+                response.success = False
+                return response
+
+        return answer
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the managed node until SIGINT or SIGTERM."""
+    run(ManagedInverseDynamicsNode, args)
+
+
+if __name__ == '__main__':
+    main()

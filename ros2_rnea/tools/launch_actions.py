@@ -1,0 +1,70 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the launch files have in common: how the node is started, plain or managed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from launch import Action, LaunchContext
+from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
+from launch.conditions import IfCondition
+from launch.events import matches_action
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import LifecycleNode, Node
+from launch_ros.event_handlers import OnStateTransition
+from launch_ros.events.lifecycle import ChangeState
+from lifecycle_msgs.msg import Transition
+
+ARGUMENTS = {
+    'managed': ('false', 'whether the node is a managed (lifecycle) node: true or false'),
+    'autostart': ('true', 'whether a managed node is configured and activated at once'),
+}
+"""Default and description of each launch argument that :func:`node_actions` reads."""
+
+
+def declare_arguments() -> list[DeclareLaunchArgument]:
+    """Declare the launch arguments that :func:`node_actions` reads."""
+    return [DeclareLaunchArgument(name, default_value=default, description=description)
+            for name, (default, description) in ARGUMENTS.items()]
+
+
+def node_actions(context: LaunchContext, **arguments: Any) -> list[Action]:
+    """
+    Return the actions that start the node as the launch arguments say.
+
+    :param arguments: of launch_ros' ``Node``, except for the package and the executable.
+    """
+    if not _is_set(context, 'managed'):
+        return [Node(
+            package='ros2_rnea', executable='inverse_dynamics_node', output='screen', **arguments)]
+    node = LifecycleNode(
+        package='ros2_rnea', executable='managed_inverse_dynamics_node', output='screen',
+        **arguments)
+    if not _is_set(context, 'autostart'):
+        return [node]
+    # Only after the first configuration: later ones are another program's, which may not want it.
+    activation = RegisterEventHandler(OnStateTransition(
+        target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
+        entities=[_request(node, Transition.TRANSITION_ACTIVATE)], handle_once=True))
+    return [activation, node, _request(node, Transition.TRANSITION_CONFIGURE)]
+
+
+def _is_set(context: LaunchContext, argument: str) -> bool:
+    return IfCondition(LaunchConfiguration(argument)).evaluate(context)
+
+
+def _request(node: LifecycleNode, transition: int) -> EmitEvent:
+    return EmitEvent(event=ChangeState(
+        lifecycle_node_matcher=matches_action(node), transition_id=transition))

@@ -1,0 +1,401 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The managed node: its states, over DDS as a lifecycle manager sees them."""
+
+from functools import partial
+import signal
+import subprocess
+import sys
+
+from controller_node import Controller
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+import numpy as np
+from patience import PATIENCE, until
+import pytest
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits
+from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
+from sensor_msgs.msg import JointState
+from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q, ELSEWHERE = [0.3, -0.8], [0.9, 0.4]
+CONFIGURE, CLEAN_UP, ACTIVATE, DEACTIVATE, SHUT_DOWN = (
+    Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP, Transition.TRANSITION_ACTIVATE,
+    Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+UNCONFIGURED, INACTIVE, ACTIVE, FINALIZED = (
+    State.PRIMARY_STATE_UNCONFIGURED, State.PRIMARY_STATE_INACTIVE, State.PRIMARY_STATE_ACTIVE,
+    State.PRIMARY_STATE_FINALIZED)
+LIMITS = [5.0, 3.0]
+LIKE_USERS = {
+    'blend_time': 0.5, 'effort_rate_limit': 0.0, 'state_timeout': 0.5, 'joints': JOINTS,
+    'effort_limits__shoulder': LIMITS[0], 'effort_limits__elbow': LIMITS[1]}
+"""Parameters with which efforts change as slowly as by default."""
+
+
+def configured(**arguments) -> ManagedInverseDynamicsNode:
+    node = ManagedInverseDynamicsNode(**arguments)
+    assert node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+    return node
+
+
+@pytest.fixture
+def managed(bench):
+    """Return a function that starts an inactive node, beside what a driver is to it."""
+    return partial(bench, create=configured)
+
+
+def change(arm, transition: int) -> bool:
+    """Ask for a transition as a manager does, and tell whether it succeeded."""
+    return arm.call(ChangeState, 'change_state', transition=Transition(id=transition)).success
+
+
+def state(arm) -> int:
+    return arm.call(GetState, 'get_state').current_state.id
+
+
+def received(arm) -> list[list[float]]:
+    """Return all efforts that have arrived by now, and forget them."""
+    for subscription in arm.peer.subscriptions:
+        while True:
+            with subscription.handle:
+                taken = subscription.handle.take_message(subscription.msg_type, False)
+            if taken is None:
+                break
+            subscription.callback(taken[0])
+    efforts = [list(message.effort) for message in arm.efforts]
+    arm.efforts.clear()
+    arm.commands.clear()
+    return efforts
+
+
+def hold(arm, positions, cycles: int = 40) -> list[list[float]]:
+    """Publish joint states for some cycles, and return the efforts that answer them."""
+    received(arm)
+    for _ in range(cycles):
+        arm.sends(JOINTS, positions)
+    arm.settle(0.0)
+    return [list(message.effort) for message in arm.efforts]
+
+
+def gravity(positions) -> list[float]:
+    return Robot.from_urdf(ARM).gravity(positions)
+
+
+def moving(arm) -> None:
+    """Let the node follow a motion whose effort is not that of gravity."""
+    arm.answer(JOINTS, Q)
+    arm.send_trajectory(JOINTS, [(60.0, [q + 600.0 for q in Q], [0.0, 0.0])])
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    arm.until(lambda: np.abs(np.array(arm.answer(JOINTS, Q)) - gravity(Q)).max() > 0.05)
+
+
+# ---- what each state does -----------------------------------------------------------------------
+
+def test_an_inactive_node_listens_and_answers_and_sends_nothing(managed):
+    arm = managed(joints=JOINTS)
+    queries = pytest.importorskip('ros2_rnea_interfaces.srv')
+    terms = pytest.importorskip('ros2_rnea_interfaces.msg').EffortTerms
+    sent = []
+    arm.peer.create_subscription(terms, 'inverse_dynamics/terms', sent.append, 10)
+    arm.describe(ARM)
+    arm.until(lambda: arm.node._terms_publisher.has_subscriber)
+    assert hold(arm, Q) == arm.commands == sent == []
+    answer = arm.call(queries.ComputeGravity, 'compute_gravity', names=JOINTS, positions=Q)
+    assert answer.success, answer.message
+    assert list(answer.effort.effort) == pytest.approx(gravity(Q), abs=1e-12)
+    assert state(arm) == INACTIVE
+    assert change(arm, ACTIVATE)
+    assert hold(arm, Q)[-1] == pytest.approx(gravity(Q), abs=1e-12)
+    assert arm.commands and sent
+
+
+def test_an_unconfigured_node_has_no_robot_and_sends_nothing(managed):
+    arm = managed(joints=JOINTS)
+    queries = pytest.importorskip('ros2_rnea_interfaces.srv')
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    arm.answer(JOINTS, Q)
+    assert change(arm, DEACTIVATE)
+    assert change(arm, CLEAN_UP)
+    assert state(arm) == UNCONFIGURED
+    assert arm.node.policy is None
+    answer = arm.call(queries.ComputeGravity, 'compute_gravity', names=JOINTS, positions=Q)
+    assert not answer.success and 'robot' in answer.message
+    assert 'unconfigured' in arm.call(SetBool, 'enable', data=True).message
+    received(arm)
+    arm.state(JOINTS, Q)
+    arm.settle()
+    assert arm.efforts == arm.commands == []
+
+
+def test_the_effort_fades_out_before_the_reply_and_nothing_follows(managed):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    moving(arm)
+    arm.efforts.clear()
+    assert change(arm, DEACTIVATE)
+    faded = received(arm)
+    assert len(faded) > 5
+    assert faded[-1] == pytest.approx(gravity(Q), abs=1e-12)
+    assert hold(arm, Q) == arm.commands == []
+    assert state(arm) == INACTIVE
+
+
+def test_a_motion_from_before_the_activation_is_not_followed(managed):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    moving(arm)
+    assert change(arm, DEACTIVATE)
+    received(arm)
+    assert change(arm, ACTIVATE)
+    assert hold(arm, Q, 3) == [pytest.approx(gravity(Q), abs=1e-12)] * 3
+
+
+def test_shutdown_fades_out_too_and_keeps_the_node_visible(managed):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    moving(arm)
+    arm.efforts.clear()
+    assert change(arm, SHUT_DOWN)
+    assert received(arm)[-1] == pytest.approx(gravity(Q), abs=1e-12)
+    arm.state(JOINTS, Q)
+    arm.settle()
+    assert arm.efforts == arm.commands == []
+    assert state(arm) == FINALIZED
+    assert arm.node.policy is None
+
+
+# ---- the first effort after an activation -------------------------------------------------------
+
+def steps(efforts) -> np.ndarray:
+    """Return the largest change between successive efforts of each joint, shape (joints,)."""
+    return np.abs(np.diff(np.array(efforts), axis=0)).max(axis=0)
+
+
+def hold_until(arm, positions) -> list[list[float]]:
+    """Publish joint states until gravity at these positions answers; return all efforts."""
+    efforts = []
+    arm.until(lambda: efforts.extend(hold(arm, positions)) or (
+        efforts and efforts[-1] == pytest.approx(gravity(positions), abs=1e-9)))
+    return efforts
+
+
+@pytest.mark.parametrize('between', [
+    (DEACTIVATE, ACTIVATE), (DEACTIVATE, CLEAN_UP, CONFIGURE, ACTIVATE)])
+def test_activations_follow_each_other_without_a_step(managed, between):
+    arm = managed(**LIKE_USERS, start_from='automatic')
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    last = hold_until(arm, Q)[-1]
+    allowed = 0.01 * effort_rate_limits(np.array(LIMITS))  # in two cycles, or 10 ms
+    assert (allowed < 0.4 * np.abs(np.array(gravity(Q)) - gravity(ELSEWHERE))).all()
+    for positions in (ELSEWHERE, Q, ELSEWHERE):
+        for transition in between:
+            assert change(arm, transition)
+        arm.until(lambda: arm.node.policy is not None)
+        efforts = hold_until(arm, positions)
+        assert (steps([last, *efforts]) <= allowed).all()
+        last = efforts[-1]
+
+
+# ---- refused transitions ------------------------------------------------------------------------
+
+def test_an_invalid_parameter_is_refused_at_configuration_with_the_reason(capfd):
+    node = ManagedInverseDynamicsNode(parameter_overrides=[
+        Parameter('mode', value='fast'), Parameter('state_timeout', value=-1.0)])
+    try:
+        for said, name, better in (('state_timeout out of range', 'state_timeout', 0.1),
+                                   ("mode is 'fast'", 'mode', 'gravity_compensation')):
+            assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
+            line, = (line for line in capfd.readouterr().err.splitlines() if 'ERROR' in line)
+            assert 'configure: refused: ' in line and said in line
+            assert node.set_parameters([Parameter(name, value=better)])[0].successful
+        assert node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+    finally:
+        node.destroy_node()
+
+
+def test_another_robot_after_a_cleanup(managed):
+    arm = managed(joints=JOINTS, start_from='zero')
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    arm.answer(JOINTS, Q)
+    assert change(arm, DEACTIVATE)
+    assert change(arm, CLEAN_UP)
+    arm.node.set_parameters([Parameter('joints', value=[*JOINTS, 'grip'])])
+    assert change(arm, CONFIGURE)
+    arm.describe(ARM_WITH_GRIPPER)
+    assert change(arm, ACTIVATE)
+    names, q = [*JOINTS, 'grip'], [*Q, 0.02]
+    received(arm)
+    assert arm.answer([*names, 'thumb_joint'], [*q, 0.08]) == pytest.approx(
+        Robot.from_urdf(ARM_WITH_GRIPPER).gravity(q), abs=1e-12)
+
+
+def test_an_activation_without_a_robot_waits_for_it(managed):
+    arm = managed(joints=JOINTS)
+    assert change(arm, ACTIVATE)
+    arm.describe(ARM)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
+WITHOUT_LIMIT = robot(
+    '<link name="base"/>', link('upper'), joint('shoulder', 'base', 'upper', effort=0.0))
+
+
+@pytest.mark.parametrize('description, joints, said', [
+    ('<robot', JOINTS, 'robot_description'),
+    (WITHOUT_LIMIT, ['shoulder'], 'effort_limits'),
+])
+def test_an_activation_that_could_send_nothing_is_refused(
+        managed, capfd, description, joints, said):
+    arm = managed(joints=joints)
+    arm.describe(description)
+    arm.state(joints, Q[:len(joints)])
+    arm.settle()
+    capfd.readouterr()
+    assert not change(arm, ACTIVATE)
+    line, = (line for line in capfd.readouterr().err.splitlines() if 'activate: refused' in line)
+    assert said in line or 'XML' in line
+    assert state(arm) == INACTIVE
+    arm.describe(ARM)
+    arm.set_parameter('joints', JOINTS)
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
+def test_an_activation_beside_a_controller_of_other_joints_is_refused(managed, capfd):
+    arm = managed(joints=JOINTS, effort_controller='effort_controller')
+    controller = Controller(arm, 'effort_controller', joints=[*reversed(JOINTS)])
+    arm.describe(ARM)
+    arm.until(lambda: 'elbow, shoulder' in arm.told('effort_controller'))
+    assert not change(arm, ACTIVATE)
+    assert 'activate: refused' in capfd.readouterr().err
+    controller.parameters['joints'] = JOINTS
+    arm.until(lambda: not arm.told('effort_controller'))
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    controller.leave()
+
+
+def test_an_impossible_transition_is_refused_and_the_node_goes_on(managed):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    for impossible in (CONFIGURE, DEACTIVATE, 77):
+        assert not change(arm, impossible)
+    assert state(arm) == INACTIVE
+    assert change(arm, ACTIVATE)
+    assert not change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
+@pytest.mark.parametrize('transition', [DEACTIVATE, SHUT_DOWN])
+def test_a_defect_in_a_transition_ends_unconfigured_and_led_out(managed, monkeypatch, transition):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    moving(arm)
+    arm.efforts.clear()
+    send_last, calls = arm.node.send_last, []
+
+    def fails_at_first():
+        calls.append(1)
+        if len(calls) == 1:
+            raise RuntimeError('a defect')
+        send_last()
+
+    monkeypatch.setattr(arm.node, 'send_last', fails_at_first)
+    assert not change(arm, transition)
+    faded = received(arm)
+    assert len(faded) > 5
+    assert faded[-1] == pytest.approx(gravity(Q), abs=1e-12)
+    assert state(arm) == UNCONFIGURED
+    assert arm.node.policy is None
+    assert change(arm, CONFIGURE)
+
+
+# ---- enabled ------------------------------------------------------------------------------------
+
+def test_enable_counts_within_the_active_state_and_its_reply_names_the_other(managed):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    reply = arm.call(SetBool, 'enable', data=False)
+    assert reply.success and 'inactive' in reply.message
+    assert change(arm, ACTIVATE)
+    assert hold(arm, Q, 5) == []
+    reply = arm.call(SetBool, 'enable', data=True)
+    assert reply.success and 'inactive' not in reply.message
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    assert change(arm, DEACTIVATE)
+    assert 'inactive' in arm.call(SetBool, 'enable', data=True).message
+    assert hold(arm, Q, 5) == []
+
+
+# ---- the process --------------------------------------------------------------------------------
+
+def test_a_signal_while_active_fades_out_first():
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'ros2_rnea.node.managed_node', '--ros-args', '-r',
+         '__ns:=/managed', '-p', f'robot_description:={ARM!r}', '-p',
+         'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-p', 'blend_time:=0.0', '-p',
+         'effort_rate_limit:=.inf', '-p', 'position_limit_margin:=0.0', '-p',
+         'path_tolerance:=0.0'],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    peer = Node('managed_peer', namespace='/managed')
+    executor = SingleThreadedExecutor()
+    executor.add_node(peer)
+    try:
+        commands = []
+        peer.create_subscription(
+            Float64MultiArray, 'inverse_dynamics/commands',
+            lambda message: commands.append(list(message.data)), 100)
+        states = peer.create_publisher(JointState, 'joint_states', 10)
+        client = peer.create_client(ChangeState, 'inverse_dynamics/change_state')
+
+        def turn() -> None:
+            states.publish(JointState(name=JOINTS, position=Q, velocity=[0.0, 0.0]))
+            executor.spin_once(timeout_sec=0.01)
+
+        until(client.service_is_ready, turn)
+        for transition in (CONFIGURE, ACTIVATE):
+            assert not commands
+            future = client.call_async(
+                ChangeState.Request(transition=Transition(id=transition)))
+            until(future.done, turn)
+            assert future.result().success
+        until(lambda: commands, turn)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+        for _ in range(5):
+            executor.spin_once(timeout_sec=0.05)
+    finally:
+        process.kill()
+        executor.shutdown()
+        peer.destroy_node()
+    assert process.returncode == 0, errors
+    assert 'Traceback' not in errors
+    assert commands[-1] == pytest.approx(gravity(Q), abs=1e-12)
