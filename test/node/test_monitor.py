@@ -39,7 +39,8 @@ class Notices(dict):
 def policy(
         stale=(), limited=(), frames=(), limiting=(), gain=0.5, mode=Mode.FEEDFORWARD,
         in_gravity=False, time_constant=0.05, terms=Terms.FULL, lost=(), missing=(),
-        from_imu=False, imu_received=-inf, silent=(), deviations=None, friction=None):
+        from_imu=False, imu_received=-inf, silent=(), deviations=None, friction=None,
+        ignored=None):
     """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
     return SimpleNamespace(
         wrenches=SimpleNamespace(
@@ -54,7 +55,7 @@ def policy(
         measured_gravity=SimpleNamespace(received=imu_received),
         gravity=np.array([0.0, 0.12345, -9.8]),
         states=SimpleNamespace(silent_others=lambda now, longest: silent if (
-            now, longest) == (NOW, monitor.LONGEST_SILENCE) else None),
+            now, longest) == (NOW, monitor.LONGEST_SILENCE) else None, ignored=ignored or {}),
         mimic_deviations=lambda: deviations or {},
         friction_shares=lambda: friction or {})
 
@@ -81,6 +82,8 @@ def test_where_all_is_well_there_is_nothing_to_say():
     ({'lost': ('wrist', 'tool')}, 'wrench bias', ['tool, wrist', '~/zero_wrench']),
     ({'missing': ('velocities',)}, 'controller_state', ['velocities']),
     ({'silent': ('grip',)}, 'other joints', ['grip']),
+    ({'ignored': {'grip': "joint 'grip' is at 9, far outside", 'lid': "joint 'lid' is at 8"}},
+     'ignored joints', ["joint 'grip' is at 9", "joint 'lid' is at 8"]),
     ({'friction': {'elbow': 0.21, 'shoulder': 0.2}}, 'friction',
      ['21% at elbow', 'friction_from']),
     ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
