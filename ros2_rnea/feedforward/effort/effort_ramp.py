@@ -127,7 +127,8 @@ class EffortRamp:
 
     def adopt(self, older: EffortRamp) -> None:
         """Start from the efforts that an earlier object sent, for joints of the same names."""
-        self._held = {**older._held, **dict(zip(older.joints, older.sent.tolist()))}
+        sent = zip(older.joints, older.sent.tolist()) if older.has_start else ()
+        self._held = {**older._held, **dict(sent)}
         self.sent = np.array([self._held.get(name, 0.0) for name in self.joints])
         self.has_start = older.has_start and self._held.keys() >= {*self.joints}
         self.is_sending = older.is_sending
@@ -136,8 +137,13 @@ class EffortRamp:
         self._is_behind = older.is_sending  # until the wanted effort is known
 
     def start_at(self, effort: np.ndarray) -> None:
-        """Start from an effort, shape (joints,), as if it had been sent."""
-        self.sent = self._sent_before = np.array(effort)
+        """
+        Start from an effort, shape (joints,), as if it had been sent.
+
+        A joint to which an earlier object has sent an effort starts from that one.
+        """
+        self.sent = self._sent_before = np.array([
+            self._held.get(joint, value) for joint, value in zip(self.joints, effort.tolist())])
         self.has_start = True
 
     def forget(self) -> None:

@@ -192,6 +192,7 @@ def test_a_blend_does_not_wait_for_a_time_that_has_jumped_back():
 
 def test_a_successor_sets_out_from_what_was_sent_to_joints_of_the_same_names():
     older, newer = ramp(inf), ramp(joints=('b', 'c'))
+    older.start_at(np.zeros(2))
     sent(older, [4.0, -6.0], 1.0)
     newer.adopt(older)
     assert newer.is_sending
@@ -199,8 +200,22 @@ def test_a_successor_sets_out_from_what_was_sent_to_joints_of_the_same_names():
     assert sent(newer, [9.0, 9.0], 1.001)[0] == pytest.approx([-5.9, 0.1])
 
 
+def test_a_start_for_further_joints_leaves_those_that_were_sent_an_effort_where_they_are():
+    older, newer = ramp(inf, joints=('b',)), ramp()
+    older.start_at(np.zeros(1))
+    sent(older, [-6.0], 1.0)
+    newer.adopt(older)
+    assert not newer.has_start
+    newer.start_at(np.array([3.0, 0.0]))
+    assert newer.has_start and newer.sent.tolist() == [3.0, -6.0]
+    newer.forget()
+    newer.start_at(np.array([3.0, 0.0]))
+    assert newer.sent.tolist() == [3.0, 0.0]
+
+
 def test_a_joint_that_was_left_out_for_a_time_sets_out_from_what_it_holds():
     first, second, third = ramp(inf), ramp(joints=('b',)), ramp()
+    first.start_at(np.zeros(2))
     sent(first, [4.0, -6.0], 1.0)
     second.adopt(first)
     third.adopt(second)
