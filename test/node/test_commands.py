@@ -18,7 +18,7 @@ from math import nan
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from small_robots import ARM, ARM_WITH_GRIPPER, ROVER
+from small_robots import ARM, ARM_WITH_GRIPPER, BALANCED, ROVER
 from std_srvs.srv import SetBool
 
 pytestmark = pytest.mark.ros
@@ -144,7 +144,7 @@ def test_a_bad_state_is_refused_and_counted(bench, names, positions, velocities)
 def test_an_effort_beyond_the_limit_is_cut_to_the_limit_times_the_factor(bench):
     arm = bench(joints=JOINTS)
     arm.describe(ARM)
-    arm.answer(['shoulder', 'elbow'], [2.5, 0.0])  # an arm that cannot hold itself is not started
+    arm.answer(['shoulder', 'elbow'], BALANCED)  # an arm that cannot be held is not started
     assert arm.set_parameter('effort_limit_factor', 0.01).successful
     effort = arm.answer(['shoulder', 'elbow'], [2.5, 0.0])
     np.testing.assert_allclose(np.abs(effort), [0.4, 1.0])
