@@ -130,7 +130,7 @@ class Diagnostics:
         """Return the text of a notice; empty where its condition does not hold."""
         return self._notices.get(about, '')
 
-    def forget_robot(self) -> None:
+    def discard_robot(self) -> None:
         """Report nothing more about the robot that was in use, or that was refused."""
         self.robot, self.findings, self.payloads, self.compiling = 'none', (), (), ''
         for about in OF_ROBOT:

@@ -124,7 +124,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         self._is_active = False
         self._configuration.close()
         self._cycle_timers.final_fade(False)
-        self._diagnostics.forget_robot()
+        self._diagnostics.discard_robot()
         self._report_state()
 
     def _begin_to_send(self) -> None:
@@ -134,11 +134,12 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         :raises ArgumentError: where something has to be changed before efforts can be sent.  What
             only has not come yet, such as the robot description, is waited for instead.
         """
-        reasons = [*self._diagnostics.errors.values()]
-        if self.policy is None:
-            reasons += filter(None, [self._diagnostics.text('robot_description')])
+        reasons = self._diagnostics.errors
+        refusal = self._diagnostics.text('robot_description')
+        if refusal and self.policy is None:
+            reasons['robot_description'] = refusal
         if reasons:
-            raise ArgumentError('; '.join(reasons))
+            raise ArgumentError('; '.join(f'{about}: {text}' for about, text in reasons.items()))
         self._set_active(True)
         if self.policy is None:
             return
@@ -186,11 +187,11 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             ) -> SetBool.Response:
         response = super()._on_enable(request, response)
         if response.success and not self._is_active:
-            response.message = f'{self._state}; enabled counts while it is active'
+            response.message = f'{self._state}; enabled takes effect while it is active'
         return response
 
     def _on_parameters_to_set(self, changed: list[Parameter]) -> SetParametersResult:
-        """Forget the refused initial values of parameters that get others."""
+        """Discard the refused initial values of parameters that get others."""
         for parameter in changed:
             self._refused_values.pop(parameter.name, None)
         return SetParametersResult(successful=True)

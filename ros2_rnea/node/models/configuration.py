@@ -96,9 +96,9 @@ class Configuration:
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._ending = ExitStack()  # undoes what begin() does
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         """Begin with no robot, and with nothing that was requested for one."""
         self.has_begun = False
         self.policy: FeedforwardPolicy | None = None
@@ -171,7 +171,7 @@ class Configuration:
         self._ending.close()
         self._stop_polling()
         self._stop_deferred_apply()
-        self._forget()
+        self._reset()
 
     # ---- payloads -------------------------------------------------------------------------------
 
