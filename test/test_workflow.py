@@ -62,6 +62,15 @@ def test_colcon_lines_are_the_same_everywhere(line: str, place: str):
     assert line in text
 
 
+def test_the_real_controllers_are_demanded_where_they_are_installed():
+    text = commands('ros2_control')
+    for package in ('controller-manager', 'joint-trajectory-controller',
+                    'forward-command-controller', 'joint-state-broadcaster'):
+        assert f'ros-$ROS_DISTRO-{package}' in text
+    assert 'pytest test/ros2_control' in text
+    assert 'ROS2_RNEA_DEMANDS_ROS2_CONTROL: 1' in WORKFLOW.read_text(encoding='utf-8')
+
+
 def test_plain_python_job_runs_the_project_s_own_entry():
     assert commands('python').strip() == 'bash .ci/run'
 

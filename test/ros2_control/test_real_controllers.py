@@ -1,0 +1,186 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The node beside the real controller manager and controllers, with the ready configurations.
+
+The tests compare what the controllers command with the inverse dynamics of their reference, which
+does not depend on the hardware.  They are skipped where ros2_control is not installed, unless the
+environment variable ROS2_RNEA_DEMANDS_ROS2_CONTROL is set, as in CI.
+"""
+
+import os
+import re
+import signal
+
+import numpy as np
+import pytest
+import ros2_control_rig
+from ros2_control_rig import EFFORT, JOINTS, JTC, REST, Rig, START, STATES, trajectory
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
+if ros2_control_rig.REASON and not os.environ.get('ROS2_RNEA_DEMANDS_ROS2_CONTROL'):
+    pytest.skip(ros2_control_rig.REASON, allow_module_level=True)
+
+OTHER = np.array(START) + (0.6, 0.5, -0.4, 0.7, 0.5, -0.4, 0.6)
+# The description's damping is that of a simulation: by default the node leaves it out.
+ROBOT = Robot.from_urdf(re.sub('<dynamics [^>]*/>', '', ros2_control_rig.URDF.read_text()))
+PARTIAL = f'{JTC}: {{ros__parameters: {{allow_partial_joints_goal: true}}}}'
+SLOW = 'controller_manager: {ros__parameters: {update_rate: 500}}'
+
+
+def test_ros2_control_is_installed():
+    assert not ros2_control_rig.REASON
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts the controller manager with a ready configuration."""
+    rigs = []
+
+    def begin(*arguments):
+        rigs.append(Rig(tmp_path, *arguments))
+        return rigs[-1]
+    yield begin
+    for rig in rigs:
+        rig.close()
+
+
+def needed(states):
+    """Return the efforts that the references of a controller need."""
+    return ROBOT.inverse_dynamics(*(
+        np.array([getattr(state.reference, field) for state in states])
+        for field in ('positions', 'velocities', 'accelerations')))
+
+
+def commanded(states):
+    return np.array([state.output.effort for state in states])
+
+
+def is_moving(state):
+    return any(abs(velocity) > 1e-6 for velocity in state.reference.velocities)
+
+
+def held_error(rig):
+    """Return by how much the effort of the newest state is wrong at the reference [Nm]."""
+    newest = rig.states[-1:]
+    return np.abs(commanded(newest) - needed(newest)).max()
+
+
+@pytest.mark.parametrize('configuration', ['jtc_effort', 'jtc_position_effort'])
+def test_a_filled_goal_commands_the_inverse_dynamics_of_the_reference(start, configuration):
+    rig = start(configuration, SLOW)
+    rig.start_node(configuration)
+    filled = rig.fill(trajectory((0.0, START, REST, REST), (2.0, OTHER, REST, REST)))
+    rig.spawn(STATES, JTC)
+    rig.follow()
+    handle = rig.send(filled.trajectory)
+    if configuration == 'jtc_position_effort':
+        assert rig.succeeds(handle)
+    rig.until(lambda: list(rig.states[-1].reference.positions) == list(OTHER))
+    moving = [state for state in rig.states if is_moving(state)]
+    assert len(moving) > 100
+    if configuration == 'jtc_position_effort':  # with effort alone, the PID is in it
+        wrong = np.abs(commanded(moving) - needed(moving))
+        assert (wrong.max(axis=0) <= 1.01 * np.array(filled.report.interpolation_error)).all()
+        assert held_error(rig) < 1e-6
+
+
+def test_the_reference_is_what_the_node_computes_of_the_trajectory(start):
+    rig = start('jtc_position_effort', SLOW)
+    rig.spawn(STATES, JTC)
+    rig.follow()
+    middle = 0.5 * (OTHER + START)
+    goal = trajectory((0.0, START, REST, REST), (0.7, middle, 0.4 * (OTHER - START)),
+                      (1.5, OTHER, REST, REST), (2.2, START))
+    for point in goal.points:
+        point.effort = [0.0] * 7
+    assert rig.succeeds(rig.send(goal))
+    times = (0.0, 0.7, 1.5, 2.2)
+    ours = Trajectory(JOINTS, [Waypoint(time, *(
+        values for values in (point.positions, point.velocities, point.accelerations)
+        if len(values))) for time, point in zip(times, goal.points)])
+    moving = [state for state in rig.states if is_moving(state)]
+    assert len(moving) > 100
+    for state in moving:
+        at, reference = state.reference.time_from_start, state.reference
+        theirs = (reference.positions, reference.velocities, reference.accelerations)
+        np.testing.assert_allclose(
+            ours.at((1_000_000_000 * at.sec + at.nanosec) / 1e9), theirs, atol=1e-9)
+
+
+def test_joints_that_a_goal_omits_keep_the_effort_that_holds_them(start):
+    rig = start('jtc_position_effort', SLOW + '\n' + PARTIAL)
+    rig.start_node('jtc_position_effort')
+    rig.spawn(STATES, JTC)
+    rig.follow()
+    goal = rig.fill(trajectory((0.0, START, REST, REST), (0.5, START, REST, REST)))
+    assert rig.succeeds(rig.send(goal.trajectory))
+    partial = rig.fill(trajectory(
+        (0.0, START[:2], REST[:2], REST[:2]), (1.0, OTHER[:2], REST[:2], REST[:2]),
+        joints=JOINTS[:2]))
+    assert 'joint3' in partial.message
+    assert sorted(partial.trajectory.joint_names) == JOINTS
+    count = len(rig.states)
+    assert rig.succeeds(rig.send(partial.trajectory))
+    wrong = np.abs(commanded(rig.states[count:]) - needed(rig.states[count:]))
+    assert wrong.max() <= 1.01 * max(partial.report.tolerance)
+    assert held_error(rig) < 1e-6
+
+
+def test_the_effort_is_replaced_after_a_cancel_and_a_goal_that_follows_is_not_disturbed(
+        start, tmp_path):
+    file = tmp_path / 'node.yaml'
+    file.write_text(
+        (ros2_control_rig.ROOT / 'config' / 'jtc_position_effort.yaml').read_text()
+        + '    hold_after_goal: true\n')
+    rig = start('jtc_position_effort', SLOW)
+    rig.start_node('jtc_position_effort', params_file=str(file))
+    rig.spawn(STATES, JTC)
+    rig.follow()
+    rig.until(lambda: held_error(rig) < 1e-6)  # after the activation
+    there = rig.fill(trajectory((0.0, START, REST, REST), (1.0, OTHER, REST, REST)))
+    assert rig.succeeds(rig.send(there.trajectory))
+    back = rig.fill(trajectory((0.0, OTHER, REST, REST), (2.0, START, REST, REST)))
+    handle = rig.send(back.trajectory)
+    rig.until(lambda: abs(rig.states[-1].reference.positions[1] - OTHER[1]) > 0.2)
+    rig.cancel(handle)
+    rig.until(lambda: not is_moving(rig.states[-1]) and held_error(rig) < 1e-6)
+    handle = rig.send(rig.fill(trajectory((1.5, OTHER, REST, REST))).trajectory)
+    count = len(rig.states)
+    rig.until(lambda: len(rig.states) > count + 200)
+    rig.cancel(handle)
+    goal = trajectory((1.0, START, REST, REST))
+    assert rig.succeeds(rig.send(goal))
+    assert list(rig.states[-1].reference.positions) == pytest.approx(START)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_a_node_that_is_started_again_goes_on_from_the_last_command(start, number):
+    rig = start('forward_command', SLOW)
+    node = rig.start_node('forward_command')
+    commands = []
+    rig.peer.create_subscription(
+        Float64MultiArray, f'{EFFORT}/commands', commands.append, 1000)
+    rig.spawn(STATES, EFFORT)
+    rig.joint_states()
+    rig.until(lambda: len(commands) > 500 and np.abs(commands[-1].data).max() > 5.0)
+    rig.end(node, number)
+    last = np.array(commands[-1].data)
+    del commands[:]
+    rig.start_node('forward_command')
+    rig.until(lambda: commands)
+    assert np.abs(commands[0].data - last).max() < 2.0
