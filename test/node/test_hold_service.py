@@ -140,6 +140,7 @@ def test_where_the_commanded_effort_has_feedback_in_it_nothing_is_blended(beside
 @pytest.mark.parametrize('change, said', [
     (lambda held: held.goals.on_status({b'goal': GoalState.EXECUTING}), 'executes a goal'),
     (lambda held: setattr(held, 'speed', 0.5), 'moves'),
+    (lambda held: held.arm.set_parameter('enabled', False), 'disabled or inactive'),
     (lambda held: setattr(held.goals, 'is_available', False), 'not available'),
     (lambda held: setattr(held, 'efforts', None), 'commands no efforts'),
     (lambda held: setattr(held, 'joints', [*JOINTS, 'grip']), "'grip', whose effort is not known"),

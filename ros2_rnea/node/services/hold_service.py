@@ -167,6 +167,8 @@ class HoldService(BackgroundServices):
     def _refusal(self, policy: FeedforwardPolicy) -> str:
         """Return why no trajectory may be sent to hold the pose; empty where it may."""
         state, now = policy.motion.controller, self._now()
+        if not policy.settings.enabled:
+            return 'the node is disabled or inactive: it sends no efforts, also not in a goal'
         if self._goals is None:
             return f'no controller is named in the parameter {CONTROLLER}'
         name = self._goals.controller
