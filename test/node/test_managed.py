@@ -14,6 +14,7 @@
 """The managed node: its states, over DDS as a lifecycle manager sees them."""
 
 from functools import partial
+import os
 import signal
 import subprocess
 import sys
@@ -367,14 +368,15 @@ def test_enable_counts_within_the_active_state_and_its_reply_names_the_other(man
 # ---- the process --------------------------------------------------------------------------------
 
 def test_a_signal_while_active_fades_out_first():
+    namespace = f'/managed_{os.getpid()}'  # another run may use the same domain
     process = subprocess.Popen(
         [sys.executable, '-m', 'ros2_rnea.node.managed_node', '--ros-args', '-r',
-         '__ns:=/managed', '-p', f'robot_description:={ARM!r}', '-p',
+         f'__ns:={namespace}', '-p', f'robot_description:={ARM!r}', '-p',
          'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-p', 'blend_time:=0.0', '-p',
          'effort_rate_limit:=.inf', '-p', 'position_limit_margin:=0.0', '-p',
          'path_tolerance:=0.0'],
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    peer = Node('managed_peer', namespace='/managed')
+    peer = Node('managed_peer', namespace=namespace)
     executor = SingleThreadedExecutor()
     executor.add_node(peer)
     try:
