@@ -171,7 +171,11 @@ class FeedforwardPolicy:
         self._ramp.set_rate_limits(effort_rate_limits(self._allowed, settings.effort_rate_limit))
         self._compensation.limits = share_of(self._allowed, settings.wrench_effort_share)
         self._compensation.fade_time = settings.wrench_fade_time
-        self._start = StartRule(settings.start_from, settings.arm, self.controlled)
+        self._command_scale = np.array([
+            settings.command_scale.get(name, 1.0) for name in self.controlled])
+        self._start = StartRule(
+            settings.start_from, settings.arm, self.controlled, self._command_scale,
+            settings.lacking_terms)
         self._limiter = EffortLimiter(
             self._allowed,
             settings.beyond_limits,
@@ -180,8 +184,6 @@ class FeedforwardPolicy:
             self._ramp)
         self._guiding.use(settings)
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
-        scales = [settings.command_scale.get(name, 1.0) for name in self.controlled]
-        self._command_scale = np.array(scales) if settings.command_scale else None
 
     # ---- changes at run time --------------------------------------------------------------------
 
@@ -202,6 +204,8 @@ class FeedforwardPolicy:
         self.check_change(settings)
         wrenches, gravity, from_imu = (
             self.wrenches, self.measured_gravity, self.settings.gravity_from_imu)
+        if settings.dead_man_button != self.settings.dead_man_button:
+            self._pressed = -inf
         self._use(settings)
         self.wrenches.adopt(wrenches)
         if from_imu and settings.gravity_from_imu:
@@ -215,14 +219,14 @@ class FeedforwardPolicy:
 
         :raises ArgumentError: where one does not fit the robot.
         :raises UnsafeChangeError: where efforts are being sent, and with these settings none could
-            be, or less than what holds a joint where it is, or in another unit.
+            be, or less than what holds a joint where it is.
         """
         check_settings(self.robot, settings)
+        if settings.command_scale != self.settings.command_scale:
+            raise ArgumentError(
+                'command_scale cannot change at run time, because the command that a drive holds '
+                'would count in another unit; restart the node')
         if self._ramp.is_sending:
-            if settings.command_scale != self.settings.command_scale:
-                raise UnsafeChangeError(
-                    'command_scale cannot change while efforts are sent, because the command of '
-                    'a drive would jump; call ~/enable with false first')
             self._check_can_hold(settings, self.overload())
 
     def check_overload(self, before: Mapping[str, float]) -> None:
@@ -321,7 +325,8 @@ class FeedforwardPolicy:
             self.measured_gravity.adopt(previous.measured_gravity)
             self._use_measured_gravity()
         self.evidence = previous.evidence
-        self._pressed = previous._pressed
+        if previous.settings.dead_man_button == self.settings.dead_man_button:
+            self._pressed = previous._pressed
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
         self._cut_short = previous._cut_short
@@ -434,9 +439,9 @@ class FeedforwardPolicy:
 
     def _is_released(self, now: Instant) -> bool:
         """Return whether there is a dead-man switch that is not pressed at present."""
-        age = now.steady - self._pressed
-        return (self.settings.dead_man_button >= 0
-                and not 0.0 <= age <= self.settings.dead_man_timeout)
+        if not 0.0 <= now.steady - self._pressed <= self.settings.dead_man_timeout:
+            self._pressed = -inf  # also where the time has jumped back or the timeout grows later
+        return self.settings.dead_man_button >= 0 and self._pressed == -inf
 
     def _use_measured_gravity(self) -> None:
         """Use the measured gravity for all efforts from now on."""
@@ -548,8 +553,8 @@ class FeedforwardPolicy:
         return measured - (total - sum(getattr(of_model, name) for name in lacking))
 
     def in_drive_units(self, effort: np.ndarray) -> np.ndarray:
-        """Return an effort as it is commanded, times ``command_scale``; shape (joints,)."""
-        return effort if self._command_scale is None else effort * self._command_scale
+        """Return an effort times ``command_scale``, as it is commanded; a new array (joints,)."""
+        return effort * self._command_scale
 
     def joints_limiting_wrenches(self) -> tuple[str, ...]:
         """Return the joints whose share of the effort limit reduced the wrenches last."""
@@ -592,9 +597,11 @@ class FeedforwardPolicy:
         return deviations
 
     def _decide(self, now: Instant) -> Decision:
+        self._guiding_effort = None
+        is_released = self._is_released(now)
         if not self.settings.enabled:
             return Decision(Status.DISABLED)
-        if self._is_released(now):
+        if is_released:
             return Decision(Status.RELEASED, detail=(
                 f'button {self.settings.dead_man_button} of the topic joy has to be pressed'))
         if self._defects:
@@ -609,7 +616,6 @@ class FeedforwardPolicy:
             reason = self._try_to_start()
             if reason:
                 return Decision(Status.UNKNOWN_START, detail=reason)
-        self._guiding_effort = None
         if self._gravity_only:
             return self._while_guided(now)
         if self._feedback is not None:
@@ -622,10 +628,10 @@ class FeedforwardPolicy:
         """Return the decision for gravity at the measured state, with what helps to guide."""
         self._guiding_effort = self._guiding.effort(self._measured)
         detail = ''
-        if self._guiding.needs_velocities:
-            without = self.states.without_velocity()
-            if without:
-                detail = f'no damping nor friction assistance without the velocity of {without[0]}'
+        unknown = self._guiding.helped_by_velocity.intersection(self.states.without_velocity())
+        if unknown:
+            detail = ('no damping nor friction assistance of ' + ', '.join(sorted(unknown))
+                      + ', whose velocity is not in joint_states')
         return self._effort(self._motions.at_rest(self._singles), Status.GRAVITY, now, detail)
 
     def _stored(self, decision: Decision) -> Decision:
@@ -635,7 +641,7 @@ class FeedforwardPolicy:
             self._ramp.pause()
             self.motion.leads_back = False
             self._final_fade.end()
-            is_over = decision.status in (Status.DISABLED, Status.RELEASED)
+            is_over = decision.status is Status.DISABLED
             if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
                 self._ramp.forget()  # it may be another effort when the node is enabled again
         return decision
@@ -774,7 +780,7 @@ class FeedforwardPolicy:
         self._last_motion = motion
         tau = self._law.effort(motion, self._tau)[self._motions.controlled]
         if self._guiding_effort is not None:
-            tau = tau + self._guiding_effort
+            tau = self._with_guiding(tau, self._guiding_effort)
         is_start = self._final_fade.is_active or not self._ramp.is_sending
         if is_start and np.isfinite(tau).all():
             overload = {} if self._ramp.is_sending else overloads(
@@ -784,6 +790,17 @@ class FeedforwardPolicy:
             self._final_fade.cancel()
             self._ramp.blend(self.settings.blend_time)
         return self._sent(tau, status, now, detail=detail)
+
+    def _with_guiding(self, tau: np.ndarray, guiding: np.ndarray) -> np.ndarray:
+        """
+        Return an effort with what helps to guide, as far as the limit of each joint leaves room.
+
+        Otherwise, with ``BeyondLimits.SCALE``, an end stop would take gravity from other joints.
+        """
+        limits = np.maximum(self._allowed, np.abs(tau))
+        with_guiding = np.clip(tau + guiding, -limits, limits)
+        self._guiding_effort = with_guiding - tau
+        return with_guiding
 
     def _compensated_wrenches(
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:

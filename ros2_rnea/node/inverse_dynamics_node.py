@@ -249,11 +249,12 @@ class InverseDynamicsNode(Node):
     def _send(self, policy: FeedforwardPolicy, effort: np.ndarray) -> None:
         """Publish an effort; as a command only to known receivers, who hold it from then on."""
         publishers = self._effort_publishers
-        is_command = publishers.has_commands and bool(self._receivers.present)
-        command = policy.in_drive_units(effort) if is_command else None
+        command = None
+        if publishers.has_commands and self._receivers.present:
+            command = policy.in_drive_units(effort)
         publishers.send(effort, self._state_stamp, command)
-        if is_command:
-            self._receivers.record(policy.controlled, effort)
+        if command is not None:
+            self._receivers.record(policy.controlled, command)
 
     def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:
         terms = policy.terms(decision)

@@ -59,7 +59,8 @@ PER_JOINT = {
         'a finite number, 0 or more'),
     COMMAND_SCALE: (
         'What one Nm (or N) of joint {!r} is on ~/commands in the unit of its drive, such as '
-        'amperes; negative for a drive that turns the other way.',
+        'amperes; negative for a drive that turns the other way. It counts from the start of the '
+        'node.',
         'a finite number other than 0'),
     ASSUMED: (
         'Assumed position of joint {!r} while it is not measured [rad or m].',

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.effort.joint_bounds import reduced_range
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.feedforward.state.joint_index_map import joint_body
@@ -40,6 +40,7 @@ class Guiding:
     :param robot: the model, whose friction is assisted.
     :param joints: the controlled joints.
     :param controlled: their indices in the robot's vectors.
+    :ivar helped_by_velocity: the joints whose measured velocity is needed.
     """
 
     def __init__(
@@ -62,7 +63,10 @@ class Guiding:
         self._assistance = settings.friction_assistance
         self._deadband = settings.friction_assistance_deadband
         self._has_stops = bool(self._stiffness.any())
-        self.needs_velocities = bool(self._damping.any() or self._assistance)
+        self._needs_velocities = bool(self._damping.any() or self._assistance)
+        self.helped_by_velocity = frozenset(
+            name for name, damping in zip(self._joints, self._damping)
+            if damping or self._assistance)
 
     def _of_joints(self, values: Mapping[str, float]) -> np.ndarray:
         return np.array([values.get(name, 0.0) for name in self._joints])
@@ -74,7 +78,7 @@ class Guiding:
         :param measured: positions and velocities of the joints, shape (2, joints).
         :return: shape (joints,) [Nm or N].
         """
-        if not (self.needs_velocities or self._has_stops):
+        if not (self._needs_velocities or self._has_stops):
             return None
         q, qd = measured
         effort = -self._damping * qd
@@ -94,7 +98,7 @@ class Guiding:
 
 def check_guiding(robot: Robot, settings: Settings) -> None:
     """
-    Check that joints can have the damping and the end stops that are set for them.
+    Check that joints can have the damping, end stops and scales that are set for them.
 
     :raises ArgumentError: naming the first one that cannot.
     """
@@ -104,6 +108,11 @@ def check_guiding(robot: Robot, settings: Settings) -> None:
                 raise ArgumentError(
                     f'{family}.{name}: joint {name!r} is {joint_body(robot, name).type.label}; '
                     'only a joint of one coordinate can have it')
+    for name in settings.command_scale:
+        if name not in robot.tree.joints:  # a drive would get Nm in place of its own unit
+            raise ArgumentError(
+                f'command_scale.{name}: {robot.name!r} has no joint {name!r} with an effort of '
+                f'its own{did_you_mean(name, robot.tree.joints)}')
     for name in settings.end_stop_stiffness:
         if name in robot.tree.joints:
             limits = joint_body(robot, name).limits

@@ -48,8 +48,8 @@ class Evidence(NamedTuple):
     """
     What is known outside the measured state about the effort that the actuators hold.
 
-    :ivar last_command: the last effort sent to this receiver, by joint [Nm or N]; it may come from
-        an earlier process of this node.
+    :ivar last_command: the last command to this receiver, by joint, in the unit of its drive; it
+        may come from an earlier process of this node.
     """
 
     receiver: Receiver = Receiver.NONE
@@ -79,9 +79,16 @@ class StartRule:
     :param start_from: what to start from.
     :param arm: the controlled arm.
     :param joints: the controlled joints.
+    :param command_scale: what one Nm (or N) is in the unit of their drives, shape (joints,).
+    :param measured_lacks: the terms that the measured effort lacks; None: it is no effort.
     """
 
-    def __init__(self, start_from: StartFrom, arm: Arm, joints: Sequence[str]) -> None:
+    def __init__(
+            self, start_from: StartFrom, arm: Arm, joints: Sequence[str],
+            command_scale: np.ndarray | float = 1.0,
+            measured_lacks: Sequence[str] | None = ()) -> None:
+        self._command_scale = command_scale
+        self._measured_lacks = measured_lacks
         self._start_from = start_from
         self._arm = arm
         self._joints = tuple(joints)
@@ -126,7 +133,7 @@ class StartRule:
         last = [evidence.last_command.get(joint, np.nan) for joint in self._joints]
         if not np.isfinite(last).all():
             return Start(None, 'no last command of all joints is recorded')
-        return Start(np.array(last), 'the last command before')
+        return Start(np.array(last) / self._command_scale, 'the last command before')
 
     def _from_measured(
             self, velocities: np.ndarray, measured: np.ndarray,
@@ -136,6 +143,9 @@ class StartRule:
 
         The rest may be friction or a controller's feedback, which end with the first command.
         """
+        if self._measured_lacks is None or 'gravity' in self._measured_lacks:
+            return Start(None, 'the efforts in joint_states are not the whole efforts, as '
+                               'measured_lacks or arm says')
         for values, lack in ((measured, 'joint_states have no effort'),
                              (velocities, 'joint_states have no velocity')):
             unknown = ~np.isfinite(values)

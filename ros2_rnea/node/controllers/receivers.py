@@ -124,7 +124,8 @@ class Receivers:
         """
         Record a command that was sent to the present receivers.
 
-        :param effort: shape (joints,) [Nm or N]; the array is kept and must not change.
+        :param effort: shape (joints,), in the units of the drives; the array is kept and must not
+            change.
         """
         if self._served != self.present or self._joints != joints:
             self._served = self._holding = self.present

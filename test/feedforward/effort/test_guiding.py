@@ -13,6 +13,7 @@
 # limitations under the License.
 """What is added to gravity while an arm is guided by hand, and the dead-man switch."""
 
+from dataclasses import replace
 from math import inf
 
 from hypothesis import given, strategies as st
@@ -22,9 +23,18 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.guiding import Guiding
+from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Arm, LARGEST_ASSISTANCE, Mode, Settings
+from ros2_rnea.feedforward.settings import (
+    Arm,
+    BeyondLimits,
+    LARGEST_ASSISTANCE,
+    Mode,
+    OnStop,
+    Settings,
+    StartFrom,
+)
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from small_robots import ARM
 from unchecked import UNCHECKED
@@ -160,7 +170,7 @@ def test_without_a_velocity_the_status_says_that_there_is_no_damping():
     measure(arm, at(0.0), qd=())
     decision = arm.decide(at(0.0))
     assert decision.status is Status.GRAVITY and decision.effort is not None
-    assert 'without the velocity of elbow' in decision.detail
+    assert 'no damping nor friction assistance of shoulder, whose velocity' in decision.detail
 
 
 # ---- the unit of the drives -----------------------------------------------------------------
@@ -172,17 +182,59 @@ def test_a_command_is_in_the_units_of_the_drives():
     assert policy().in_drive_units(np.array([2.0, 3.0])).tolist() == [2.0, 3.0]
 
 
-def test_the_scale_does_not_change_while_efforts_are_sent():
-    arm = policy()
-    scaled = Settings(joints=JOINTS, command_scale={'elbow': 2.0}, **AT_ONCE)
-    measure(arm, at(0.0))
-    arm.decide(at(0.0))
-    with pytest.raises(ArgumentError, match='command_scale cannot change while'):
-        arm.change_settings(scaled)
+@pytest.mark.parametrize('enabled', [True, False])
+def test_the_scale_never_changes_at_run_time(enabled):
+    """What a drive holds would count in another unit, also after a pause."""
+    arm = policy(enabled=enabled)
+    with pytest.raises(ArgumentError, match='command_scale cannot change at run time'):
+        arm.change_settings(Settings(joints=JOINTS, command_scale={'elbow': 2.0}, **AT_ONCE))
     assert arm.in_drive_units(np.ones(2)).tolist() == [1.0, 1.0]
-    arm = policy(enabled=False)
-    arm.change_settings(scaled)
-    assert arm.in_drive_units(np.ones(2)).tolist() == [2.0, 1.0]
+
+
+def test_a_scale_for_a_joint_that_does_not_exist_is_refused():
+    with pytest.raises(ArgumentError, match="command_scale.elbo: .*did you mean 'elbow'"):
+        policy(command_scale={'elbo': 2.0})
+
+
+def test_after_a_restart_the_first_command_is_the_one_that_the_drive_holds():
+    """The record of commands is in the units of the drives, whatever the scale was then."""
+    arm = policy(command_scale={'shoulder': -0.5}, blend_time=1.0)
+    held = {'elbow': 1.5, 'shoulder': -2.0}
+    arm.evidence = Evidence(Receiver.SAME, held)
+    measure(arm, at(0.0))
+    first = arm.in_drive_units(arm.decide(at(0.0)).effort)
+    assert first == pytest.approx(list(held.values()), rel=1e-12)
+
+
+@pytest.mark.parametrize('lacks', [('all',), ('gravity',)])
+def test_no_start_is_taken_from_what_is_measured_if_that_is_no_effort(lacks):
+    arm = policy(measured_lacks=lacks)
+    arm.evidence = Evidence(Receiver.UNKNOWN)
+    arm.take_joint_state(MeasuredJoints(JOINTS, (0.3, -0.2), (0.0, 0.0), (-1.0, -0.5)), at(0.0))
+    decision = arm.decide(at(0.0))
+    assert decision.status is Status.UNKNOWN_START and 'measured_lacks' in decision.detail
+
+
+def test_what_helps_one_joint_takes_no_gravity_from_another():
+    stops = {'end_stop_stiffness': {'shoulder': 2e4}, 'position_limit_margin': 3.0}
+    arm = policy(**stops, beyond_limits=BeyondLimits.SCALE)
+    measure(arm, at(0.0))
+    plain = policy(beyond_limits=BeyondLimits.SCALE)
+    measure(plain, at(0.0))
+    decision, gravity = arm.decide(at(0.0)), plain.decide(at(0.0)).effort
+    assert decision.effort == pytest.approx([gravity[0], 100.0], rel=1e-12)
+    assert arm.terms(decision).total == pytest.approx(decision.effort, rel=1e-12)
+
+
+def test_the_terms_of_a_final_fade_have_nothing_of_it():
+    arm = policy(guiding_damping={'shoulder': 3.0}, blend_time=0.5)
+    measure(arm, at(0.0), qd=(0.5, -1.0))
+    arm.decide(at(0.0))
+    arm.change_settings(Settings(joints=JOINTS, enabled=False, mode=Mode.GRAVITY_COMPENSATION,
+                                 guiding_damping={'shoulder': 3.0}, **AT_ONCE))
+    decision = arm.decide(at(0.01))
+    assert decision.status is Status.STOPPING
+    assert arm.terms(decision).feedback.tolist() == [0.0, 0.0]
 
 
 # ---- the dead-man switch ------------------------------------------------------------------------
@@ -206,6 +258,43 @@ def test_efforts_are_sent_only_while_the_button_is_pressed():
     assert last is Status.RELEASED
     assert decided(arm, 1.2, (0, 1)) is Status.GRAVITY
     assert decided(arm, 1.21, (0, 0)) is Status.STOPPING
+
+
+def test_a_press_does_not_count_again_once_it_is_over():
+    """A later timeout or an earlier time must not bring it back."""
+    arm = policy(dead_man_button=0, dead_man_timeout=0.1)
+    assert decided(arm, 5.0, (1,)) is Status.GRAVITY
+    for step in range(40):
+        last = decided(arm, 5.2 + 0.01 * step)
+    assert last is Status.RELEASED
+    arm.change_settings(replace(arm.settings, dead_man_timeout=9.0))
+    assert decided(arm, 5.7) is Status.RELEASED
+    assert decided(arm, 5.8, (1,)) is Status.GRAVITY
+    for now in (1.0, 5.8):
+        assert decided(arm, now) is not Status.GRAVITY
+
+
+def test_a_press_of_another_button_does_not_count():
+    arm = policy(dead_man_button=0)
+    assert decided(arm, 0.0, (1, 0)) is Status.GRAVITY
+    arm.change_settings(replace(arm.settings, dead_man_button=1))
+    assert decided(arm, 0.01) is not Status.GRAVITY
+
+
+@pytest.mark.parametrize('start_from', StartFrom)
+def test_pressed_again_it_continues_from_what_is_held(start_from):
+    arm = policy(dead_man_button=0, start_from=start_from, on_stop=OnStop.ZERO, blend_time=0.5,
+                 state_timeout=0.1)
+    arm.evidence = Evidence(Receiver.SAME, dict.fromkeys(JOINTS, 0.0))
+    arm.take_joint_state(MeasuredJoints(JOINTS, (0.3, -0.2), (0.0, 0.0), (0.0, 0.0)), at(0.0))
+    for step in range(100):
+        decided(arm, 0.01 * step, (1,))
+    for step in range(100):
+        last = decided(arm, 1.0 + 0.01 * step, (0,))
+    assert last is Status.RELEASED
+    measure(arm, at(2.0))
+    arm.take_buttons((1,), at(2.0))
+    assert arm.decide(at(2.0)).effort.tolist() == [0.0, 0.0]
 
 
 def test_a_button_that_does_not_exist_is_named():
