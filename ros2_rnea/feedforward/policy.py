@@ -309,21 +309,26 @@ class FeedforwardPolicy:
             settings' ``blend_time``.
         :raises UnsafeChangeError: where the previous policy is sending efforts, and this one could
             send none, or less than what holds a joint where it is.  Then the previous one has to
-            go on, so that a robot which cannot be driven does not decide what is held.
+            go on, so that a robot which cannot be driven does not decide what is held.  It does
+            so with its own gravity, also where both policies have the same robot.
         """
         self.states.adopt(previous.states)
+        same_root = previous.robot.tree.root == self.robot.tree.root
+        if previous.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
+            self.measured_gravity.adopt(previous.measured_gravity)
+            self._use_measured_gravity()
         if previous.is_sending:
-            self._check_can_hold(self.settings, previous.overload())
+            try:
+                self._check_can_hold(self.settings, previous.overload())
+            except UnsafeChangeError:
+                previous.robot.set_gravity(previous.gravity)  # both may have the same robot
+                raise
         if previous.controlled == self.controlled:
             self.motion.adopt(previous.motion)
             self.motion.leads_back = (
                 previous.motion.leads_back and self._feedback is not None)
             self._last_status = previous._last_status
         self.wrenches.adopt(previous.wrenches)
-        same_root = previous.robot.tree.root == self.robot.tree.root
-        if previous.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
-            self.measured_gravity.adopt(previous.measured_gravity)
-            self._use_measured_gravity()
         self.evidence = previous.evidence
         if previous.settings.dead_man_button == self.settings.dead_man_button:
             self._pressed = previous._pressed

@@ -828,6 +828,38 @@ def test_a_robot_that_could_not_be_driven_takes_nothing_over_from_one_that_is_se
     assert succeeded_by(policy, other).decide(at(0.13)).effort is None
 
 
+@pytest.mark.parametrize('limits', [{'shoulder': 0.5}, {'no joint': 1.0}])
+def test_after_a_refusal_the_same_robot_has_its_former_gravity_again(limits):
+    policy = measured(AdjustableRobot.of(ARM_ROBOT))
+    before = decided(policy, Status.NO_TRAJECTORY).effort
+    with pytest.raises(UnsafeChangeError):
+        succeeded_by(
+            policy, policy.robot, JOINTS[::-1], gravity=(9.81, 0.0, 0.0), effort_limits=limits)
+    near(decided(policy, Status.NO_TRAJECTORY).effort, before)
+    near(policy.robot.gravity(MEASURED[::-1])[::-1], before)
+
+
+ACROSS = (0.0, -9.81, 0.0)  # along the axes of the joints, which then need no effort
+
+
+@pytest.mark.parametrize('of_settings, of_imu, is_held', [
+    ((0.0, 0.0, -9.81), ACROSS, True), (ACROSS, (0.0, 0.0, -9.81), False)])
+def test_whether_an_arm_is_held_by_another_policy_is_judged_by_the_measured_gravity(
+        of_settings, of_imu, is_held):
+    settings = {'gravity': of_settings, 'gravity_from_imu': True, 'gravity_time_constant': 0.0}
+    policy = measured(**settings)
+    policy.take_imu('base', [-number for number in of_imu], at(0.0))
+    sent = decided(policy, Status.NO_TRAJECTORY).effort
+    near(sent, in_order(gravity=of_imu))
+    weak = {**settings, 'effort_limits': {'shoulder': 0.5, 'elbow': 0.3}}
+    if is_held:
+        near(decided(succeeded_by(policy, **weak), Status.NO_TRAJECTORY).effort, sent)
+    else:
+        with pytest.raises(UnsafeChangeError, match='shoulder needs'):
+            succeeded_by(policy, **weak)
+    near(decided(policy, Status.NO_TRAJECTORY).effort, sent)
+
+
 def test_a_robot_with_a_joint_whose_position_is_unknown_waits_until_it_is_known():
     policy = measured()
     policy.decide(at(0.0))
