@@ -127,6 +127,7 @@ class InverseDynamicsNode(Node):
         for error in self._refused_values.values():
             raise error
         self._configuration.begin()
+        self._controllers.begin()
 
     def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """
@@ -312,7 +313,8 @@ class InverseDynamicsNode(Node):
     def _poll(self) -> None:
         self._terms_publisher.poll()
         self._inputs.poll()
-        self._controllers.poll()
+        if self._configuration.has_begun:
+            self._controllers.poll()
         self._poll_receivers()
         monitor.check_publishers(
             self, self._inputs.subscriptions['joint_states'], self._diagnostics)

@@ -25,6 +25,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import LEVELS, sentence
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
 from std_msgs.msg import String
@@ -46,11 +47,17 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     def __init__(self, **arguments: Any) -> None:
         self._is_active = False
         self._description: String | None = None  # the last one that was received
+        self._offered: dict[str, Any] = {}  # values of parameters; another callback may refuse
         InverseDynamicsNode.__init__(self, **arguments)
         self._report_state()
 
     def prepare(self) -> None:
-        """Begin with the first transition, in which invalid parameters are refused, too."""
+        """
+        Begin with the first transition, in which invalid parameters are refused, too.
+
+        :raises ArgumentError: where a parameter that can only be set at the start is invalid.
+        """
+        parameters.check_fixed(self, self._refused_values)
         self.add_on_set_parameters_callback(self._on_parameters_to_set)
         LifecycleNodeMixin.__init__(self)
         service = self._service_change_state
@@ -114,8 +121,11 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         return TransitionCallbackReturn.SUCCESS
 
     def _load(self) -> None:
+        self._refused_values = {
+            name: error for name, error in self._refused_values.items() if not self._has_set(name)}
         self.begin()
-        if self._description is not None:
+        is_set = self._has_set('robot_description') and self._offered['robot_description']
+        if self._description is not None and not is_set:
             super()._on_description(self._description)
         self.configure_process()
         self._report_state()
@@ -175,6 +185,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
 
     def _on_description(self, message: String) -> None:
         self._description = message
+        self._offered.pop('robot_description', None)  # since the topic is newer
         if self._configuration.has_begun:
             super()._on_description(message)
 
@@ -191,10 +202,18 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         return response
 
     def _on_parameters_to_set(self, changed: list[Parameter]) -> SetParametersResult:
-        """Discard the refused initial values of parameters that get others."""
-        for parameter in changed:
-            self._refused_values.pop(parameter.name, None)
+        """Check parameters while no configuration does; remember which ones were set."""
+        if not self._configuration.has_begun:
+            try:
+                self._controllers.check_names(parameters.check_each(changed))
+            except RneaError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+        self._offered.update((parameter.name, parameter.value) for parameter in changed)
         return SetParametersResult(successful=True)
+
+    def _has_set(self, name: str) -> bool:
+        """Tell whether a parameter has been set since the start, and no callback refused it."""
+        return name in self._offered and self._offered[name] == self.get_parameter(name).value
 
     def _refusing_impossible(self, change_state: Callable) -> Callable:
         """

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf
 from typing import Any, NamedTuple
@@ -434,6 +434,30 @@ def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:
                     additional_constraints=constraint,
                     dynamic_typing=True))
                 yield
+
+
+def check_fixed(node: Node, refused: Mapping[str, ArgumentError]) -> None:
+    """
+    Check the parameters that cannot be set while the node runs.
+
+    :param refused: what :func:`declare` returned.
+    :raises ArgumentError: naming the first parameter with an invalid value.
+    """
+    for specification in filter(lambda each: each.read_only, SPECIFICATIONS):
+        if specification.name in refused:
+            raise refused[specification.name]
+        specification.check(node.get_parameter(specification.name).value)
+
+
+def check_each(changed: Sequence[Parameter]) -> dict[str, Any]:
+    """
+    Check parameters one by one, except for those of single joints.
+
+    :return: their values by name, in the types of their defaults.
+    :raises ArgumentError: naming the first parameter with an invalid value.
+    """
+    return {parameter.name: BY_NAME[parameter.name].check(parameter.value)
+            for parameter in changed if parameter.name in BY_NAME}
 
 
 class NodeParameters(NamedTuple):

@@ -27,11 +27,13 @@ from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 from patience import PATIENCE, until
 import pytest
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from sensor_msgs.msg import JointState
@@ -242,6 +244,70 @@ def test_an_invalid_parameter_is_refused_at_configuration_with_the_reason(capfd)
         assert node.trigger_configure() is TransitionCallbackReturn.SUCCESS
     finally:
         node.destroy_node()
+
+
+@pytest.mark.parametrize('name, value', [
+    ('effort_controller', 'bad name!'), ('trajectory_controller', 'bad name!'),
+    ('effort_controller', 5), ('trajectory_controller', 5), ('joints', 3)])
+def test_an_unconfigured_node_goes_on_with_an_invalid_parameter(bench, name, value):
+    arm = bench(create=ManagedInverseDynamicsNode, **{'joints': JOINTS, name: value})
+    arm.node._poll()
+    arm.settle()
+    assert not change(arm, CONFIGURE)
+    better = JOINTS if name == 'joints' else ''
+    assert arm.set_parameter(name, better).successful
+    assert change(arm, CONFIGURE)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    assert change(arm, DEACTIVATE)
+    assert change(arm, CLEAN_UP)
+    result = arm.set_parameter(name, value)
+    assert not result.successful and name in result.reason
+    arm.node._poll()
+    arm.settle()
+    assert change(arm, CONFIGURE)
+
+
+@pytest.mark.parametrize('name, value', [
+    ('state_depth', 'x'), ('state_depth', 0), ('executor', 'nonsense'), ('thread_priority', 200)])
+def test_an_invalid_parameter_that_cannot_be_set_later_is_refused_at_the_start(name, value):
+    with pytest.raises(ArgumentError, match=name):
+        ManagedInverseDynamicsNode(parameter_overrides=[Parameter(name, value=value)])
+
+
+def test_an_initial_value_stays_refused_where_another_callback_refuses_the_change():
+    node = ManagedInverseDynamicsNode(parameter_overrides=[Parameter('state_timeout', value=-1.0)])
+    try:
+        node._on_set_parameters_callbacks.append(
+            lambda _: SetParametersResult(successful=False, reason='not now'))
+        assert not node.set_parameters([Parameter('state_timeout', value=0.2)])[0].successful
+        assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
+    finally:
+        node.destroy_node()
+
+
+@pytest.mark.parametrize('is_simulated', [True, False])
+def test_the_clock_that_was_chosen_before_the_configuration_is_used(bench, is_simulated):
+    arm = bench(
+        create=ManagedInverseDynamicsNode, joints=JOINTS, use_sim_time=not is_simulated)
+    assert arm.set_parameter('use_sim_time', is_simulated).successful
+    assert change(arm, CONFIGURE)
+    assert arm.node._clocks.is_simulated is is_simulated
+
+
+@pytest.mark.parametrize('last', ['parameter', 'topic'])
+def test_the_newest_description_is_used_after_a_cleanup(managed, last):
+    arm = managed()
+    arm.describe(ARM)
+    assert arm.set_parameter('robot_description', ARM_WITH_GRIPPER).successful
+    if last == 'topic':
+        arm.describe(ARM)
+    used = arm.node.policy.robot.name
+    assert change(arm, CLEAN_UP)
+    assert change(arm, CONFIGURE)
+    arm.until(arm.is_settled)
+    assert arm.node.policy.robot.name == used
 
 
 def test_another_robot_after_a_cleanup(managed):

@@ -54,13 +54,17 @@ class Controllers:
         self._node = node
         self._diagnostics = diagnostics
         self._changed = changed
-        self.effort_controller = node.get_parameter(EFFORT).value
+        self.effort_controller = ''
         self._readers: dict[str, RemoteParameters] = {}
         self._answers: dict[str, dict[str, Any] | None] = {}
         self._refusal = ''  # why the trajectory controller's rules were not adopted
 
+    def begin(self) -> None:
+        """Use the parameters, which have been checked."""
+        self.effort_controller = self._node.get_parameter(EFFORT).value
+
     def poll(self) -> None:
-        """Request the parameters of the controllers."""
+        """Request the parameters of the controllers; only while those of the node are valid."""
         own = {name: self._node.get_parameter(name).value
                for name in (EFFORT, TRAJECTORY, 'joints')}
         self.effort_controller = own[EFFORT]
@@ -77,23 +81,30 @@ class Controllers:
         :param own: the values of the node's parameters.
         :raises ArgumentError: where a parameter is not the name of a node.
         """
-        for role in (EFFORT, TRAJECTORY):
-            self._check_name(role, own[role])
+        self.check_names(own)
         name = own[EFFORT]
         return _mismatch(name, self._answer(EFFORT, name), own['joints']) if name else ''
+
+    def check_names(self, own: Mapping[str, Any]) -> None:
+        """
+        Check the names of controllers.
+
+        :param own: values of some of the node's parameters.
+        :raises ArgumentError: where one of them is not the name of a node.
+        """
+        for role in own.keys() & {EFFORT, TRAJECTORY}:
+            try:
+                self._node.resolve_service_name(f'{own[role]}/get_parameters')
+            except (RuntimeError, NameValidationException) as error:  # by version of rclpy
+                raise ArgumentError(
+                    f'{role} is {own[role]!r}; it needs the name of a node, or an empty text'
+                    ) from error
 
     @property
     def trajectory_joints(self) -> tuple[str, ...]:
         """Return the joints of the trajectory controller; none while they are not known."""
         joints = (self._answers.get(TRAJECTORY) or {}).get('joints') or ()
         return tuple(joints) if _are_names(joints) else ()
-
-    def _check_name(self, role: str, name: str) -> None:
-        try:
-            self._node.resolve_service_name(f'{name}/get_parameters')
-        except (RuntimeError, NameValidationException) as error:  # by version of rclpy
-            raise ArgumentError(
-                f'{role} is {name!r}; it needs the name of a node, or an empty text') from error
 
     def _answer(self, role: str, name: str) -> dict[str, Any] | None:
         """Return the parameters of a controller; None while it is not available."""

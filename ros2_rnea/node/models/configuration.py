@@ -126,6 +126,7 @@ class Configuration:
         """
         self._parameters = parameters.read(parameters.values_of(self._node))
         own, settings = self._parameters.own, self._settings()
+        self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
         # Only now: a node whose parameters are refused starts no process.
         self._worker = ModelWorker(
             lambda cause: self._diagnostics.worker_exited('builds models', cause))

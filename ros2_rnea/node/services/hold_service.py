@@ -109,10 +109,10 @@ class HoldService(BackgroundServices):
     # ---- in the thread of the cycle -------------------------------------------------------------
 
     def _poll(self) -> None:
-        self._follow(self._owner.get_parameter(CONTROLLER).value)
         policy, now = self._policy_in_use(), self._now()
         requested, self._requested = self._requested, None
-        if policy is not None:
+        if policy is not None:  # only then the parameters are known to be valid
+            self._follow(self._owner.get_parameter(CONTROLLER).value)
             controller = policy.motion.controller
             self._trigger.take_publication(controller.is_fresh(now), now)
             if requested is not None:
