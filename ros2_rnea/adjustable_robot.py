@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import check_link, checked_gravity
@@ -33,6 +33,24 @@ from ros2_rnea.robot import Robot
 
 ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_DYNAMICS}
 """The joint parameters that may change, by name."""
+
+
+class RobotSnapshot(NamedTuple):
+    """
+    What an adjustable robot is made from at one moment: the arguments of its class.
+
+    Nothing in it changes later, so that other threads may read it while the robot changes.
+
+    :ivar tree: without payloads, with the joint parameters of that moment.
+    :ivar kernels: None, because they are found again by the tree.
+    """
+
+    tree: Tree
+    payloads: Mapping[str, tuple[str, Inertial]]
+    gravity: tuple[float, ...]
+    engine: Engine
+    kernels: None
+    payload_links: tuple[str, ...]
 
 
 class AdjustableRobot(Robot):
@@ -83,8 +101,13 @@ class AdjustableRobot(Robot):
 
     def __reduce__(self) -> tuple[type[AdjustableRobot], tuple[object, ...]]:
         """Pickle and copy as what it is made from now."""
-        return type(self), (self._tree_without_payloads, dict(self._payloads), self._gravity,
-                            self._engine, None, self._payload_links)
+        return type(self), tuple(self.snapshot())
+
+    def snapshot(self) -> RobotSnapshot:
+        """Return what the robot is made from now; only the thread that changes it may call."""
+        return RobotSnapshot(
+            self._tree_without_payloads, dict(self._payloads), tuple(self._gravity), self._engine,
+            None, self._payload_links)
 
     @property
     def payload_links(self) -> tuple[str, ...]:

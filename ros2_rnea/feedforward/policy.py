@@ -78,6 +78,9 @@ class FeedforwardPolicy:
         replaces its gravity; of another robot the policy makes an adjustable copy.
     :param settings: they are checked against the robot.
     :ivar robot: the model with its present gravity, payloads and joint parameters.
+    :ivar snapshot: what the robot in use is made from; it is replaced once for each change that
+        is in use.  Other threads read this and not the robot, which also changes for a moment
+        while it is judged whether the arm would be held after a change.
     :ivar evidence: what is known outside about the effort that the actuators hold, for the first
         command; by default nothing is held, as in a simulation that begins.
     :ivar start_reason: for people: from which effort the first command started, and why.
@@ -129,6 +132,7 @@ class FeedforwardPolicy:
         self._last_status = Status.WAITING
         self._last_motion = self._motions.held(self._singles)
         self._use(settings)
+        self.take_snapshot()
 
     def _measured_body(self, joint: str) -> Body:
         """Return the body that a joint moves, also one that follows another joint."""
@@ -211,7 +215,12 @@ class FeedforwardPolicy:
         if from_imu and settings.gravity_from_imu:
             self.measured_gravity.adopt(gravity)
             self._use_measured_gravity()
+        self.take_snapshot()
         self.blend(duration)
+
+    def take_snapshot(self) -> None:
+        """Let other threads read the robot as it is now; to be called after each change of it."""
+        self.snapshot = self.robot.snapshot()
 
     def check_change(self, settings: Settings) -> None:
         """
@@ -335,6 +344,7 @@ class FeedforwardPolicy:
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
         self._cut_short = previous._cut_short
+        self.take_snapshot()
         self.blend(duration, previous._ramp.remaining)
 
     def reset_after_time_jump(self) -> None:
@@ -424,6 +434,7 @@ class FeedforwardPolicy:
         is_first = self.measured_gravity.received == -inf
         self.measured_gravity.update(acceleration, self._rotation(frame, now), now.steady)
         self._use_measured_gravity()
+        self.take_snapshot()
         if is_first:
             self.blend()
 

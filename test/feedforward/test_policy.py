@@ -839,6 +839,29 @@ def test_after_a_refusal_the_same_robot_has_its_former_gravity_again(limits):
     near(policy.robot.gravity(MEASURED[::-1])[::-1], before)
 
 
+@pytest.mark.parametrize('limits, is_used', [({'shoulder': 0.5}, False), ({}, True)])
+def test_other_threads_see_a_gravity_only_once_it_is_in_use(limits, is_used, monkeypatch):
+    policy = measured(AdjustableRobot.of(ARM_ROBOT))
+    decided(policy, Status.NO_TRAJECTORY)
+    before, seen = list(policy.snapshot.gravity), []
+    set_gravity = policy.robot.set_gravity
+
+    def observed(gravity):
+        set_gravity(gravity)
+        seen.append((list(gravity), list(policy.snapshot.gravity)))
+
+    monkeypatch.setattr(policy.robot, 'set_gravity', observed)
+    changed = replace(policy.settings, gravity=(9.81, 0.0, 0.0), effort_limits=limits)
+    if is_used:
+        policy.change_settings(changed)
+    else:
+        with pytest.raises(UnsafeChangeError):
+            policy.change_settings(changed)
+    assert [9.81, 0.0, 0.0] in [gravity for gravity, _ in seen]
+    assert all(snapshot == before for _, snapshot in seen)
+    assert list(policy.snapshot.gravity) == ([9.81, 0.0, 0.0] if is_used else before)
+
+
 ACROSS = (0.0, -9.81, 0.0)  # along the axes of the joints, which then need no effort
 
 

@@ -24,7 +24,7 @@ import pytest
 import rclpy
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
-from ros2_rnea import Robot
+from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
@@ -465,7 +465,8 @@ def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(m
 def test_a_worker_process_fills_without_the_node():
     process = WorkerProcess(pytest.fail)
     request = serialize_message(Fill.Request(trajectory=message(SWING)))
-    answer = process.ask(fill_service.fill_request(request, ARM_ROBOT, given(Settings())))
+    answer = process.ask(fill_service.fill_request(
+        request, AdjustableRobot.of(ARM_ROBOT).snapshot(), given(Settings())))
     process.close()
     response = deserialize_message(answer.blobs[0], Fill.Response)
     assert_same_points(response.trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(SWING)))

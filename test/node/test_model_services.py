@@ -15,13 +15,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Event
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
-from ros2_rnea import Robot
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.errors import ArgumentError, UnsafeChangeError
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.services import compute_services
@@ -37,6 +39,7 @@ JOINTS = ['elbow', 'shoulder']  # not the order of the description
 Q, QD = [0.3, -0.8], [0.5, 1.5]
 NAMED = {'names': ['shoulder', 'elbow'], 'positions': Q}
 ROBOT = Robot.from_urdf(ARM)
+SNAPSHOT = AdjustableRobot.of(ROBOT).snapshot()
 BOX = Inertial(1.5, Pose((0.1, 0.0, 0.2)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.01))
 
 
@@ -84,6 +87,64 @@ def attach_box(arm):
     arm.node._configuration.set_payload(Payload('box', 'tool', BOX))
     arm.until(arm.is_settled)
     return ROBOT.with_payload('box', 'tool', BOX)
+
+
+# ---- changes that are judged --------------------------------------------------------------------
+
+
+def services_of(arm):
+    (services,) = (services for services in arm.node._answers._in_background
+                   if isinstance(services, model_services.ModelServices))
+    return services
+
+
+@pytest.mark.parametrize('mass, is_used', [(500.0, False), (1.5, True)])
+def test_a_payload_counts_only_once_it_is_in_use(bench, monkeypatch, mass, is_used):
+    arm = with_robot(bench(
+        joints=JOINTS, state_timeout=9.0, payload_links=['tool'],
+        effort_limits__shoulder=60.0, effort_limits__elbow=60.0), ARM)
+    arm.answer(['shoulder', 'elbow'], Q)
+    request = interfaces.ComputeMassMatrix.Request(**NAMED)
+    meanwhile = []
+    judged = FeedforwardPolicy.check_overload
+
+    def observed(policy, before):
+        assert policy.robot.payloads  # has it while it is judged
+        meanwhile.append(services_of(arm)._mass_matrix(policy, request).mass_matrix)
+        judged(policy, before)
+
+    monkeypatch.setattr(FeedforwardPolicy, 'check_overload', observed)
+    box = replace(BOX, mass=mass)
+    if is_used:
+        arm.node._configuration.set_payload(Payload('box', 'tool', box))
+    else:
+        with pytest.raises(UnsafeChangeError):
+            arm.node._configuration.set_payload(Payload('box', 'tool', box))
+    (seen,) = meanwhile
+    without = ROBOT.mass_matrix(Q)[::-1, ::-1]
+    same(array(seen), without)
+    after = ROBOT.with_payload('box', 'tool', box) if is_used else ROBOT
+    same(array(mass_matrix(arm, **NAMED).mass_matrix), after.mass_matrix(Q)[::-1, ::-1])
+
+
+def test_forward_dynamics_is_computed_for_one_robot(arm, monkeypatch):
+    services, policy = services_of(arm), arm.node.policy
+    ask, asked = services._ask, []
+
+    def meanwhile_loaded(robot, method, **arguments):
+        asked.append(method)
+        result = ask(robot, method, **arguments)
+        policy.robot.set_gravity([0.0, 0.0, -1.62])  # another one is in use from here on
+        policy.take_snapshot()
+        return result
+
+    monkeypatch.setattr(services, '_ask', meanwhile_loaded)
+    arm.answer(['shoulder', 'elbow'], Q, QD)
+    request = interfaces.ComputeForwardDynamics.Request(names=['shoulder'], positions=[0.3])
+    reply = services._forward_dynamics(policy, request)
+    assert asked == ['forward_dynamics_beside_held', 'inverse_dynamics']
+    still = ROBOT.forward_dynamics_beside_held(Q, [0.0, 0.0], [0.0, 0.0], ['elbow'])
+    same(reply.state.effort, [ROBOT.inverse_dynamics(Q, [0.0, 0.0], still)[1], 0.0])
 
 
 # ---- the mass matrix ----------------------------------------------------------------------------
@@ -295,10 +356,10 @@ def test_the_process_compiles_nothing_and_calls_only_what_is_listed(tmp_path, mo
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     monkeypatch.delenv('ROS2_RNEA_ENGINE', raising=False)
     process = WorkerProcess(pytest.fail)
-    answer = process.ask(model_services.query_request(ROBOT, 'mass_matrix', q=Q))
+    answer = process.ask(model_services.query_request(SNAPSHOT, 'mass_matrix', q=Q))
     same(model_services.from_plain(answer.content['result']), ROBOT.mass_matrix(Q))
     with pytest.raises(ArgumentError, match="the method is 'compile'"):
-        process.ask(model_services.query_request(ROBOT, 'compile'))
+        process.ask(model_services.query_request(SNAPSHOT, 'compile'))
     process.close()
     assert [*tmp_path.iterdir()] == []
 

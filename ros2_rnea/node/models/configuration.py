@@ -237,6 +237,7 @@ class Configuration:
             return
         self._check_load(self._model, self._model_parameters)
         if self._model.update(self._model_parameters):
+            self.policy.take_snapshot()
             self.policy.blend(transition)
         self._applied = self._model_parameters
         self._diagnostics.payloads = tuple(
@@ -245,6 +246,8 @@ class Configuration:
     def _check_load(self, model: Model, candidate: ModelParameters) -> None:
         """
         Check that payloads and joint parameters are possible, and that the arm is held with them.
+
+        The robot has them while they are judged, but the snapshot that other threads read has not.
 
         :raises RneaError: where this is not the case.
         """
@@ -607,6 +610,7 @@ class Configuration:
             if policy.settings != settings:  # parameters have changed meanwhile
                 policy = FeedforwardPolicy(model.robot, settings)
             model.update(self._model_parameters)  # if they have changed meanwhile
+            policy.take_snapshot()
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
         except RneaError as error:

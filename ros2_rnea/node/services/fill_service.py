@@ -20,12 +20,12 @@ from time import monotonic, sleep
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
+from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
 from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain
-from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
 
@@ -68,7 +68,7 @@ class FillService(BackgroundServices):
         deadline = monotonic() + LONGEST_WAIT
         while True:
             context, was_stale = self._context(policy)
-            answer = self.process.ask(fill_request(question, policy.robot, context))
+            answer = self.process.ask(fill_request(question, policy.snapshot, context))
             response = deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
             if response.success or not was_stale or not self._becomes_fresh(policy, deadline):
                 return response
@@ -96,9 +96,8 @@ class FillService(BackgroundServices):
         return False
 
 
-def fill_request(question: bytes, robot: Robot, context: FillContext) -> Message:
+def fill_request(question: bytes, robot: RobotSnapshot, context: FillContext) -> Message:
     """Return the message to the worker process: the serialized request and its context."""
-    _, arguments = robot.__reduce__()
     return Message(
-        {'task': 'fill', 'robot': to_plain(arguments), 'context': to_plain(tuple(context))},
+        {'task': 'fill', 'robot': to_plain(robot), 'context': to_plain(tuple(context))},
         (question,))

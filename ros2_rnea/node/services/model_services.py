@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import (
@@ -40,7 +41,6 @@ from ros2_rnea.node.services.background_services import BackgroundService, Backg
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
-from ros2_rnea.robot import Robot
 from ros2_rnea_interfaces.msg import NamedMatrix
 from ros2_rnea_interfaces.srv import ComputeForwardDynamics, ComputeJacobian, ComputeMassMatrix
 from sensor_msgs.msg import JointState
@@ -76,7 +76,7 @@ class ModelServices(BackgroundServices):
             self, policy: FeedforwardPolicy, request: ComputeMassMatrix.Request,
             ) -> ComputeMassMatrix.Response:
         joints, state = self._state(policy, request)
-        matrix = self._ask(policy.robot, 'mass_matrix', q=state.q)
+        matrix = self._ask(policy.snapshot, 'mass_matrix', q=state.q)
         return ComputeMassMatrix.Response(
             success=True, state=_state_message(joints, state), mass_matrix=_named(
                 matrix[np.ix_(joints.v_index, joints.v_index)], joints.names, joints.names))
@@ -87,7 +87,7 @@ class ModelServices(BackgroundServices):
         joints, state = self._state(policy, request)
         axes = request.frame_id or policy.robot.tree.root
         matrix = self._ask(
-            policy.robot, 'jacobian', q=state.q, link=request.link, frame=axes)
+            policy.snapshot, 'jacobian', q=state.q, link=request.link, frame=axes)
         return ComputeJacobian.Response(
             success=True, state=_state_message(joints, state), link=request.link, frame_id=axes,
             jacobian=_named(matrix[np.ix_(LINEAR_FIRST, joints.v_index)], TWIST, joints.names))
@@ -95,13 +95,14 @@ class ModelServices(BackgroundServices):
     def _forward_dynamics(
             self, policy: FeedforwardPolicy, request: ComputeForwardDynamics.Request,
             ) -> ComputeForwardDynamics.Response:
+        robot = policy.snapshot  # once: it may be replaced between the two questions
         joints, state = self._state(policy, request, request.velocities)
         tau = requested_efforts(policy, request.names, request.efforts)
         held = held_joints(policy, request.names)
         more = {'f_ext': wrenches_by_frame(request.wrenches),
                 'gravity': list(request.gravity) or None}
         accelerations = self._ask(
-            policy.robot, 'forward_dynamics_beside_held', q=state.q, qd=state.qd, tau=tau,
+            robot, 'forward_dynamics_beside_held', q=state.q, qd=state.qd, tau=tau,
             held=held, **more)[joints.v_index]
         _check_finite('acceleration', accelerations, joints.names)
         message = _state_message(joints, state)
@@ -111,7 +112,7 @@ class ModelServices(BackgroundServices):
             qdd = np.zeros_like(state.qd)
             qdd[joints.v_index] = accelerations
             needed = self._ask(
-                policy.robot, 'inverse_dynamics', q=state.q, qd=state.qd, qdd=qdd, **more)
+                robot, 'inverse_dynamics', q=state.q, qd=state.qd, qdd=qdd, **more)
             for place, name in enumerate(joints.names):
                 if name in held:
                     message.effort[place] = needed[joints.v_index[place]]
@@ -124,17 +125,16 @@ class ModelServices(BackgroundServices):
         return answered_joints(policy), state_query(
             policy, self._now(), RequestedState(request.names, request.positions, velocities))
 
-    def _ask(self, robot: Robot, method: str, **arguments: Any) -> np.ndarray:
+    def _ask(self, robot: RobotSnapshot, method: str, **arguments: Any) -> np.ndarray:
         """Return what a method of the robot returns, computed by the worker process."""
         return from_plain(
             self.process.ask(query_request(robot, method, **arguments)).content['result'])
 
 
-def query_request(robot: Robot, method: str, **arguments: Any) -> Message:
+def query_request(robot: RobotSnapshot, method: str, **arguments: Any) -> Message:
     """Return the message to the worker process: a call of a method of a robot."""
-    _, made_of = robot.__reduce__()
     return Message({
-        'task': 'query', 'robot': to_plain(made_of), 'method': method,
+        'task': 'query', 'robot': to_plain(robot), 'method': method,
         'arguments': to_plain(arguments)})
 
 
