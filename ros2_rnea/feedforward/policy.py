@@ -358,11 +358,16 @@ class FeedforwardPolicy:
         """Tell whether the effort is known from which the next one starts."""
         return self._ramp.has_start
 
-    def restart(self) -> None:
-        """Start anew by the evidence, because others receive the commands than before."""
+    def restart(self, has_efforts: bool = False) -> None:
+        """
+        Start anew by the evidence, because others receive the commands than before.
+
+        :param has_efforts: whether the last joint states came with the measured efforts.
+        """
         if self._ramp.has_start:
             self._ramp.forget()
-            self.states.efforts[:] = np.nan  # only from now on are they read from each message
+            if not has_efforts:
+                self.states.efforts[:] = np.nan  # those of an earlier joint state
 
     def take_joint_state(self, measured: MeasuredJoints, now: Instant) -> bool:
         """

@@ -34,7 +34,7 @@ LATENCY_WINDOW = 2000
 
 PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
-    'trajectory_controller', 'friction', 'life cycle')
+    'trajectory_controller', 'friction', 'life cycle', 'receivers')
 """Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
 
 OF_ROBOT = ('robot', 'robot_description', 'model')

@@ -85,7 +85,8 @@ class InverseDynamicsNode(Node):
         self._terms_publisher = TermsPublisher(self)
         self._cycle_timers = CycleTimers(self, self._clocks, self._on_rate, self._on_watch)
         self._controllers = Controllers(
-            self, self._diagnostics, lambda: self._configuration.refresh())
+            self, self._diagnostics, self._effort_publishers.of_commands.topic_name,
+            self._receivers, lambda: self._configuration.refresh())
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
             self.reason_to_send_nothing)
@@ -127,7 +128,7 @@ class InverseDynamicsNode(Node):
         for error in self._refused_values.values():
             raise error
         self._configuration.begin()
-        self._controllers.begin()
+        self._controllers.poll()
 
     def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """
@@ -167,7 +168,8 @@ class InverseDynamicsNode(Node):
             self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
         """Pass joint states to the policy, and note whether an effort is due."""
         names, positions, velocities, stamp, efforts = self._reader.read(
-            message, self._terms_publisher.has_subscriber or not policy.has_start)
+            message, self._terms_publisher.has_subscriber or not policy.has_start
+            or self._receivers.is_handing_over)
         measured = MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1])
         waiting = self._configuration.waiting_policy
@@ -224,7 +226,7 @@ class InverseDynamicsNode(Node):
             decision = policy.decide(now)
             if decision.effort is not None:
                 self._send(policy, decision.effort)
-                if not has_start:
+                if not has_start and not self._receivers.is_handing_over:
                     self.get_logger().info(f'the effort starts from {policy.start_reason}')
                 self._diagnostics.timed(self._state_age(), perf_counter() - started)
                 if self._terms_publisher.has_subscriber:
@@ -240,11 +242,12 @@ class InverseDynamicsNode(Node):
 
     def _check_start(self, policy: FeedforwardPolicy) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
+        is_handing_over = self._receivers.is_handing_over  # each command is a first one
         if self._receivers.have_changed(
-                self._controllers.effort_controller, policy.is_sending):
-            policy.restart()
+                self._controllers.effort_controller, policy.is_sending) or is_handing_over:
+            policy.restart(has_efforts=is_handing_over)
         if not policy.has_start:
-            policy.evidence = self._receivers.evidence()
+            policy.evidence = self._receivers.evidence(policy.controlled)
         return policy.has_start
 
     def _send(self, policy: FeedforwardPolicy, effort: np.ndarray) -> None:
@@ -327,6 +330,7 @@ class InverseDynamicsNode(Node):
         has_changed = self._receivers.poll(self._controllers.effort_controller, is_sending)
         if has_changed and self.policy is not None and self._effort_publishers.has_commands:
             self.policy.restart()
+        self._diagnostics.notice('receivers', self._receivers.ambiguity)
         error = self._receivers.record_error
         self._diagnostics.notice('command record', '' if not error else (
             'the commands are not recorded, so that a restart of this node after a crash cannot '

@@ -82,8 +82,9 @@ SPECIFICATIONS = (
     Specification(
         'joints', _DEFAULT.joints,
         'The controlled joints, in the order of ~/commands. It must be exactly the order of the '
-        'parameter joints of the controller that receives ~/commands. Empty: nothing is '
-        'published on ~/commands, while ~/effort (by joint name) and the services work.'),
+        'parameter joints of the controller that receives ~/commands, and can change only while '
+        'nothing is sent. Empty: nothing is published on ~/commands, while ~/effort (by joint '
+        'name) and the services work.'),
     Specification(
         'mode', _DEFAULT.mode,
         'feedforward: the effort of the desired motion (topic joint_trajectory); gravity without '
@@ -126,9 +127,16 @@ SPECIFICATIONS = (
         items=float),
     Specification(
         'effort_controller', '',
-        'Name of the controller that receives ~/commands, such as effort_controller. Nothing is '
-        'sent unless its joints are those in joints, in the same order. Empty: the controller is '
-        'not checked.'),
+        'Name of the controller or driver that receives ~/commands, such as effort_controller. '
+        'Nothing is sent before it answers, nor unless its joints are those in joints, in the '
+        'same order; only those of a driver without a parameter joints are not compared. Empty: '
+        'the name is taken from the topic (X, if ~/commands is remapped to X/commands), and '
+        'efforts are sent to a receiver that does not answer, too.'),
+    Specification(
+        'controller_manager', 'controller_manager',
+        'Name of the controller manager, in the namespace of the effort controller. Where it '
+        'answers, commands are sent only while that controller is active. Empty: it is not '
+        'asked.'),
     Specification(
         'trajectory_controller', '',
         'Name of a joint_trajectory_controller. Its parameters then replace the five parameters '

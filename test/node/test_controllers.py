@@ -16,6 +16,7 @@
 from controller_node import Controller
 import pytest
 from ros2_rnea.node import monitor
+from ros2_rnea.node.topics import command_record
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -86,6 +87,7 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
     ({'joints': [*JOINTS, 'gripper']}, 'joints: [shoulder, elbow, gripper]'),
     ({'joints': JOINTS, 'interface_name': 'position'}, "its interface 'position'"),
     ({'joint': 'shoulder'}, 'has no parameter joints'),
+    ({'joints': JOINTS, 'command_interfaces': ['effort']}, 'is not a controller of efforts'),
 ])
 def test_a_controller_that_does_not_fit_is_sent_nothing_and_that_is_an_error(
         start, parameters, said, capfd):
@@ -102,9 +104,10 @@ def test_a_controller_that_does_not_fit_is_sent_nothing_and_that_is_an_error(
     assert capfd.readouterr().err.count(said) == 1
 
 
-def test_what_did_not_fit_is_mended_on_either_side(start):
+def test_what_did_not_fit_is_mended_on_either_side(start, monkeypatch, tmp_path):
+    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)  # other tests have another order
     start_arm, start_controller = start
-    arm = start_arm(effort_controller='effort_controller')
+    arm = start_arm(effort_controller='effort_controller', start_from='zero')
     controller = start_controller(arm, joints=JOINTS[::-1])
     arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert arm.set_parameter('joints', JOINTS[::-1]).successful
@@ -138,7 +141,7 @@ def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_s
     assert max(map(abs, before)) > 1.0
     controller.leave()
     for _ in range(5):
-        arm.node._controllers._on_effort_controller(None)
+        arm.node._controllers._effort._on_answer(None)
     arm.until(lambda: 'is not available' in arm.told('effort_controller'))
     assert arm.set_parameter('blend_time', 60.0).successful
     count = len(arm.commands)
@@ -156,10 +159,10 @@ def test_a_controller_that_was_only_out_of_hearing_still_holds_what_was_sent(
     before = arm.commands[-1]
     monkeypatch.setattr(arm.node._controllers, 'poll', lambda: None)
     arm.settle(0.2)
-    arm.node._controllers._on_effort_controller(None)
+    arm.node._controllers._effort._on_answer(None)
     assert not sends(arm)
     assert arm.set_parameter('blend_time', 60.0).successful
-    arm.node._controllers._on_effort_controller(
+    arm.node._controllers._effort._on_answer(
         {'joints': controller.parameters['joints'], 'interface_name': 'effort'})
     count = len(arm.commands)
     arm.until(lambda: sends(arm))
@@ -237,7 +240,7 @@ def test_an_answer_that_is_lost_is_asked_for_again(start):
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     arm.executor.remove_node(controller._node)
-    arm.until(lambda: arm.node._controllers._readers['effort_controller']._pending)
+    arm.until(lambda: arm.node._controllers._effort._parameters._pending)
     start_controller(arm, joints=JOINTS[::-1])
     controller.leave()
     arm.until(lambda: 'has the joints' in arm.told('effort_controller'))

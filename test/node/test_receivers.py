@@ -81,14 +81,14 @@ class Watch:
         """Let the graph change, and return whether a cycle sees others."""
         self.time += seconds
         self.graph.endpoints = [*endpoints]
-        return self.receivers.have_changed('', self.is_sending)
+        return self.receivers.have_changed('/' + C, self.is_sending)
 
     def send(self, *effort):
         self.receivers.record(JOINTS, np.array(effort))
 
     @property
     def knows(self):
-        evidence = self.receivers.evidence()
+        evidence = self.receivers.evidence(JOINTS)
         return evidence.receiver, tuple(evidence.last_command.values())
 
 

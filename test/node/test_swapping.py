@@ -322,7 +322,6 @@ def test_nothing_keeps_the_node_from_being_disabled(bench, monkeypatch, release)
 
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
-    arm.answer(JOINTS, [0.1, 0.2])
     monkeypatch.setattr(WorkerProcess, 'ask', fail)
     arm.node._configuration._worker._process.close()
     arm.node.set_parameters([Parameter('massless_links', value=['tool'])])  # it would build

@@ -24,11 +24,15 @@ class Controller:
     """
     A node with parameters as rclcpp serves them: where one is not declared, all are withheld.
 
+    Without ``command_interfaces`` it is a controller that forwards efforts.
+
     :ivar asked: how often it was asked for values.
     """
 
     def __init__(self, arm, name, **parameters):
         self.parameters = {key.replace('__', '.'): value for key, value in parameters.items()}
+        if 'command_interfaces' not in parameters:
+            self.parameters.setdefault('interface_name', 'effort')
         self.asked = 0
         self._arm = arm
         self._node = Node(name, namespace='/robot', start_parameter_services=False)

@@ -52,17 +52,21 @@ class Bench:
     Unless they say otherwise, efforts change at once.
 
     :param create: the kind of node, or a function that creates one.
+    :param commands: to which topic ~/commands is remapped; empty: it is not.
     """
 
     def __init__(
             self,
             namespace: str = '/robot',
             create: Callable[..., InverseDynamicsNode] = InverseDynamicsNode,
+            commands: str = '',
             **parameters) -> None:
         overrides = [
             Parameter(name.replace('__', '.'), value=value)
             for name, value in {**AT_ONCE, **parameters}.items()]
-        self.node = create(namespace=namespace, parameter_overrides=overrides)
+        remapping = ['--ros-args', '-r', f'~/commands:={commands}'] if commands else []
+        self.node = create(
+            namespace=namespace, parameter_overrides=overrides, cli_args=remapping)
         self.peer = Node('peer', namespace=namespace)
         self.executor = make_executor(self.node.get_parameter('executor').value)
         self.executor.add_node(self.node)

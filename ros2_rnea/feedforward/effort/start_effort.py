@@ -37,11 +37,17 @@ class Receiver(Enum):
     NEW = 'a new one'
     """It has started after the last recorded command or after this node, and holds nothing."""
 
+    HANDED_OVER = 'one to which another controller hands over the arm'
+    """Another controller holds the arm until the first command is received."""
+
+    ZEROED = 'the same, in which a controller wrote zero'
+    """It has received commands, but a controller has written zero since, when deactivated."""
+
     NONE = 'nobody'
     """Nobody receives commands, as in a simulation that begins."""
 
     UNKNOWN = 'an unknown one'
-    """It was there before this node, and what it received until then is not known."""
+    """It may hold something else than the last recorded command."""
 
 
 class Evidence(NamedTuple):
@@ -117,12 +123,16 @@ class StartRule:
             return self._from_last(evidence)
         if wanted is StartFrom.MEASURED:
             return self._from_measured(velocities, measured, holding)
+        if evidence.receiver is Receiver.HANDED_OVER:
+            return Start(holding(), 'gravity: another controller hands over the arm')
         if evidence.receiver is Receiver.SAME:
             last = self._from_last(evidence)
             if last.effort is not None:
                 return last
         if evidence.receiver is Receiver.NEW:
             return Start(zero, 'zero: the process that receives the commands is a new one')
+        if evidence.receiver is Receiver.ZEROED:
+            return Start(zero, 'zero, which a controller wrote when it was deactivated')
         if evidence.receiver is Receiver.NONE:
             return Start(zero, 'zero: nobody receives the commands')
         if self._arm is not Arm.GENERIC:

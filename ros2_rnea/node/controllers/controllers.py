@@ -11,68 +11,52 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Checks that the parameters of the controllers and of the node fit together."""
+"""The controllers beside the node: what it asks them, and what follows from their answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.reference.controller_rules import (
-    ControllerRules,
-    deviations_from_trajectory,
-    parameters_to_read,
-)
-from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
+from ros2_rnea.node.controllers.effort_controller import EFFORT, EffortController, MANAGER
+from ros2_rnea.node.controllers.receivers import Receivers
+from ros2_rnea.node.controllers.trajectory_controller import TRAJECTORY, TrajectoryController
 from ros2_rnea.node.diagnostics import Diagnostics
-
-EFFORT, TRAJECTORY = 'effort_controller', 'trajectory_controller'
-"""The node's parameters that name the controllers."""
 
 
 class Controllers:
     """
-    Polls the parameters of the two controllers that the node's parameters name.
+    Asks the two controllers that the node works with, never waiting for an answer.
 
-    The effort controller receives ~/commands, which contain no joint names.  Therefore its joints
-    must be those of the node, in the same order; until that is known, and where it is not the
-    case, nothing is sent.  From the joint_trajectory_controller the node copies the rules by which
-    trajectories are followed.
-
+    :param topic: the fully qualified name of ~/commands.
+    :param receivers: who receives them.
     :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
-    :ivar effort_controller: the name of the controller that receives ~/commands; empty where the
-        parameters do not say.
     """
 
     def __init__(
-            self, node: Node, diagnostics: Diagnostics, changed: Callable[[], None]) -> None:
+            self, node: Node, diagnostics: Diagnostics, topic: str, receivers: Receivers,
+            changed: Callable[[], None]) -> None:
         self._node = node
-        self._diagnostics = diagnostics
-        self._changed = changed
-        self.effort_controller = ''
-        self._readers: dict[str, RemoteParameters] = {}
-        self._answers: dict[str, dict[str, Any] | None] = {}
-        self._refusal = ''  # why the trajectory controller's rules were not adopted
+        self._effort = EffortController(node, diagnostics, topic, receivers, changed)
+        self._trajectory = TrajectoryController(node, diagnostics)
 
-    def begin(self) -> None:
-        """Use the parameters, which have been checked."""
-        self.effort_controller = self._node.get_parameter(EFFORT).value
+    @property
+    def effort_controller(self) -> str:
+        """Return the full name of the node that receives ~/commands; empty: it is not known."""
+        return self._effort.node_name
+
+    @property
+    def trajectory_joints(self) -> tuple[str, ...]:
+        """Return the joints of the trajectory controller; none while they are not known."""
+        return self._trajectory.joints
 
     def poll(self) -> None:
-        """Request the parameters of the controllers; only while those of the node are valid."""
-        own = {name: self._node.get_parameter(name).value
-               for name in (EFFORT, TRAJECTORY, 'joints')}
-        self.effort_controller = own[EFFORT]
-        self._read(EFFORT, own[EFFORT], ('joints', 'interface_name'), self._on_effort_controller)
-        self._read(
-            TRAJECTORY, own[TRAJECTORY], parameters_to_read(own['joints']),
-            self._on_trajectory_controller)
-        self._report_effort_controller(own)
+        """Ask the controllers; only while the parameters of the node are valid."""
+        self._effort.poll()
+        self._trajectory.poll()
 
     def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """
@@ -82,8 +66,7 @@ class Controllers:
         :raises ArgumentError: where a parameter is not the name of a node.
         """
         self.check_names(own)
-        name = own[EFFORT]
-        return _mismatch(name, self._answer(EFFORT, name), own['joints']) if name else ''
+        return self._effort.reason_to_send_nothing(own)
 
     def check_names(self, own: Mapping[str, Any]) -> None:
         """
@@ -92,109 +75,10 @@ class Controllers:
         :param own: values of some of the node's parameters.
         :raises ArgumentError: where one of them is not the name of a node.
         """
-        for role in own.keys() & {EFFORT, TRAJECTORY}:
+        for role in own.keys() & {EFFORT, MANAGER, TRAJECTORY}:
             try:
                 self._node.resolve_service_name(f'{own[role]}/get_parameters')
             except (RuntimeError, NameValidationException) as error:  # by version of rclpy
                 raise ArgumentError(
                     f'{role} is {own[role]!r}; it needs the name of a node, or an empty text'
                     ) from error
-
-    @property
-    def trajectory_joints(self) -> tuple[str, ...]:
-        """Return the joints of the trajectory controller; none while they are not known."""
-        joints = (self._answers.get(TRAJECTORY) or {}).get('joints') or ()
-        return tuple(joints) if _are_names(joints) else ()
-
-    def _answer(self, role: str, name: str) -> dict[str, Any] | None:
-        """Return the parameters of a controller; None while it is not available."""
-        reader = self._readers.get(role)
-        return self._answers.get(role) if reader is not None and reader.name == name else None
-
-    def _read(
-            self, role: str, name: str, wanted: Sequence[str],
-            on_answer: Callable[[dict[str, Any] | None], None]) -> None:
-        reader = self._readers.get(role)
-        if reader is not None and (reader.name, reader.wanted) != (name, wanted):
-            reader.close()
-            del self._readers[role]
-            self._answers.pop(role, None)
-            self._diagnostics.notice(role, '')
-        if name and role not in self._readers:
-            self._readers[role] = RemoteParameters(self._node, name, wanted, on_answer)
-        if name:
-            self._readers[role].poll()
-
-    # ---- the effort controller ------------------------------------------------------------------
-
-    def _on_effort_controller(self, values: dict[str, Any] | None) -> None:
-        if values != self._answers.get(EFFORT):
-            self._answers[EFFORT] = values
-            self._changed()
-
-    def _report_effort_controller(self, own: Mapping[str, Any]) -> None:
-        if own[EFFORT]:
-            is_running = self._answer(EFFORT, own[EFFORT]) is not None
-            self._diagnostics.notice(EFFORT, self.reason_to_send_nothing(own), is_error=is_running)
-
-    # ---- the trajectory controller --------------------------------------------------------------
-
-    def _on_trajectory_controller(self, values: dict[str, Any] | None) -> None:
-        is_new = values != self._answers.get(TRAJECTORY)
-        self._answers[TRAJECTORY] = values
-        name = self._readers[TRAJECTORY].name
-        if values is None:
-            self._diagnostics.notice(
-                TRAJECTORY, f'{name!r} is not available: the present rules for trajectories stay')
-        elif not _are_names(values.get('command_interfaces')):
-            self._diagnostics.notice(
-                TRAJECTORY, f'{name!r} is not a joint_trajectory_controller: it has no parameter '
-                'command_interfaces')
-        else:
-            if is_new:
-                self._refusal = self._copy_rules(name, values)
-            self._diagnostics.notice(TRAJECTORY, self._refusal or self._deviations(name, values))
-
-    def _deviations(self, name: str, values: dict[str, Any]) -> str:
-        """Return how a controller deviates from its trajectories, where that is not seen."""
-        deviations = deviations_from_trajectory(values)
-        if not deviations or self._node.count_publishers('controller_state'):
-            return ''
-        reasons = ', '.join(f'{rule}: {reason}' for rule, reason in deviations.items())
-        return (f'the motion of {name!r} differs from its trajectories ({reasons}): let the node '
-                'receive its controller_state')
-
-    def _copy_rules(self, name: str, values: dict[str, Any]) -> str:
-        """Set the node's rules for trajectories to a controller's, or return why that failed."""
-        rules = asdict(ControllerRules.from_parameters(values))
-        changed = {rule: value for rule, value in rules.items()
-                   if self._node.get_parameter(rule).value != value}
-        result = self._node.set_parameters_atomically(
-            [Parameter(rule, value=value) for rule, value in changed.items()])
-        if not result.successful:
-            return f'the rules of {name!r} are not adopted: {result.reason}'
-        for rule, value in changed.items():
-            self._node.get_logger().info(f'{rule} is now {str(value).lower()}, as in {name!r}')
-        return ''
-
-
-def _mismatch(name: str, values: Mapping[str, Any] | None, joints: Sequence[str]) -> str:
-    """Return why a controller must not receive efforts of these joints; empty where it may."""
-    if values is None:
-        return f'{name!r} is not available: nothing is sent until its joints are known'
-    theirs = values.get('joints')
-    if not theirs or not _are_names(theirs):
-        return f'{name!r} has no parameter joints: it is not a controller that receives ~/commands'
-    interface = values.get('interface_name') or 'effort'
-    if interface != 'effort':
-        return (f'{name!r} would write efforts to its interface {interface!r}: nothing is sent; '
-                'set its parameter   interface_name: effort')
-    if list(theirs) != list(joints):
-        return (f'{name!r} has the joints {", ".join(theirs)}; those of this node are '
-                f'{", ".join(joints) or "none"}: nothing is sent; set   '
-                f'joints: [{", ".join(theirs)}]')
-    return ''
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)

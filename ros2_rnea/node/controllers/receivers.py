@@ -20,11 +20,15 @@ are told apart by the identifiers of their participants in DDS, which are never 
 Two rules keep others than the controller from being taken for it.  Once a receiver with the
 controller's name has been seen, only receivers of that name count; others, such as recorders,
 only listen.  And while a receiver is being discovered, the node looks again in every cycle.
+
+A controller that is not active does not write commands to the hardware.  It is sent none, except
+while another controller holds the arm: then each command is a first one, so that the first that
+counts is received without delay when the other controller hands over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from time import monotonic
 
@@ -69,6 +73,11 @@ class Receivers:
 
     :param publisher: of ~/commands.
     :ivar present: the receivers, as far as they are discovered.
+    :ivar nodes: the names of all nodes that subscribe, also of those that only listen.
+    :ivar is_checked: whether what must be known of the controller before it is sent anything is
+        known; while it is not, receivers are incomplete.
+    :ivar on_appearance: called when the controller appears among the receivers.
+    :ivar is_handing_over: whether another controller than that of the commands holds the arm.
     :ivar are_incomplete: whether one is being discovered; it may be the controller, started again,
         so that nothing should be sent meanwhile.
     """
@@ -82,9 +91,18 @@ class Receivers:
         self._joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
         self.present: frozenset[Endpoint] = frozenset()
+        self.nodes: frozenset[str] = frozenset()
+        self.is_checked = True
+        self.on_appearance: Callable[[], None] = lambda: None
         self.are_incomplete = False
         self._served: frozenset[Endpoint] = frozenset()  # the present ones that commands went to
         self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
+        self.is_handing_over = False
+        self._is_controller_active = True
+        self._controller: frozenset[Endpoint] = frozenset()  # those that have its name
+        self._is_controller_known = True
+        self._appeared_at = -inf  # when the controller did
+        self._since_inactive: Receiver | None = None  # who holds the effort; None: as before
         self._first_seen: dict[str, float] = {}  # by process
         self._early: set[str] = set()  # processes that may be older than this node
         self._has_looked = False
@@ -96,7 +114,8 @@ class Receivers:
         """
         Tell, in each cycle, whether the commands go to others than until now.
 
-        :param controller: the name of the node that receives them; empty: it is not known.
+        :param controller: the fully qualified name of the node that receives them; empty: it is
+            not known.
         :param is_sending: whether the last cycle sent an effort.
         """
         checked, self._checked = self._checked, monotonic()
@@ -114,24 +133,55 @@ class Receivers:
             return False
         return self._are_replaced(self._served)
 
-    def evidence(self) -> Evidence:
-        """Return what is known of the effort that the receivers hold."""
+    def set_active(self, is_active: bool, holder: Receiver | None = None) -> None:
+        """
+        Note whether the controller is active.
+
+        :param holder: who holds the effort, of a controller that is not active or that has just
+            become active; None: nothing suggests that it is another effort than before.
+        """
+        self._is_controller_active = is_active
+        self._since_inactive = holder
+        self.is_handing_over = not is_active and holder is Receiver.HANDED_OVER
+        if not is_active:
+            self.present = self._served = frozenset()
+        self._checked = -inf  # look again in the next cycle
+
+    def evidence(self, joints: Sequence[str]) -> Evidence:
+        """
+        Return what is known of the effort that the receivers hold.
+
+        :param joints: the joints of the next command.  Where as many others, or others in
+            order, received the last one, it is not known which effort each joint holds: either
+            list may have been wrong.
+        """
         if self._effort is not None:
             self._last_command = dict(zip(self._joints, self._effort.tolist()))
-        return Evidence(self._receiver(), self._last_command)
+        receiver = self._receiver()
+        holder = self._since_inactive
+        if holder is Receiver.HANDED_OVER or holder is not None and receiver in (
+                Receiver.SAME, Receiver.NEW):
+            receiver = holder
+        elif receiver is Receiver.SAME and len(self._last_command) == len(joints) and (
+                tuple(self._last_command) != tuple(joints)):
+            receiver = Receiver.UNKNOWN
+        return Evidence(receiver, self._last_command)
 
     def record(self, joints: Sequence[str], effort: np.ndarray) -> None:
         """
-        Record a command that was sent to the present receivers.
+        Record a command that was sent to the present receivers, if they hold it.
 
         :param effort: shape (joints,), in the units of the drives; the array is kept and must not
             change.
         """
+        if self.is_handing_over:
+            return
         if self._served != self.present or self._joints != joints:
             self._served = self._holding = self.present
             self._names |= {endpoint.node for endpoint in self.present}
             self._joints = tuple(joints)
             self._record.begin(self._joints, self._holding)
+            self._since_inactive = None
         self._effort = effort
         self._record.write(effort)
 
@@ -139,6 +189,16 @@ class Receivers:
     def record_error(self) -> str:
         """Return why commands are not recorded; empty where they are."""
         return self._record.error
+
+    @property
+    def ambiguity(self) -> str:
+        """Return why it is not known which receiver is the controller; empty where it is."""
+        if self._is_controller_known or len(self.nodes) < 2:
+            return ''
+        return (
+            f'several nodes receive {self._publisher.topic_name}: '
+            f'{", ".join(sorted(self.nodes))}; which of them holds the efforts is not known, so '
+            'that one that only listens may be taken for it: name it in effort_controller')
 
     def _receiver(self) -> Receiver:
         others = _others(self.present, self._holding)
@@ -173,17 +233,29 @@ class Receivers:
         count = self._publisher.handle.get_subscription_count()
         found = self._endpoints(self._node.get_subscriptions_info_by_topic(topic))
         self._note_processes(topic, found, now)
-        suffix = '/' + (controller or topic.rsplit('/', 1)[0]).strip('/')
-        named = frozenset(each for each in found if each.node.endswith(suffix))
-        is_named = bool(named) or any(name.endswith(suffix) for name in self._names)
-        self.present = named if is_named else found
+        self.nodes = frozenset(each.node for each in found if each.node)
+        self._find_controller(controller, found, now)
+        self.present = self._controller if self._is_controller_known else found
+        if not self._is_controller_active and not self.is_handing_over:
+            self.present = frozenset()
         if len(found) >= count:
             self._complete_at = now
         since = [self._first_seen[each.process] for each in found if not each.node]
         if len(found) < count:
             since.append(self._complete_at)
-        self.are_incomplete = any(now - each < patience for each in since)
+        is_unchecked = not self.is_checked and now - self._appeared_at < LONGEST_WAIT
+        self.are_incomplete = is_unchecked or any(now - each < patience for each in since)
         self._count = count
+
+    def _find_controller(self, name: str, found: frozenset[Endpoint], now: float) -> None:
+        """Note which of the receivers have the controller's name, if that is known."""
+        named = frozenset(each for each in found if name and each.node == name)
+        self._is_controller_known = bool(named) or bool(name) and name in self._names
+        has_appeared = bool(named - self._controller)
+        self._controller = named
+        if has_appeared:
+            self._appeared_at = now
+            self.on_appearance()
 
     def _note_processes(self, topic: str, found: frozenset[Endpoint], now: float) -> None:
         """Note since when processes are known; those of the robot's driver, too."""

@@ -60,7 +60,7 @@ class RemoteParameters:
 
     def poll(self) -> None:
         """Request the parameters, unless an answer is pending."""
-        if not (self._list.service_is_ready() and self._get.service_is_ready()):
+        if not self._is_ready():
             self._cancel()
             self._on_answer(None)
             return
@@ -69,11 +69,19 @@ class RemoteParameters:
             self._cancel()
             self._ask(self._list, ListParameters.Request(), self._on_names)
 
+    def look_again(self) -> None:
+        """Request the parameters of a node that may have started since the last :meth:`poll`."""
+        if self._pending is None and self._is_ready():
+            self._ask(self._list, ListParameters.Request(), self._on_names)
+
     def close(self) -> None:
         """Stop reading."""
         self._cancel()
         for client in (self._list, self._get):
             self._node.destroy_client(client)
+
+    def _is_ready(self) -> bool:
+        return self._list.service_is_ready() and self._get.service_is_ready()
 
     def _ask(self, client: Client, request: Any, then: Callable[[Any], None]) -> None:
         future = client.call_async(request)

@@ -20,7 +20,7 @@ model is built, and where that fails, the previous model and settings stay in us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
@@ -315,6 +315,7 @@ class Configuration:
         :raises RneaError: where they do not fit it.
         """
         self._reason_to_send_nothing(candidate.own)  # raises where a controller has no valid name
+        self._check_joints(candidate.settings.joints)
         if self._model is not None and not self._is_for_another_robot(candidate):
             if self.policy is None or not self.policy.can_change_to(candidate.settings):
                 check_settings(self._model.robot, candidate.settings)
@@ -323,6 +324,21 @@ class Configuration:
             check_strictly(candidate.own['strict_model'], self._model.findings)
             self._check_load(
                 self._model, ModelParameters(candidate.joint_parameters, self._payloads))
+
+    def _check_joints(self, joints: Sequence[str]) -> None:
+        """
+        Check that the order of the commands does not change while any are sent.
+
+        :raises ArgumentError: where it does.
+        """
+        if self.policy is None or not self.policy.is_sending:
+            return
+        now = self.policy.settings.joints
+        if now and tuple(joints) != now:
+            raise ArgumentError(
+                f'joints cannot change from [{", ".join(now)}] to [{", ".join(joints)}] while '
+                'efforts are sent, because motors would get the efforts of other joints: call '
+                '~/enable with false, and set joints when the effort has faded out')
 
     def _is_for_another_robot(self, candidate: NodeParameters) -> bool:
         """
@@ -663,6 +679,8 @@ class Configuration:
     def _replace_policy(self, policy: FeedforwardPolicy, transition: float | None) -> None:
         if self.policy is not None:
             policy.continue_from(self.policy, transition)
+            if self.policy.settings.joints not in ((), policy.settings.joints):
+                policy.restart()  # which joint holds which effort is no longer known
         self._publishers.prepare(policy.controlled, has_commands=bool(policy.settings.joints))
         self.policy = policy
 

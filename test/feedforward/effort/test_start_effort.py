@@ -58,6 +58,10 @@ def start(
     (HELD, {'measured': GRAVITY}, [3.0, -4.0]),
     (NEW, {}, [0.0, 0.0]),
     (NEW, {'measured': GRAVITY}, [0.0, 0.0]),
+    (Evidence(Receiver.ZEROED, LAST), {'measured': GRAVITY}, [0.0, 0.0]),
+    (Evidence(Receiver.HANDED_OVER, LAST), {'velocities': [9.0, 9.0]}, GRAVITY),
+    (Evidence(Receiver.HANDED_OVER, LAST), {'arm': Arm.FRANKA, 'holding': REST}, REST),
+    (Evidence(Receiver.HANDED_OVER, LAST), {'start_from': StartFrom.ZERO}, REST),
     (UNKNOWN, {'arm': Arm.UR, 'measured': GRAVITY}, [0.0, 0.0]),
     (UNKNOWN, {'measured': GRAVITY}, GRAVITY),
     # What the user says counts, whatever else is known.

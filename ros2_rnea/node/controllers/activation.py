@@ -1,0 +1,152 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Whether a controller is active, and what may have commanded its joints while it was not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ros2_rnea.feedforward.effort.start_effort import Receiver
+
+ACTIVE = 'active'
+
+NOT_ACTIVE = ('unconfigured', 'inactive', 'finalized')
+"""States in which a controller commands nothing; others, as of transitions, tell nothing."""
+
+NOT_LOADED = 'not loaded'
+"""What is reported in place of a state where the controller manager lists a controller no more."""
+
+ZEROING_TYPES = (
+    'effort_controllers/JointGroupEffortController',
+    'joint_trajectory_controller/JointTrajectoryController',
+)
+"""
+Types of controllers that write zero to their effort interfaces when they are deactivated.
+
+Their sources: ``on_deactivate`` of both.  ``forward_command_controller`` writes nothing, so that
+the hardware keeps the last command.
+"""
+
+
+class ControllerKind(NamedTuple):
+    """
+    What a controller is and commands.
+
+    :ivar plugin: its type, such as ``forward_command_controller/ForwardCommandController``.
+    :ivar interfaces: the command interfaces that it needs, such as ``elbow/effort``.
+    """
+
+    plugin: str
+    interfaces: tuple[str, ...]
+
+    @property
+    def zeroes_effort(self) -> bool:
+        """Tell whether its efforts are zero once it is deactivated."""
+        return self.plugin in ZEROING_TYPES and any(
+            interface.endswith('/effort') for interface in self.interfaces)
+
+    def commands_any(self, joints: Sequence[str]) -> bool:
+        """Tell whether it commands any of some joints."""
+        return any(interface.rpartition('/')[0] in joints for interface in self.interfaces)
+
+
+class ManagerReport(NamedTuple):
+    """
+    What a controller manager says of all its controllers and hardware components.
+
+    :ivar controllers: the state of each loaded controller, by name.
+    :ivar hardware: the state of each hardware component, by name; empty where it is not known.
+    """
+
+    controllers: Mapping[str, str]
+    hardware: Mapping[str, str] = {}
+
+
+class Activation:
+    """
+    Follows the state of one controller through the reports of its controller manager.
+
+    Only a state that is known to command nothing counts as not active, or that a controller is
+    listed no more which was listed before: a node that was never listed is none of ros2_control's
+    controllers.
+
+    :param name: of the controller, as its controller manager lists it.
+    :ivar obstacle: why the controller commands nothing, one of :data:`NOT_ACTIVE` or
+        :data:`NOT_LOADED`; empty where it is active, and where that is not known.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.obstacle = ''
+        self._was_listed = False
+        self._beside: frozenset[str] = frozenset()  # active together with it
+        self._others: frozenset[str] = frozenset()  # active while it was not
+        self._last_others: frozenset[str] = frozenset()  # in the last report of that time
+        self._hardware: frozenset[str] = frozenset()  # active when it was active last
+        self._hardware_stopped = False  # some of it, while the controller was not active
+
+    def take(self, report: ManagerReport | None) -> None:
+        """Accept a report of the controller manager; None where there is none any more."""
+        if report is None:
+            self.obstacle = ''
+            return
+        state = report.controllers.get(self.name, NOT_LOADED)
+        if state == NOT_LOADED and not self._was_listed:
+            return
+        self._was_listed = True
+        active = _names_of_active(report.controllers)
+        if state == ACTIVE:
+            self.obstacle = ''
+            self._beside, self._hardware = active, _names_of_active(report.hardware)
+        elif state in (*NOT_ACTIVE, NOT_LOADED):
+            if not self.obstacle:
+                self._others, self._hardware_stopped = frozenset(), False
+            self.obstacle = state
+            self._last_others = active - self._beside  # those beside it have other interfaces
+            self._others |= self._last_others
+            self._hardware_stopped |= any(
+                report.hardware.get(name) in NOT_ACTIVE for name in self._hardware)
+
+    def holder(
+            self, joints: Sequence[str], kinds: Mapping[str, ControllerKind]) -> Receiver | None:
+        """
+        Return who holds the effort while the controller is not active, or just was not.
+
+        :param joints: the joints that it commands.
+        :param kinds: all known controllers, by name.
+        :return: None where nothing suggests that this is another effort than the last command.
+        """
+        if _may_command(self._last_others, joints, kinds):
+            return Receiver.HANDED_OVER
+        if self._hardware_stopped:
+            return Receiver.UNKNOWN
+        others = _may_command(self._others, joints, kinds)
+        if others:
+            are_zero = all(kind is not None and kind.zeroes_effort for kind in others)
+            return Receiver.ZEROED if are_zero else Receiver.UNKNOWN
+        own = kinds.get(self.name)
+        return Receiver.ZEROED if own is not None and own.zeroes_effort else None
+
+
+def _may_command(
+        names: frozenset[str], joints: Sequence[str],
+        kinds: Mapping[str, ControllerKind]) -> list[ControllerKind | None]:
+    """Return the kinds of those controllers that may command some of the joints."""
+    found = [kinds.get(name) for name in names]
+    return [kind for kind in found if kind is None or kind.commands_any(joints)]
+
+
+def _names_of_active(states: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(name for name, state in states.items() if state == ACTIVE)

@@ -1,0 +1,260 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The controller that receives the commands: its joints, and whether it is active."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.timer import Timer
+from ros2_rnea.node.controllers.activation import Activation, ManagerReport
+from ros2_rnea.node.controllers.controller_manager import ControllerManager
+from ros2_rnea.node.controllers.receivers import Receivers
+from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
+from ros2_rnea.node.diagnostics import Diagnostics
+
+EFFORT, MANAGER = 'effort_controller', 'controller_manager'
+"""The node's parameters that name the controller, and its controller manager."""
+
+WANTED = ('joints', 'interface_name')
+"""The parameters that are read from the controller."""
+
+SHORT_PERIOD = 0.05
+"""How often the node looks for a controller whose answer it needs [s]."""
+
+POLLS_WITHOUT_ANSWER = 5
+"""
+After how many polls a controller that does not answer is reported.
+
+Drivers without services for their parameters, as on microcontrollers, never answer.
+"""
+
+
+class EffortController:
+    """
+    What is known of the controller that receives ~/commands.
+
+    Commands contain no joint names.  Therefore the joints of the controller must be those of the
+    node, in the same order; where they are not, nothing is sent.  If the parameter
+    ``effort_controller`` names the controller, its joints must be known before anything is sent.
+    Otherwise the name comes from the topic: the receiver of ``X/commands`` is expected to be the
+    node X, which may also be a driver whose joints cannot be read.
+
+    If a controller manager lists the controller, commands are sent only while it is active, or
+    while another controller holds the arm for it.
+
+    :param topic: the fully qualified name of ~/commands.
+    :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
+    :ivar node_name: the fully qualified name of the controller's node; empty: it is not known.
+    """
+
+    def __init__(
+            self, node: Node, diagnostics: Diagnostics, topic: str, receivers: Receivers,
+            changed: Callable[[], None]) -> None:
+        self.node_name = ''
+        self._node = node
+        self._diagnostics = diagnostics
+        self._topic = topic
+        self._receivers = receivers
+        self._changed = changed
+        self._parameters: RemoteParameters | None = None
+        self._answer: Mapping[str, Any] | None = None
+        self._polls_without_answer = 0
+        self._manager: ControllerManager | None = None
+        self._activation = Activation('')
+        self._reason = ''
+        self._timer: Timer | None = None
+        receivers.on_appearance = self._ask_anew
+
+    def poll(self) -> None:
+        """Ask the controller and its manager, and report what keeps efforts from being sent."""
+        own = self._own()
+        self._follow(own)
+        if self._parameters is not None:
+            self._parameters.poll()
+        if self._manager is not None:
+            self._manager.poll()
+        self._report_missing_answer(own)
+        self._update()
+
+    def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
+        """
+        Return why no efforts may be sent to the controller; empty where they may be sent.
+
+        :param own: the values of the node's parameters, which are names of nodes.
+        """
+        named = own[EFFORT]
+        name = self._full_name(named)
+        answer = self._answer if name == self.node_name else None
+        if named and answer is None:
+            return f'{named!r} is not available: nothing is sent until its joints are known'
+        if answer is None or not own['joints']:
+            return ''
+        return mismatch(
+            named or name, answer, own['joints'], bool(named), name in self._receivers.nodes)
+
+    def _own(self) -> dict[str, Any]:
+        return {name: self._node.get_parameter(name).value for name in (EFFORT, MANAGER, 'joints')}
+
+    def _full_name(self, named: str) -> str:
+        """Return the fully qualified name of the controller's node; empty: it is not known."""
+        if named:
+            suffix = '/get_parameters'
+            return self._node.resolve_service_name(named + suffix)[:-len(suffix)]
+        owner = self._topic.rpartition('/')[0]
+        return '' if owner == self._node.get_fully_qualified_name() else owner
+
+    # ---- whom to ask ----------------------------------------------------------------------------
+
+    def _follow(self, own: Mapping[str, Any]) -> None:
+        """Ask another controller, or another controller manager, where parameters changed."""
+        name = self._full_name(own[EFFORT])
+        if name != self.node_name:
+            self.node_name = name
+            self._forget_answer()
+            self._diagnostics.notice(EFFORT, '')
+            if self._parameters is not None:
+                self._parameters.close()
+            self._parameters = (
+                RemoteParameters(self._node, name, WANTED, self._on_answer) if name else None)
+        namespace, _, base_name = name.rpartition('/')
+        manager = own[MANAGER] if name else ''
+        if manager and not manager.startswith('/'):
+            manager = f'{namespace}/{manager}'
+        known = '' if self._manager is None else self._manager.name
+        if (manager, base_name) != (known, self._activation.name):
+            if self._manager is not None:
+                self._manager.close()
+            self._activation = Activation(base_name)
+            self._receivers.set_active(True)
+            self._manager = (
+                ControllerManager(self._node, manager, self._on_report) if manager else None)
+
+    # ---- its joints -----------------------------------------------------------------------------
+
+    def _on_answer(self, values: dict[str, Any] | None) -> None:
+        if values is None:
+            self._forget_answer()
+        else:
+            self._answer = values
+            self._polls_without_answer = 0
+            self._receivers.is_checked = True
+        self._update()
+
+    def _forget_answer(self) -> None:
+        self._answer = None
+        self._receivers.is_checked = not self.node_name
+
+    def _ask_anew(self) -> None:
+        """Let a controller that has just appeared tell its joints before anything is sent."""
+        self._forget_answer()
+        if self._parameters is not None:
+            self._parameters.look_again()
+        self._update()
+
+    def _report_missing_answer(self, own: Mapping[str, Any]) -> None:
+        """Log once where the joints of a receiver cannot be compared."""
+        if own[EFFORT] or not own['joints'] or self.node_name not in self._receivers.nodes:
+            return
+        self._polls_without_answer += self._answer is None
+        unknown = self._answer is not None and not _are_joints(self._answer.get('joints'))
+        if unknown or self._polls_without_answer >= POLLS_WITHOUT_ANSWER:
+            self._diagnostics.log_once(
+                f'{self.node_name!r}, which receives the commands, has no parameter joints that '
+                'can be read: make sure that its order is that of the parameter joints of this '
+                f'node: {", ".join(own["joints"])}')
+
+    def _update(self) -> None:
+        """Apply and report a changed reason to send nothing."""
+        own = self._own()
+        reason = self.reason_to_send_nothing(own)
+        if reason != self._reason:
+            self._reason = reason
+            self._changed()
+        obstacle = self._activation.obstacle
+        if not reason and obstacle and own['joints']:
+            name = own[EFFORT] or self.node_name
+            self._diagnostics.notice(EFFORT, (
+                f'{name!r} is {obstacle} while another controller holds the arm: each command is '
+                'the effort with which it starts' if self._receivers.is_handing_over else
+                f'{name!r} is {obstacle}: nothing is sent on ~/commands until it is active'))
+        else:
+            self._diagnostics.notice(EFFORT, reason, is_error=self._answer is not None)
+        self._look_often(bool(self.node_name) and self._answer is None and (
+            bool(own[EFFORT]) or self.node_name in self._receivers.nodes))
+
+    def _look_often(self, is_needed: bool) -> None:
+        """Look more often than once a second while an answer is needed."""
+        if is_needed and self._timer is None:
+            self._timer = self._node.create_timer(
+                SHORT_PERIOD, self._look_again, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        elif not is_needed and self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
+
+    def _look_again(self) -> None:
+        if self._parameters is not None:
+            self._parameters.look_again()
+
+    # ---- whether it is active -------------------------------------------------------------------
+
+    def _on_report(self, report: ManagerReport | None) -> None:
+        was_active = not self._activation.obstacle
+        self._activation.take(report)
+        is_active = not self._activation.obstacle
+        if not (is_active and was_active):
+            kinds = {} if self._manager is None else self._manager.kinds
+            self._receivers.set_active(
+                is_active, self._activation.holder(self._own()['joints'], kinds))
+        self._update()
+
+
+def mismatch(
+        name: str, values: Mapping[str, Any], joints: Sequence[str],
+        is_named: bool, is_receiver: bool) -> str:
+    """
+    Return why a controller must not receive efforts of these joints; empty where it may.
+
+    :param values: those of its parameters in :data:`WANTED` that it has.
+    :param is_named: whether a parameter says that it is the controller.
+    :param is_receiver: whether it subscribes to ~/commands.  Then it may also be a driver without
+        such parameters.
+    """
+    theirs: Any = values.get('joints')
+    if not _are_joints(theirs):
+        return '' if is_receiver or not is_named else (
+            f'{name!r} has no parameter joints and does not receive ~/commands: it is not the '
+            'controller')
+    if is_named and not is_receiver and 'interface_name' not in values:
+        return (
+            f'{name!r} has no parameter interface_name and does not receive ~/commands: it is not '
+            'a controller of efforts')
+    interface = values.get('interface_name') or 'effort'
+    if interface != 'effort':
+        return (f'{name!r} would write efforts to its interface {interface!r}: nothing is sent; '
+                'set its parameter   interface_name: effort')
+    if list(theirs) != list(joints):
+        return (f'{name!r} has the joints {", ".join(theirs)}; those of this node are '
+                f'{", ".join(joints) or "none"}: nothing is sent; set   '
+                f'joints: [{", ".join(theirs)}]')
+    return ''
+
+
+def _are_joints(value: Any) -> bool:
+    """Tell whether the value of a parameter is a list of names, and not empty."""
+    return bool(value) and isinstance(value, (list, tuple)) and all(
+        isinstance(item, str) for item in value)

@@ -1,0 +1,106 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What follows from the reports of a controller manager, by tables."""
+
+import pytest
+from ros2_rnea.feedforward.effort.start_effort import Receiver
+from ros2_rnea.node.controllers.activation import Activation, ControllerKind, ManagerReport
+
+JOINTS = ('shoulder', 'elbow')
+EFFORTS = ('shoulder/effort', 'elbow/effort')
+KINDS = {
+    'forward': ControllerKind('forward_command_controller/ForwardCommandController', EFFORTS),
+    'group': ControllerKind('effort_controllers/JointGroupEffortController', EFFORTS),
+    'jtc': ControllerKind('joint_trajectory_controller/JointTrajectoryController', EFFORTS),
+    'positions': ControllerKind(
+        'joint_trajectory_controller/JointTrajectoryController', ('elbow/position',)),
+    'gripper': ControllerKind('position_controllers/GripperActionController', ('grip/position',)),
+    'broadcaster': ControllerKind('joint_state_broadcaster/JointStateBroadcaster', ()),
+}
+
+
+def reported(name, *reports, hardware=()):
+    """Return the activation of a controller after reports, of its state and who is active."""
+    activation = Activation(name)
+    for index, (state, *active) in enumerate(reports):
+        states = dict.fromkeys(active, 'active')
+        if state is not None:
+            states[name] = state
+        activation.take(ManagerReport(states, hardware[index] if hardware else {}))
+    return activation
+
+
+@pytest.mark.parametrize('states, obstacle', [
+    (['active'], ''),
+    (['inactive'], 'inactive'),
+    (['unconfigured'], 'unconfigured'),
+    (['finalized'], 'finalized'),
+    (['active', 'inactive'], 'inactive'),
+    (['inactive', 'active'], ''),
+    (['active', None], 'not loaded'),
+    ([None], ''),  # it was never listed: a driver, which no controller manager knows
+    (['active', 'activating'], ''),
+    (['active', ''], ''),
+    (['active', 'garbage'], ''),
+    (['inactive', 'activating'], 'inactive'),
+])
+def test_only_what_is_known_to_command_nothing_is_an_obstacle(states, obstacle):
+    assert reported('forward', *((state,) for state in states)).obstacle == obstacle
+
+
+def test_without_controller_manager_nothing_is_known():
+    activation = reported('forward', ('inactive',))
+    activation.take(None)
+    assert activation.obstacle == ''
+
+
+@pytest.mark.parametrize('name, reports, holder', [
+    ('forward', [('active',), ('inactive',), ('active',)], None),
+    ('group', [('active',), ('inactive',), ('active',)], Receiver.ZEROED),
+    ('group', [('active',), (None,), ('inactive',), ('active',)], Receiver.ZEROED),
+    # What was active beside it has other interfaces, whatever they are called.
+    ('forward', [('active', 'jtc'), ('inactive', 'jtc'), ('active', 'jtc')], None),
+    # Another controller commanded the joints, and was deactivated before or in the same switch.
+    ('forward', [('active',), ('inactive', 'jtc'), ('inactive',), ('active',)], Receiver.ZEROED),
+    ('group', [('active',), ('inactive', 'forward'), ('inactive',)], Receiver.UNKNOWN),
+    ('forward', [('active',), ('inactive', 'positions'), ('inactive',)], Receiver.UNKNOWN),
+    ('forward', [('active',), ('inactive', 'jtc'), ('inactive', 'positions'), ('inactive',)],
+     Receiver.UNKNOWN),
+    ('forward', [('active',), ('inactive', 'never_listed'), ('inactive',)], Receiver.UNKNOWN),
+    ('forward', [('active',), ('inactive', 'positions')], Receiver.HANDED_OVER),
+    ('forward', [('active',), ('inactive', 'positions'), ('active',)], Receiver.HANDED_OVER),
+    ('forward', [('inactive', 'jtc'), ('active',)], Receiver.HANDED_OVER),  # at the start
+    ('forward', [('inactive', 'never_listed')], Receiver.HANDED_OVER),
+    ('forward', [('active',), ('inactive', 'gripper', 'broadcaster'), ('active',)], None),
+    # Only the last time counts.
+    ('forward', [('active',), ('inactive', 'jtc'), ('active',), ('inactive',), ('active',)], None),
+])
+def test_who_holds_the_effort_after_a_controller_was_not_active(name, reports, holder):
+    assert reported(name, *reports).holder(JOINTS, KINDS) is holder
+
+
+@pytest.mark.parametrize('while_inactive, holder', [
+    ({'arm': 'inactive', 'camera': 'unconfigured'}, Receiver.UNKNOWN),
+    ({'arm': 'active', 'camera': 'unconfigured'}, None),
+])
+def test_hardware_that_was_switched_off_may_hold_another_effort(while_inactive, holder):
+    normal = {'arm': 'active', 'camera': 'unconfigured'}
+    activation = reported(
+        'forward', ('active',), ('inactive',), ('inactive',), ('active',),
+        hardware=(normal, while_inactive, normal, normal))
+    assert activation.holder(JOINTS, KINDS) is holder
+
+
+def test_of_an_unknown_controller_nothing_is_suggested():
+    assert reported('own', ('inactive',), ('active',)).holder(JOINTS, KINDS) is None

@@ -1,0 +1,224 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Controllers that are not active, over DDS: a controller manager tells their states."""
+
+import pytest
+from ros2_rnea.node import monitor
+from ros2_rnea.node.topics import command_record
+from ros2_rnea.robot import Robot
+from simulated_ros2_control import GROUP, HAS_MESSAGES, JTC, SimulatedRos2Control
+from small_robots import ARM
+
+pytestmark = [pytest.mark.ros, pytest.mark.skipif(
+    not HAS_MESSAGES, reason='controller_manager_msgs is not installed')]
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+REST = [0.0, 0.0]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q).tolist()
+TOPIC = '/robot/effort_controller/commands'
+FITTING = {'joints': JOINTS, 'interface_name': 'effort'}
+
+
+@pytest.fixture
+def start(bench, monkeypatch, tmp_path):
+    """Return functions that start the node, which compensates gravity, and ros2_control."""
+    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    processes = []
+
+    def start_arm(**parameters):
+        arm = bench(**{
+            'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
+            'commands': TOPIC, **parameters})
+        arm.describe(ARM)
+        return arm
+
+    def start_controllers(**settings):
+        processes.append(SimulatedRos2Control(**{
+            'topic': TOPIC, 'parameters': FITTING, **settings}))
+        return processes[-1]
+
+    yield start_arm, start_controllers
+    for process in processes:
+        process.end()
+
+
+def publish_state(arm, efforts=GRAVITY):
+    arm.state(JOINTS, Q, REST, efforts=efforts)
+
+
+def first_command(arm, controllers, efforts=GRAVITY):
+    """Return the first command that the controller gets from now on."""
+    count = len(controllers.commands)
+
+    def is_there():
+        publish_state(arm, efforts)
+        return len(controllers.commands) > count
+
+    arm.until(is_there)
+    return controllers.commands[count]
+
+
+def assert_silent(arm, controllers):
+    """Check that joint states are answered with no command, after those that are under way."""
+    arm.settle(0.2)
+    count = len(controllers.commands)
+    for _ in range(20):
+        publish_state(arm)
+        arm.settle(0.0)
+    assert len(controllers.commands) == count
+
+
+@pytest.mark.parametrize('has_activity', [True, False])
+@pytest.mark.parametrize('named', ['effort_controller', ''])
+def test_an_inactive_controller_is_sent_nothing_until_it_is_active(start, named, has_activity):
+    start_arm, start_controllers = start
+    controllers = start_controllers(has_activity=has_activity)
+    controllers.switch(effort_controller='inactive')
+    arm = start_arm(effort_controller=named)
+    arm.until(lambda: 'is inactive: nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+    arm.answer(JOINTS, Q)  # what would be sent can be looked at
+    controllers.switch(effort_controller='active')
+    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+    arm.until(lambda: not arm.told('effort_controller'))
+
+
+HALF = [0.5 * effort for effort in GRAVITY]
+
+
+@pytest.mark.parametrize('types, beside, expected', [
+    ({}, {}, GRAVITY),  # the hardware keeps the last command
+    ({'effort_controller': GROUP}, {}, REST),  # it has written zero
+    ({'other': JTC}, {'other': 'active'}, REST),  # the other one has, when it was deactivated
+    ({}, {'other': 'active'}, HALF),  # nobody knows: as measured
+])
+def test_after_activation_the_effort_starts_from_what_is_held(start, types, beside, expected):
+    start_arm, start_controllers = start
+    controllers = start_controllers()
+    controllers.types = types
+    inactive = dict.fromkeys(beside, 'inactive')
+    controllers.switch(effort_controller='active', **inactive)
+    arm = start_arm()
+    arm.until(lambda: first_command(arm, controllers) == pytest.approx(GRAVITY))
+    assert arm.set_parameter('blend_time', 60.0).successful
+    controllers.switch(effort_controller='inactive', **beside)
+    arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
+    arm.until(lambda: len(arm.node._controllers._effort._manager.kinds) == 1 + len(beside))
+    controllers.switch(effort_controller='inactive', **inactive)
+    arm.until(lambda: 'nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+    controllers.switch(effort_controller='active', **inactive)
+    arm.until(lambda: not arm.told('effort_controller'))
+    assert first_command(arm, controllers, HALF) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize('start_from, expected', [
+    ('automatic', GRAVITY), ('zero', REST), ('measured', HALF)])
+@pytest.mark.parametrize('has_activity', [True, False])
+def test_a_controller_that_hands_over_the_arm_leaves_no_gap(
+        start, has_activity, start_from, expected):
+    """The first command after the switch is there before anybody reports the switch."""
+    start_arm, start_controllers = start
+    controllers = start_controllers(has_activity=has_activity)
+    controllers.switch(effort_controller='inactive', positions='active')
+    arm = start_arm(start_from=start_from, blend_time=60.0)
+    arm.until(lambda: 'another controller holds the arm' in arm.told('effort_controller'))
+    for _ in range(20):  # it may be activated at any moment
+        assert first_command(arm, controllers, HALF) == pytest.approx(expected)
+    controllers.switch(effort_controller='active', positions='inactive')
+    arm.until(lambda: not arm.told('effort_controller'))
+    assert first_command(arm, controllers, HALF) == pytest.approx(expected, abs=0.01)
+    if expected is not GRAVITY:  # from now on it is blended
+        arm.until(lambda: first_command(arm, controllers, HALF) != pytest.approx(expected))
+
+
+def test_a_controller_without_command_interfaces_holds_no_arm(start):
+    start_arm, start_controllers = start
+    controllers = start_controllers()
+    controllers.interfaces['broadcaster'] = []
+    controllers.switch(effort_controller='inactive', broadcaster='active')
+    arm = start_arm()
+    arm.until(lambda: 'is inactive: nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+
+
+def test_a_controller_that_is_unloaded_is_sent_nothing(start):
+    start_arm, start_controllers = start
+    controllers = start_controllers()
+    controllers.switch(effort_controller='active')
+    arm = start_arm()
+    first_command(arm, controllers)
+    controllers.interfaces['broadcaster'] = []
+    controllers.switch(broadcaster='active')
+    arm.until(lambda: 'is not loaded: nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+    controllers.switch(broadcaster='active', effort_controller='active')
+    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+
+
+@pytest.mark.parametrize('states', [
+    {}, {'broadcaster': 'active'}, {'effort_controller': ''}, {'effort_controller': 'garbage'},
+    {'': 'inactive'}, {'effort_controller': 'activating'}])
+@pytest.mark.parametrize('has_activity', [True, False])
+def test_a_state_that_tells_nothing_stops_nothing(start, has_activity, states):
+    start_arm, start_controllers = start
+    controllers = start_controllers(has_activity=has_activity)
+    controllers.switch(**states)
+    arm = start_arm()
+    first_command(arm, controllers)
+    arm.settle(0.3)
+    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+    assert not arm.told('effort_controller')
+
+
+def test_a_controller_manager_that_does_not_answer_stops_nothing(start):
+    start_arm, start_controllers = start
+    controllers = start_controllers(has_activity=False)
+    controllers.switch(effort_controller='active')
+    arm = start_arm()
+    first_command(arm, controllers)
+    manager = arm.node._controllers._effort._manager
+    controllers.may_answer.clear()
+    arm.until(lambda: manager._pending is not None)
+    count = len(arm.efforts)
+    for _ in range(20):
+        publish_state(arm)
+        arm.settle(0.05)
+    assert len(arm.efforts) > count
+    controllers.may_answer.set()
+    controllers.switch(effort_controller='inactive')
+    arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
+
+
+def test_without_a_controller_manager_everything_is_as_before(start):
+    start_arm, start_controllers = start
+    controllers = start_controllers(has_manager=False)
+    arm = start_arm()
+    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+
+
+def test_another_controller_manager_can_be_named_or_none(start):
+    start_arm, start_controllers = start
+    controllers = start_controllers()
+    controllers.switch(effort_controller='inactive')
+    arm = start_arm(controller_manager='other_manager')
+    first_command(arm, controllers)
+    assert arm.set_parameter('controller_manager', '/robot/controller_manager').successful
+    arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+    assert arm.set_parameter('controller_manager', '').successful
+    first_command(arm, controllers)
+    assert not arm.set_parameter('controller_manager', 'no name').successful
