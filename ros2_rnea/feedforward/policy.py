@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -81,6 +82,9 @@ class FeedforwardPolicy:
     :ivar snapshot: what the robot in use is made from; it is replaced once for each change that
         is in use.  Other threads read this and not the robot, which also changes for a moment
         while it is judged whether the arm would be held after a change.
+    :ivar settings: those in use.
+    :ivar requested: those that were set last.  They are used after the final fade where they
+        disable, and the arm would fall with them meanwhile.
     :ivar evidence: what is known outside about the effort that the actuators hold, for the first
         command; by default nothing is held, as in a simulation that begins.
     :ivar start_reason: for people: from which effort the first command started, and why.
@@ -131,6 +135,7 @@ class FeedforwardPolicy:
         self._cut_short = ''  # what the last final fade did not reach
         self._last_status = Status.WAITING
         self._last_motion = self._motions.held(self._singles)
+        self.requested = settings
         self._use(settings)
         self.take_snapshot()
 
@@ -200,12 +205,23 @@ class FeedforwardPolicy:
         """
         Use other settings from now on; states, motion, wrenches and the last effort are kept.
 
+        Settings that disable, and with which the final fade would let the arm fall, are used in
+        full as soon as no effort is sent any more.
+
         :param settings: about the same joints, see :meth:`can_change_to`.
         :param duration: how long the difference in effort takes to fade [s]; None: as the new
             settings say.
         :raises ArgumentError: as :meth:`check_change` does; then nothing changes.
         """
         self.check_change(settings)
+        self.requested = settings
+        if self._ramp.is_sending and self._reason_to_refuse(settings, self.overload()):
+            settings = replace(self.settings, enabled=False, on_stop=settings.on_stop)
+        self._change_to(settings)
+        self.blend(duration)
+
+    def _change_to(self, settings: Settings) -> None:
+        """Use other settings, and keep what has been measured."""
         wrenches, gravity, from_imu = (
             self.wrenches, self.measured_gravity, self.settings.gravity_from_imu)
         if settings.dead_man_button != self.settings.dead_man_button:
@@ -216,7 +232,6 @@ class FeedforwardPolicy:
             self.measured_gravity.adopt(gravity)
             self._use_measured_gravity()
         self.take_snapshot()
-        self.blend(duration)
 
     def take_snapshot(self) -> None:
         """Let other threads read the robot as it is now; to be called after each change of it."""
@@ -227,15 +242,15 @@ class FeedforwardPolicy:
         Check that other settings fit the robot, and that it is still held with them.
 
         :raises ArgumentError: where one does not fit the robot.
-        :raises UnsafeChangeError: where efforts are being sent, and with these settings none could
-            be, or less than what holds a joint where it is.
+        :raises UnsafeChangeError: where efforts are being sent and shall be, and with these
+            settings none could be, or less than what holds a joint where it is.
         """
         check_settings(self.robot, settings)
         if settings.command_scale != self.settings.command_scale:
             raise ArgumentError(
                 'command_scale cannot change at run time, because the command that a drive holds '
                 'would count in another unit; restart the node')
-        if self._ramp.is_sending:
+        if self._ramp.is_sending and settings.enabled:
             self._check_can_hold(settings, self.overload())
 
     def check_overload(self, before: Mapping[str, float]) -> None:
@@ -267,18 +282,21 @@ class FeedforwardPolicy:
         :param accepted: the overload that is there already, by joint [Nm or N].
         :raises UnsafeChangeError: where they could not.
         """
-        defects = effort_limit_defects(self.robot, self.controlled, settings)
-        unknown = self._unknown_positions()
-        reason = defects.text
-        if unknown and not reason:
-            reason = f'the position of joint {unknown[0]!r} is unknown: {self._remedy(unknown[0])}'
-        elif not reason:
-            reason = '; '.join(overloads(
-                self.controlled, *self._load(settings), accepted).values())
+        reason = self._reason_to_refuse(settings, accepted)
         if reason:
             raise UnsafeChangeError(
                 f'{reason}. Efforts are being sent, and the arm would not be held any more: '
                 'change this, or set enabled to false first')
+
+    def _reason_to_refuse(self, settings: Settings, accepted: Mapping[str, float]) -> str:
+        """Return why the robot could not be held with some settings; empty where it could."""
+        defects = effort_limit_defects(self.robot, self.controlled, settings)
+        if defects:
+            return defects.text
+        unknown = self._unknown_positions()
+        if unknown:
+            return f'the position of joint {unknown[0]!r} is unknown: {self._remedy(unknown[0])}'
+        return '; '.join(overloads(self.controlled, *self._load(settings), accepted).values())
 
     def _load(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
         """
@@ -662,6 +680,8 @@ class FeedforwardPolicy:
             self._ramp.pause()
             self.motion.leads_back = False
             self._final_fade.end()
+            if self.settings is not self.requested:
+                self._change_to(self.requested)
             is_over = decision.status is Status.DISABLED
             if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
                 self._ramp.forget()  # it may be another effort when the node is enabled again

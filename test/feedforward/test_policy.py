@@ -783,19 +783,47 @@ def test_settings_with_which_the_arm_would_not_be_held_are_refused_while_it_is_s
     assert policy.settings.effort_limits == {}
     near(decided(policy, Status.NO_TRAJECTORY).effort, before)
     near(policy.gravity, policy.settings.gravity)
-    with pytest.raises(UnsafeChangeError, match='shoulder needs'):  # nor is a fade with them
-        policy.change_settings(replace(weaker, enabled=False))
     policy.change_settings(replace(policy.settings, enabled=False))
     near(faded_out(policy), before)
     policy.change_settings(weaker)
     decided(policy, Status.OVERLOADED, 0.13)
 
 
+@pytest.mark.parametrize('changes', [
+    *({name: value} for name, value in WEAKER.items()), {'effort_limits': {'no joint': 1.0}}])
+def test_a_stop_together_with_them_is_not_refused_and_fades_with_the_former_ones(changes):
+    policy = measured()
+    before = policy.decide(at(0.0)).effort
+    disabled = replace(policy.settings, **changes, enabled=False)
+    for settings in (replace(disabled, on_stop=OnStop.ZERO), disabled):  # the last ones count
+        policy.change_settings(settings)
+        assert not policy.settings.enabled
+        assert policy.settings.on_stop is settings.on_stop
+    near(faded_out(policy), before)
+    assert policy.settings == policy.requested == disabled
+    policy.change_settings(replace(disabled, enabled=True))
+    assert policy.decide(at(0.13)).status in (Status.OVERLOADED, Status.NO_EFFORT_LIMIT)
+
+
+def test_an_arm_that_is_enabled_again_during_the_final_fade_has_to_be_held():
+    policy = measured()
+    before = policy.decide(at(0.0)).effort
+    enabled = policy.settings
+    weaker = replace(enabled, effort_limits={'shoulder': 0.5})
+    policy.change_settings(replace(weaker, enabled=False))
+    decided(policy, Status.STOPPING)
+    with pytest.raises(UnsafeChangeError, match='shoulder needs'):
+        policy.change_settings(weaker)
+    policy.change_settings(enabled)
+    near(decided(policy, Status.NO_TRAJECTORY, 0.01).effort, before)
+    assert policy.settings == policy.requested == enabled
+
+
 def test_an_arm_that_has_begun_to_be_overloaded_may_have_other_settings_but_no_weaker_ones():
     policy = sending(effort_limits={'elbow': 1.0})
     decided(policy, Status.NO_TRAJECTORY)
     for settings in ({'mimic_tolerance': 1.0}, {'effort_limits': {'elbow': 1.5}},
-                     {'enabled': False}):
+                     {'enabled': False}, {'enabled': True}):
         policy.change_settings(replace(policy.settings, **settings))
     with pytest.raises(UnsafeChangeError, match='elbow needs'):
         policy.change_settings(replace(policy.settings, effort_limits={'elbow': 1.4}))

@@ -18,6 +18,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Inertia
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.node import monitor
@@ -353,9 +354,28 @@ def test_effort_limits_may_be_in_the_file_and_count_for_what_is_sent(bench):
     arm.until(lambda: abs(arm.answer(JOINTS, Q)[0]) == 4.0)
 
 
-@pytest.mark.parametrize('name, value', [
+WEAKER = [
     ('effort_limits.shoulder', 0.5), ('effort_limit_factor', 0.0),
-    ('gravity', [0.0, 0.0, -981.0]), ('spring_stiffness.shoulder', 1e4)])
+    ('gravity', [0.0, 0.0, -981.0]), ('spring_stiffness.shoulder', 1e4)]
+
+
+@pytest.mark.parametrize('name, value', WEAKER)
+def test_a_stop_is_not_refused_for_what_else_changes_and_the_arm_is_held(bench, name, value):
+    arm = bench(joints=JOINTS, state_timeout=1.0)
+    arm.describe(ARM)
+    assert close(arm.answer(JOINTS, Q), GRAVITY)
+    result = arm.node.set_parameters_atomically(
+        [Parameter('enabled', value=False), Parameter(name, value=value)])
+    assert result.successful, result.reason
+    arm.until(lambda: not arm.node.policy.is_sending)
+    assert close(arm.commands[-1], GRAVITY)
+    count = len(arm.commands)
+    assert arm.set_parameter('enabled', True).successful
+    assert not arm.sends(JOINTS, Q)
+    assert len(arm.commands) == count
+
+
+@pytest.mark.parametrize('name, value', WEAKER)
 def test_parameters_with_which_the_arm_would_not_be_held_are_refused_while_efforts_are_sent(
         bench, name, value):
     arm = bench(joints=JOINTS, state_timeout=1.0)

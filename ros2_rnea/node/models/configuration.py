@@ -322,8 +322,11 @@ class Configuration:
             else:
                 self.policy.check_change(candidate.settings)
             check_strictly(candidate.own['strict_model'], self._model.findings)
-            self._check_load(
-                self._model, ModelParameters(candidate.joint_parameters, self._payloads))
+            of_model = ModelParameters(candidate.joint_parameters, self._payloads)
+            if candidate.settings.enabled:
+                self._check_load(self._model, of_model)
+            else:
+                self._model.check(of_model)
 
     def _check_joints(self, joints: Sequence[str]) -> None:
         """
@@ -414,7 +417,7 @@ class Configuration:
         """Apply the settings to the policy of the robot in use."""
         settings = self._settings()
         self._timers.restart(self._parameters.own['rate'], settings)
-        if self._model is None or self.policy is None or settings == self.policy.settings:
+        if self._model is None or self.policy is None or settings == self.policy.requested:
             return
         try:
             self._change_settings(self.policy, settings)
