@@ -788,8 +788,9 @@ class FeedforwardPolicy:
 
     def _blend_into(self, status: Status) -> None:
         """Cross-fade where the robot deviates, and from there to its path, to rest or feedback."""
-        if status in _DEVIATIONS and self._last_status in _DEVIATIONS:
-            return  # it is the same effort
+        is_deviation = status in _DEVIATIONS and self._last_status in _DEVIATIONS
+        if is_deviation and not self.motion.leads_back:
+            return  # it is gravity at the measured state before and after
         came_to_rest = status in _WITHOUT_GOAL or status in (
             Status.HOLDING_END, Status.CONTROLLER_LOST)
         if status in _DEVIATIONS or self._last_status is Status.PATH_DEVIATION or (

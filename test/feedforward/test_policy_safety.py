@@ -413,6 +413,28 @@ def test_feedback_leads_back_with_the_error_at_the_tolerance_and_no_more(status)
         np.testing.assert_allclose(pull, expected, rtol=0.1, atol=0.1)
 
 
+def test_without_a_path_tolerance_feedback_at_the_goal_is_that_of_hold_tolerance():
+    ride, beside = at_goal(**CORRECTED, path_tolerance=0.0)
+    assert beside(1.2, 1.0) is Status.GOAL_DEVIATION
+    pull = ride.sent[-1] - ARM_ROBOT.gravity(ride.q)
+    expected = ARM_ROBOT.mass_matrix(ride.q) @ [0.0, -100.0 * ride.policy.settings.hold_tolerance]
+    np.testing.assert_allclose(pull, expected, rtol=1e-9)
+
+
+def test_from_the_feedback_beside_the_path_to_that_at_the_goal_the_effort_is_blended():
+    ride, beside = on_path(
+        (SLOW[0], Waypoint(1.0, (0.9, -0.2), (0.0, 0.0), (0.0, 0.0))), **CORRECTED,
+        hold_tolerance=0.5)
+    assert beside(0.6, 0.4) is Status.PATH_DEVIATION
+    while beside(0.6) is Status.PATH_DEVIATION:
+        pass
+    assert ride.decision.status is Status.GOAL_DEVIATION
+    np.testing.assert_allclose(ride.sent[-1], ride.sent[-2], atol=1e-9)
+    beside(0.6, 0.6)
+    ride.is_at(ARM_ROBOT.inverse_dynamics(
+        ride.q, np.zeros(2), [0.0, -100.0 * 0.5]))
+
+
 @pytest.mark.parametrize('to', ['another mode', 'disabled'])
 def test_feedback_leads_back_only_what_it_has_held_all_the_time(to):
     """Meanwhile a hand may have moved the arm, which must not go back by itself."""

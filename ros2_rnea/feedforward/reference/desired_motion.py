@@ -218,11 +218,13 @@ class DesiredMotion:
 
         It bounds the effort of feedback on a robot that is blocked; None: any distance.
         """
+        if status not in _DEVIATIONS:
+            return None
+        tolerances = self.path.tolerances
+        largest = np.where(np.isinf(tolerances), self.hold_tolerance, tolerances)
         if status is Status.PATH_DEVIATION:
-            return self.path.tolerances
-        if status is Status.GOAL_DEVIATION:
-            return np.maximum(self.path.tolerances, self.hold_tolerance)
-        return None
+            return largest
+        return np.maximum(largest, self.hold_tolerance)
 
     def explain(self, target: Target) -> str:
         """Return a sentence that explains a target of this motion."""

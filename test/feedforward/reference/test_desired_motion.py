@@ -375,6 +375,16 @@ def test_a_target_tells_whether_it_moves(motion, moving, time, moves):
 # --- what is only to be read, and at the bounds ---
 
 
+@pytest.mark.parametrize('hold_tolerance, at_goal', [(0.1, [0.1, 0.2]), (0.3, [0.3, 0.3])])
+def test_a_joint_without_a_path_tolerance_is_led_back_by_an_error_of_hold_tolerance(
+        motion, hold_tolerance, at_goal):
+    motion.path.set_tolerances(np.array([np.inf, 0.2]), ['', 'path_tolerance'])
+    motion.hold_tolerance = hold_tolerance
+    assert motion.largest_error(Status.PATH_DEVIATION).tolist() == [hold_tolerance, 0.2]
+    assert motion.largest_error(Status.GOAL_DEVIATION).tolist() == at_goal
+    assert motion.largest_error(Status.FOLLOWING) is None
+
+
 def test_the_rest_is_only_to_be_read(motion):
     target = motion.target(NOW, MEASURED)
     for array in (target.velocities, target.accelerations):
