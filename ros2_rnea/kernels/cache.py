@@ -15,9 +15,10 @@
 Object files in the user's cache folder, so that a robot is compiled once and not at each start.
 
 What comes out of the cache is run.  So it is used only where nobody else can put something in: in
-a folder that is the user's own, that others cannot write to, and that is no symbolic link.  It is
-held on to while it is used, so that nothing can be put in its place meanwhile.  Everywhere else,
-what is put in is kept in memory, and the reason is said once.
+a folder that is the user's own, that others cannot write to, and that is no symbolic link.  Nor
+may others rename or replace one of the folders above it.  It is held on to while it is used, so
+that nothing can be put in its place meanwhile.  Everywhere else, what is put in is kept in memory,
+and the reason is said once.
 
 Object files may also be shipped, for example with a container image, in the folders that an
 environment variable names.  These are only read, and may belong to root too, who can change every
@@ -33,9 +34,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 import errno
+import grp
 import hashlib
 import os
 from pathlib import Path
+import pwd
 import secrets
 import stat
 import struct
@@ -58,6 +61,9 @@ SHIPPED = 'ROS2_RNEA_KERNEL_PATH'
 ROOT = 0
 """The user identifier of root."""
 
+MOST_LINKS = 40
+"""How many symbolic links a path may contain; Linux has the same limit."""
+
 _SUFFIX = '.object'
 _UNFINISHED = '.writing'
 
@@ -79,7 +85,6 @@ class ObjectCache:
     :param reason: why there is no folder.
     :param shipped: folders that are only read, after the own one.
     :param is_public: whether other users may read the folder and its files, to ship them.
-    :ivar refused: why folders of shipped object files are not used, a sentence for each.
     """
 
     def __init__(
@@ -90,8 +95,9 @@ class ObjectCache:
             is_public: bool = False) -> None:
         self._folder = folder
         self._shipped = tuple(shipped)
-        self._folder_mode, self._file_mode = (0o755, 0o644) if is_public else (0o700, 0o600)
-        self.refused = tuple(filter(None, map(_why_not_shipped, self._shipped)))
+        self._is_public = is_public
+        self._refused = {
+            path: text for path in self._shipped if (text := _why_not_shipped(path))}
         self._memory: dict[str, bytes] = {}
         self._reason = reason
         self._said = False
@@ -100,6 +106,11 @@ class ObjectCache:
     def folder(self) -> Path | None:
         """Return the folder of its own."""
         return self._folder
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Return why shipped folders, or the first file in one, are not used, in sentences."""
+        return tuple(self._refused.values())
 
     def take_reason(self) -> str | None:
         """Return why object files are kept in memory only, at the first call; later None."""
@@ -123,18 +134,38 @@ class ObjectCache:
                 self._keep_reason(error)
         for path in self._shipped:
             if data is None:
-                with suppress(OSError), _private(path, ROOT) as folder:
-                    data = _contents(folder, key, ROOT)
+                data = self._shipped_data(path, key)
         return data
+
+    def _shipped_data(self, path: Path, key: str) -> bytes | None:
+        """Return the object file of a key in a shipped folder, or keep why it is not used."""
+        reason = 'it is damaged'
+        try:
+            with _private(path, ROOT) as folder:
+                data = _contents(folder, key, ROOT)
+            if data is not None:
+                return data
+        except FileNotFoundError:  # another robot's kernels are shipped there
+            return None
+        except OSError as error:
+            reason = error.strerror or str(error)
+        self._refused.setdefault(path, (
+            f'{SHIPPED} names {path}, of which {key}{_SUFFIX} is refused and compiled '
+            f'again: {reason}'))
+        return None
 
     def put(self, key: str, data: bytes) -> None:
         """Keep the object file of a key; in memory where it cannot be written to disk."""
         if self._folder is not None:
             try:
-                _make_folder(self._folder, self._folder_mode)
+                if self._is_public:
+                    _make_public_folder(self._folder)
+                else:
+                    self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with _private(self._folder) as folder:
-                    _write(folder, key, data, self._file_mode)
-                    _make_room(folder)
+                    _write(folder, key, data, 0o644 if self._is_public else 0o600)
+                    if not self._is_public:  # others decide what is shipped
+                        _make_room(folder)
                 return
             except OSError as error:
                 self._keep_reason(error)
@@ -184,11 +215,31 @@ def _why_not_shipped(path: Path) -> str:
                 f'again: {error.strerror or error}')
 
 
-def _make_folder(path: Path, mode: int) -> None:
-    """Make a folder, with its mode whatever the user's mask says, unless it exists."""
-    with suppress(FileExistsError):
-        path.mkdir(mode=mode, parents=True)
-        path.chmod(mode)
+def _make_public_folder(path: Path) -> None:
+    """Make a folder and those above it, readable by all whatever the user's mask says."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.exists():
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o755)
+
+
+def why_not_readable(path: Path) -> str:
+    """Return why other users cannot read a folder and its object files; empty where they can."""
+    for entry in (path, *sorted(path.glob('*' + _SUFFIX))):
+        mode = entry.stat().st_mode
+        needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(mode) else 0)
+        if mode & needed != needed:
+            return f'others cannot read {entry} ({stat.filemode(mode)})'
+    return ''
+
+
+def why_not_reachable(path: Path) -> str:
+    """Return which folder above an absolute path keeps other users from it; empty: none does."""
+    for folder in _folders_above(path):
+        mode = folder.stat().st_mode
+        if not mode & stat.S_IXOTH:
+            return f'others cannot enter {folder} ({stat.filemode(mode)})'
+    return ''
 
 
 @contextmanager
@@ -199,10 +250,12 @@ def _private(path: Path, *more_owners: int) -> Iterator[int]:
     Whatever is done through the descriptor is done in this folder, even if its path is changed.
 
     :param more_owners: user identifiers of others whom it may belong to.
-    :raises OSError: where it cannot be opened, or is not private.
+    :raises OSError: where it cannot be opened, or others could change it or put another folder
+        in its place.
     """
     if path.is_symlink():  # for the message; what counts is O_NOFOLLOW
         raise PermissionError(errno.EPERM, 'it is a symbolic link, so it is not used')
+    _check_folders_above(path.absolute())
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         check_private(os.fstat(folder), *more_owners)
@@ -225,6 +278,70 @@ def check_private(status: os.stat_result, *more_owners: int) -> None:
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(errno.EPERM, f'others may write to it '
                                            f'({stat.filemode(status.st_mode)}), so it is not used')
+
+
+def _check_folders_above(path: Path) -> None:
+    """
+    Check that only root and the user decide which file or folder is at an absolute path.
+
+    The condition is that of sshd for the files of a user: every folder on the way belongs to one
+    of them, and nobody else may write to it.  Two things are allowed besides: a folder with the
+    sticky bit, such as /tmp, in which others cannot rename what is not theirs, and a folder that
+    the user's private group may write to, as folders are with the usual umask 002.
+
+    :raises PermissionError: naming the folder that others may change.
+    """
+    owners = (os.geteuid(), ROOT)
+    for folder in _folders_above(path):
+        status = folder.stat()
+        others = stat.S_IWOTH if _is_private_group(status.st_gid) else stat.S_IWGRP | stat.S_IWOTH
+        reason = ''
+        if status.st_uid not in owners:
+            reason = f'belongs to user {status.st_uid}'
+        elif status.st_mode & others and not status.st_mode & stat.S_ISVTX:
+            reason = f'may be changed by others ({stat.filemode(status.st_mode)})'
+        if reason:
+            raise PermissionError(
+                errno.EPERM, f'{folder}, above it, {reason}, so it is not used')
+
+
+def _folders_above(path: Path) -> Iterator[Path]:
+    """
+    Yield the folders whose entries decide what is at an absolute path; links are followed.
+
+    :raises OSError: where a symbolic link belongs to another user, or there are too many.
+    """
+    folder, names, links = Path(path.anchor), [*reversed(path.parts[1:])], 0
+    while names:
+        yield folder
+        name = names.pop()
+        entry = folder / name
+        if name == '..':
+            folder = folder.parent
+        elif not entry.is_symlink():
+            folder = entry
+        else:
+            links += 1
+            owner = entry.lstat().st_uid
+            if links > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            if owner not in (os.geteuid(), ROOT):
+                raise PermissionError(
+                    errno.EPERM, f'the symbolic link {entry} belongs to user {owner}, so it is '
+                                 'not used')
+            target = Path(os.readlink(entry))
+            if target.is_absolute():
+                folder, target = Path(target.anchor), target.relative_to(target.anchor)
+            names.extend(reversed(target.parts))
+
+
+def _is_private_group(group: int) -> bool:
+    """Tell whether a group has the user's name and no member but the user."""
+    try:
+        user, members = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
+    except KeyError:
+        return False
+    return members.gr_name == user and {*members.gr_mem} <= {user}
 
 
 def _read(folder: int, key: str) -> bytes | None:

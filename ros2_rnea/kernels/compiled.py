@@ -177,11 +177,14 @@ class CompiledKernels:
         targets = [self._target or host]
         if self._target is None and spec.function == 'one':  # rows are laid out for one width
             targets.extend(machine.portable(host))
+        store = self._store or cache()
+        code = None
         for target in targets:
-            code = (self._store or cache()).get(self._key(spec, target))
-            if code is not None:
-                return code
-        return None
+            if code is None:
+                code = store.get(self._key(spec, target))
+        for text in store.refused:
+            say_once(text)
+        return code
 
     def load(self, spec: KernelSpec, code: bytes) -> None:
         """
@@ -210,6 +213,12 @@ class CompiledKernels:
         sizes = [input_size(self._tree, name) for name in names]
         return [*((size // 6, 6) if name == 'f_ext' else (size,)
                   for name, size in zip(names, sizes)), quantity.shape(self._tree)]
+
+
+@functools.cache
+def say_once(message: str) -> None:
+    """Log a warning, unless this process has logged it already."""
+    LOGGER.warning(message)
 
 
 @functools.cache

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-import functools
-import logging
 import os
 from typing import NamedTuple, Protocol
 
@@ -26,15 +24,13 @@ import numpy as np
 from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, machine
-from ros2_rnea.kernels.compiled import cache, CompiledKernels
+from ros2_rnea.kernels.compiled import cache, CompiledKernels, say_once
 from ros2_rnea.kernels.python import PythonKernels
 from ros2_rnea.kernels.tracing import KernelSpec, Variant
 from ros2_rnea.model.tree import Tree
 
 VARIABLE = 'ROS2_RNEA_ENGINE'
 """The environment variable with the engine of robots for which none is given."""
-
-LOGGER = logging.getLogger('ros2_rnea')
 
 
 class Engine(Enum):
@@ -97,7 +93,7 @@ def engine_of(wish: Engine | str | None) -> Engine:
     if wish is None:
         if machine.available():
             return Engine.COMPILED
-        _say_once(_WITHOUT_LLVMLITE)
+        say_once(_WITHOUT_LLVMLITE)
         return Engine.PYTHON
     try:
         engine = Engine(wish)
@@ -117,12 +113,12 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
     if engine is Engine.PYTHON:
         return PythonKernels(tree)
     for text in cache().refused:
-        _say_once(text)
+        say_once(text)
     reason = cache().take_reason()
     if reason:
-        _say_once(f'compiled robots are kept in memory only: {reason}')
+        say_once(f'compiled robots are kept in memory only: {reason}')
     if call.EXTENSION_ERROR:
-        _say_once(_without_extension())
+        say_once(_without_extension())
     return CompiledKernels(tree)
 
 
@@ -149,8 +145,3 @@ def _without_extension() -> str:
         'kernels are called from Python, which takes microseconds longer: ros2_rnea was installed '
         'without its extension in C; with a C compiler, Python.h and NumPy, install it again '
         f'({call.EXTENSION_ERROR})')
-
-
-@functools.cache
-def _say_once(message: str) -> None:
-    LOGGER.warning(message)

@@ -21,6 +21,7 @@ import stat
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from repository import ROOT
@@ -459,8 +460,8 @@ def test_those_of_another_user_are_not_used(shipped, folder, what):
     os.chown(shipped if what == 'folder' else there, OTHER_USER, -1)
     opened = reader_of(shipped, folder=folder)
     assert opened.get(KEY) is None
-    assert any(f'belongs to user {OTHER_USER}' in text for text in opened.refused) == (
-        what == 'folder')
+    (text,) = opened.refused
+    assert f'belongs to user {OTHER_USER}' in text and (there.name in text) == (what == 'file')
 
 
 @pytest.mark.parametrize('what', ['folder', 'file'])
@@ -471,13 +472,18 @@ def test_those_that_others_may_write_to_are_not_used(shipped, folder, what, bits
     opened = reader_of(shipped, folder=folder)
     assert opened.get(KEY) is None
     assert there.exists()
-    assert any('others may write' in text for text in opened.refused) == (what == 'folder')
+    (text,) = opened.refused
+    assert 'others may write' in text and (there.name in text) == (what == 'file')
 
 
 def test_a_damaged_one_is_not_used_and_stays(shipped, folder):
     (there,) = shipped.iterdir()
     there.write_bytes(there.read_bytes()[:-1] + b'x')
-    assert reader_of(shipped, folder=folder).get(KEY) is None
+    opened = reader_of(shipped, folder=folder)
+    assert opened.refused == ()  # it is read only when it is needed
+    assert opened.get(KEY) is opened.get(KEY) is None
+    (text,) = opened.refused
+    assert f'{there.name} is refused' in text and text.endswith('it is damaged')
     assert there.exists()
 
 
@@ -490,6 +496,120 @@ def test_a_folder_that_cannot_be_used_is_said_with_the_reason(shipped, folder, t
             'symbolic link', 'No such file', 'not an absolute path'), strict=True):
         assert text.startswith('ROS2_RNEA_KERNEL_PATH names ')
         assert reason in text
+
+
+def test_another_robots_shipped_kernels_are_no_reason_for_a_warning(shipped, folder):
+    opened = reader_of(shipped, folder=folder)
+    assert opened.get(key_of('of another robot')) is None
+    assert opened.refused == ()
+
+
+def test_a_refused_file_is_said_once_in_the_log(shipped, folder, caplog, monkeypatch):
+    from ros2_rnea.kernels import compiled, machine
+    from ros2_rnea.robot import Robot
+    from small_robots import ARM
+
+    if not machine.available():
+        pytest.skip('llvmlite is not installed')
+    compiled.say_once.cache_clear()
+    robot = Robot.from_urdf(ARM, engine='compiled')
+    opened = reader_of(shipped, folder=folder)
+    monkeypatch.setattr(compiled, 'cache', lambda: opened)
+    monkeypatch.setattr(compiled.CompiledKernels, '_key', lambda *_: KEY)
+    (there,) = shipped.iterdir()
+    there.chmod(0o666)
+    robot.compile('gravity', 'friction')
+    assert caplog.text.count(f'{there.name} is refused and compiled again: others') == 1
+
+
+def test_what_is_shipped_is_never_removed_for_room(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, 'MOST_FILES', 1)
+    public = ObjectCache(tmp_path / 'shipped', is_public=True)
+    for name in ('one', 'another', 'a third'):
+        public.put(key_of(name), DATA)
+    assert len([*(tmp_path / 'shipped').iterdir()]) == 3
+
+
+def test_folders_that_are_made_to_be_shipped_are_readable_and_others_keep_their_mode(tmp_path):
+    there = tmp_path / 'there'
+    there.mkdir(mode=0o750)
+    before = os.umask(0o077)
+    try:
+        ObjectCache(there / 'a' / 'b', is_public=True).put(KEY, DATA)
+    finally:
+        os.umask(before)
+    assert [mode(path) for path in (there, there / 'a', there / 'a' / 'b')] == [
+        0o750, 0o755, 0o755]
+    assert cache.why_not_readable(there / 'a' / 'b') == ''
+    assert 'others cannot enter' in cache.why_not_reachable(there / 'a' / 'b')
+
+
+# --- the folders above
+
+
+@pytest.mark.parametrize('bits, is_used', [
+    (0o755, True), (0o1777, True), (0o777, False), (0o757, False)])
+def test_a_folder_below_one_that_others_may_change_is_not_used(file, folder, bits, is_used):
+    folder.parent.chmod(bits)
+    opened = open_cache(folder)
+    assert (opened.get(KEY) == DATA) is is_used
+    reason = opened.take_reason()
+    assert reason is None if is_used else f'{folder.parent}, above it, may be changed' in reason
+
+
+@pytest.mark.parametrize('is_private', [True, False])
+def test_a_group_may_write_above_only_if_it_is_the_users_own(
+        file, folder, monkeypatch, is_private):
+    members = [] if is_private else ['somebody']
+    name = cache.pwd.getpwuid(os.geteuid()).pw_name
+    monkeypatch.setattr(
+        cache.grp, 'getgrgid', lambda _: SimpleNamespace(gr_name=name, gr_mem=members))
+    folder.parent.chmod(0o775)
+    assert (open_cache(folder).get(KEY) == DATA) is is_private
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='only root can give files away')
+@pytest.mark.parametrize('owned', ['folder', 'link'])
+def test_another_user_may_not_own_a_folder_above_nor_a_link_on_the_way(file, folder, owned):
+    link = folder.parent.parent / 'link'
+    link.symlink_to(folder.parent)
+    assert open_cache(link / 'ros2_rnea').get(KEY) == DATA  # a link of the user may be there
+    os.chown(link if owned == 'link' else folder.parent, OTHER_USER, -1, follow_symlinks=False)
+    opened = open_cache(link / 'ros2_rnea')
+    assert opened.get(KEY) is None
+    assert f'belongs to user {OTHER_USER}' in opened.take_reason()
+
+
+@pytest.mark.parametrize('is_absolute', [True, False])
+def test_the_folder_of_each_link_on_the_way_counts(file, folder, tmp_path, is_absolute):
+    open_to_all = tmp_path / 'open'
+    open_to_all.mkdir()
+    (open_to_all / 'second').symlink_to(
+        folder.parent if is_absolute else Path('..', folder.parent.name))
+    (tmp_path / 'first').symlink_to(open_to_all / 'second')
+    path = tmp_path / 'first' / 'ros2_rnea'
+    assert open_cache(path).get(KEY) == DATA
+    open_to_all.chmod(0o777)
+    opened = open_cache(path)
+    assert opened.get(KEY) is None
+    assert f'{open_to_all}, above it' in opened.take_reason()
+
+
+def test_links_that_lead_in_a_circle_end(tmp_path):
+    (tmp_path / 'one').symlink_to(tmp_path / 'two')
+    (tmp_path / 'two').symlink_to(tmp_path / 'one')
+    opened = open_cache(tmp_path / 'one' / 'ros2_rnea')
+    opened.put(KEY, DATA)
+    assert opened.get(KEY) == DATA
+    assert 'Too many levels of symbolic links' in opened.take_reason()
+
+
+def test_shipped_folders_below_one_that_others_may_change_are_said(shipped, folder):
+    shipped.parent.chmod(0o777)
+    opened = reader_of(shipped, folder=folder)
+    assert opened.get(KEY) is None
+    (text,) = opened.refused
+    assert f'{shipped.parent}, above it, may be changed by others' in text
 
 
 def test_without_a_home_shipped_files_are_read_too(shipped):

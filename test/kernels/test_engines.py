@@ -38,9 +38,9 @@ needs_llvmlite = pytest.mark.skipif(not machine.available(), reason='llvmlite is
 
 @pytest.fixture(autouse=True)
 def nothing_said_yet():
-    engines._say_once.cache_clear()
+    engines.say_once.cache_clear()
     yield
-    engines._say_once.cache_clear()
+    engines.say_once.cache_clear()
 
 
 @pytest.fixture

@@ -213,6 +213,48 @@ def test_a_folder_that_others_may_write_to_is_no_place(compile_robot, tmp_path):
     assert error.count('\n') == 1
 
 
+@needs_llvmlite
+@pytest.mark.parametrize('what', ['folder', 'file'])
+def test_kernels_that_others_cannot_read_are_not_shipped(compile_robot, tmp_path, what):
+    folder = tmp_path / 'shipped'
+    assert compile_robot(ARM, '--output', folder)[0] == 0
+    entry = folder if what == 'folder' else sorted(folder.iterdir())[0]
+    entry.chmod(0o700)
+    code, out, error = compile_robot(ARM, '--output', folder)
+    assert (code, out) == (1, '')
+    assert f'others cannot read {entry}' in error and error.count('\n') == 1
+
+
+@needs_llvmlite
+def test_a_folder_that_others_cannot_enter_is_said(compile_robot, tmp_path):
+    above = tmp_path / 'home'
+    above.mkdir(mode=0o750)
+    code, out, error = compile_robot(ARM, '--output', above / 'build' / 'kernels')
+    assert code == 0 and '9 kernels' in out  # they may be installed elsewhere later
+    assert 'for this user only: others cannot enter' in error and error.count('\n') == 1
+
+
+@needs_llvmlite
+def test_the_node_says_which_shipped_kernels_are_refused(
+        compile_robot, tmp_path, monkeypatch, caplog):
+    shipped = tmp_path / 'shipped'
+    assert compile_robot(ARM, '--output', shipped)[0] == 0
+    for file in shipped.iterdir():
+        file.chmod(0o666)
+    compiled.say_once.cache_clear()
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'of another user'))
+    monkeypatch.setenv(cache.SHIPPED, str(shipped))
+    worker = ModelWorker(pytest.fail)
+    try:
+        worker.request(Request(Source(ARM, (), False), ModelParameters(), Settings()))
+        answers = []
+        until(lambda: answers or answers.extend(filter(None, [worker.take()])))
+    finally:
+        worker.close()
+    assert isinstance(answers[0].result, Built), answers[0].result
+    assert caplog.text.count('is refused and compiled again: others may write') == 1
+
+
 def test_without_llvmlite_there_is_nothing_to_compile(compile_robot, monkeypatch):
     monkeypatch.setattr(machine, 'llvm', None)
     code, _, error = compile_robot(ARM)

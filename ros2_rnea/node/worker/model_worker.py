@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.kernels.compiled import say_once
 from ros2_rnea.kernels.engines import Compilation, Engine, engine_of
 from ros2_rnea.node.models.models import adjustable, KERNELS, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
@@ -224,6 +225,8 @@ class ModelWorker:
         message = self._process.ask(
             model_request(source, engine), self._is_cancelled, self._set_progress)
         tree, findings = (from_plain(message.content[name]) for name in ('tree', 'findings'))
+        for text in message.content['refused_kernels']:  # nobody sees the log of the process
+            say_once(text)
         robot = adjustable(tree, source, engine)
         robot.load_machine_code(KERNELS, message.blobs)
         robot.compile(*KERNELS)

@@ -30,6 +30,7 @@ from ros2_rnea import errors
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.audit import Finding
 from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.kernels.compiled import cache
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
@@ -105,7 +106,9 @@ def make_model(request: Message, report: Report) -> Message:
     tree, findings = _read_description(source._replace(payload_links=()))
     robot = adjustable(tree, source, engine)
     code = robot.machine_code(*KERNELS, on_compile=lambda kernel: report([*kernel]))
-    return Message({'tree': to_plain(tree), 'findings': to_plain(findings)}, code)
+    return Message({
+        'tree': to_plain(tree), 'findings': to_plain(findings),
+        'refused_kernels': list(cache().refused)}, code)
 
 
 def fill(request: Message, _: Report) -> Message:

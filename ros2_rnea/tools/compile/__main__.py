@@ -30,7 +30,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ros2_rnea.arguments import check_link
 from ros2_rnea.errors import ArgumentError, CompilerError, RneaError
 from ros2_rnea.kernels import machine
-from ros2_rnea.kernels.cache import ObjectCache, open_cache, SHIPPED
+from ros2_rnea.kernels.cache import (
+    ObjectCache,
+    open_cache,
+    SHIPPED,
+    why_not_reachable,
+    why_not_readable,
+)
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
@@ -74,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'compile: the kernels are compiled, but cannot be stored: {reason}',
               file=sys.stderr)
         return ExitCode.NOT_KEPT
+    if options.output is not None and not _can_be_shipped(options.output.absolute()):
+        return ExitCode.NOT_KEPT
     print(f'{total} kernels of {robot.name!r}: {compiled} compiled, {total - compiled} already '
           f'stored; {monotonic() - started:.1f} s.')
     print(f'They are in {cache.folder}, for {_described(target)}.')
@@ -108,6 +116,19 @@ def _cache(output: Path | None) -> ObjectCache:
     if output is not None:
         return ObjectCache(output.absolute(), is_public=True)
     return open_cache(environment={**os.environ, SHIPPED: ''})  # without what is shipped
+
+
+def _can_be_shipped(folder: Path) -> bool:
+    """Tell whether other users can read what is stored in a folder; print why they cannot."""
+    reason = why_not_readable(folder)
+    if reason:
+        print(f'compile: the kernels are stored, but cannot be shipped: {reason}', file=sys.stderr)
+        return False
+    reason = why_not_reachable(folder)
+    if reason:  # no failure: in the home of a developer, it is only the place of the build
+        print(f'compile: as long as they are in {folder}, the kernels are for this user only: '
+              f'{reason}', file=sys.stderr)
+    return True
 
 
 def _target(options: argparse.Namespace) -> machine.Target:
@@ -170,10 +191,11 @@ gravity, payloads, friction, effort limits and other parameters, which may chang
 To ship kernels, for example in a container image, --output stores them in a folder that every user
 can read, by default for all CPUs of the architecture that have AVX2 and FMA (x86_64) or NEON
 (aarch64).  The node reads the folders that the environment variable {SHIPPED} names,
-if they and their files belong to the user or to root, and nobody else may write to them.
+if they and their files belong to the user or to root, and nobody else may write to them or replace
+them.
 
-exit codes:  0 all kernels are stored; 1 they cannot be stored, with the reason;
-             2 not compiled, with the reason
+exit codes:  0 all kernels are stored; 1 they cannot be stored, or other users cannot read the
+             folder of --output, with the reason; 2 not compiled, with the reason
 examples:
   compile panda.urdf
   compile ur.urdf.xacro ur_type:=ur5e name:=ur --params-file my_robot.yaml
