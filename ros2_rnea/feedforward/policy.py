@@ -134,6 +134,7 @@ class FeedforwardPolicy:
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._cut_short = ''  # what the last final fade did not reach
         self._last_status = Status.WAITING
+        self._first_deviation = Status.WAITING  # the status in which the present deviation began
         self._last_motion = self._motions.held(self._singles)
         self.requested = settings
         self._use(settings)
@@ -355,6 +356,7 @@ class FeedforwardPolicy:
             self.motion.leads_back = (
                 previous.motion.leads_back and self._feedback is not None)
             self._last_status = previous._last_status
+            self._first_deviation = previous._first_deviation
         self.wrenches.adopt(previous.wrenches)
         self.evidence = previous.evidence
         if previous.settings.dead_man_button == self.settings.dead_man_button:
@@ -788,9 +790,9 @@ class FeedforwardPolicy:
 
     def _blend_into(self, status: Status) -> None:
         """Cross-fade where the robot deviates, and from there to its path, to rest or feedback."""
-        is_deviation = status in _DEVIATIONS and self._last_status in _DEVIATIONS
-        if is_deviation and not self.motion.leads_back:
-            return  # it is gravity at the measured state before and after
+        if status in _DEVIATIONS and self._last_status in _DEVIATIONS:
+            return  # it is the same effort, because the bound of the feedback stays
+        self._first_deviation = status
         came_to_rest = status in _WITHOUT_GOAL or status in (
             Status.HOLDING_END, Status.CONTROLLER_LOST)
         if status in _DEVIATIONS or self._last_status is Status.PATH_DEVIATION or (
@@ -809,9 +811,12 @@ class FeedforwardPolicy:
         if self.settings.lookahead:
             target = self.motion.target(now.ros, self._measured_q, now.steady)
         positions, velocities = self._measured
+        # At the goal, a robot that comes from beside its path is not suddenly pushed harder.
+        both_deviate = ahead.status in _DEVIATIONS and target.status in _DEVIATIONS
+        largest_error = self.motion.largest_error(
+            self._first_deviation if both_deviate else target.status)
         return feedback.acceleration(
-            target.positions, target.velocities, positions, velocities,
-            self.motion.largest_error(target.status))
+            target.positions, target.velocities, positions, velocities, largest_error)
 
     def _effort(
             self, motion: RobotMotion, status: Status, now: Instant, detail: str = '',
