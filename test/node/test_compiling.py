@@ -22,6 +22,7 @@ import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import CompilerError
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.node.models import configuration
 from ros2_rnea.node.worker.model_worker import ModelWorker
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.robot import Robot
@@ -149,6 +150,20 @@ def test_diagnostics_say_how_far_a_compilation_is_and_the_log_when_it_begins_and
     begun = len(node.diagnostics)
     node.until(lambda: len(node.diagnostics) > begun)
     assert not compilation(node.diagnostics[-1])
+
+
+@pytest.mark.parametrize('period, lines', [(0.0, True), (3600.0, False)])
+def test_the_log_says_now_and_then_how_far_a_compilation_is(
+        bench, held, capfd, monkeypatch, period, lines):
+    monkeypatch.setattr(configuration, 'PROGRESS_PERIOD', period)
+    node = bench(joints=['pin'])
+    node.begin_to_describe(new_rod())
+    node.until(lambda: 'kernel 9 of 9' in node.node._diagnostics.compiling)
+    node.settle()
+    log = capfd.readouterr().err
+    pattern = r'compiling kernel 9 of 9 \(\w+\), \d+\.\d s so far'
+    assert (re.search(pattern, log) is not None) is lines
+    assert log.count('compiling 9 kernels') == 1
 
 
 def test_of_a_robot_that_is_compiled_nothing_is_said(bench, held, capfd):

@@ -288,6 +288,20 @@ def test_a_gripper_that_is_not_named_is_held_where_it_is_assumed(bench):
     same(reply.accelerations, [expected[1], expected[0], 0.0])
 
 
+def test_a_joint_of_several_degrees_of_freedom_is_always_held(bench):
+    flight = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
+    drone = with_robot(
+        bench(joints=['camera'], state_timeout=9.0, assumed_positions__flight=flight), FREE_FLYER)
+    drone.answer(['camera'], [0.7], [0.4])
+    robot = Robot.from_urdf(FREE_FLYER)
+    expected = robot.forward_dynamics_beside_held(
+        [*flight, 0.7], [0.0] * 6 + [0.4], [0.0] * 7, ['flight'])
+    for fields in ({}, {'names': ['camera'], 'positions': [0.7], 'velocities': [0.4]}):
+        reply = forward_dynamics(drone, **fields)
+        assert list(reply.held) == ['flight']
+        same(reply.accelerations, expected[6:])
+
+
 # ---- what cannot be answered --------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -60,6 +61,9 @@ POLL_PERIOD = 0.005
 
 LONG_BUILD = 1.0
 """A build that takes longer than this [s] is reported on /diagnostics."""
+
+PROGRESS_PERIOD = 5.0
+"""How often the log says how far a compilation is [s]."""
 
 RETRY_PERIOD = 0.1
 """How often it is tried again to use a model with which the arm could not be held [s]."""
@@ -115,6 +119,7 @@ class Configuration:
         self._refused: Source | None = None
         self._refusal = ''  # why another model of the description in use is refused
         self._progress: Progress | None = None  # of the compilation that is reported
+        self._progress_logged_at = -inf
         self._is_summary_due = False
         self._is_declaring = False
 
@@ -521,7 +526,7 @@ class Configuration:
             self._swap(source, result)
 
     def _report_compilation(self) -> None:
-        """Log the begin and the end of a compilation; its progress is in the diagnostics."""
+        """Log begin, progress and end of a compilation; its progress is in the diagnostics too."""
         previous, self._progress = self._progress, self._worker.progress
         if self._progress is None:
             return
@@ -540,7 +545,11 @@ class Configuration:
             logger.info(
                 f'compiling {total} kernels, once for each robot; `ros2 run ros2_rnea compile` '
                 'does it beforehand')
+            self._progress_logged_at = monotonic()
             self._diagnostics.publish()
+        elif monotonic() - self._progress_logged_at >= PROGRESS_PERIOD:
+            logger.info(self._diagnostics.compiling)
+            self._progress_logged_at = monotonic()
 
     def _stop_reporting_compilation(self) -> None:
         self._progress = None
