@@ -161,7 +161,8 @@ class InverseDynamicsNode(Node):
     # ---- messages -----------------------------------------------------------------------------
 
     def _on_description(self, message: String) -> None:
-        if message.data != self._configuration.description:
+        is_refused = bool(self._diagnostics.text('robot_description'))
+        if is_refused or message.data != self._configuration.description:
             self._configuration.set_description(message.data)
 
     def _take_joint_state(
@@ -216,24 +217,33 @@ class InverseDynamicsNode(Node):
 
     def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
         """Decide and publish; return the decision, or None where none could be made."""
+        try:
+            return self._decide_and_send(policy, now)
+        except RneaError as error:
+            self._diagnostics.refused('cycle', error)
+            return None
+
+    def _decide_and_send(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
+        """
+        Decide and publish.
+
+        :return: None while it is being discovered who receives the commands.
+        :raises RneaError: where no decision can be made.
+        """
         started = perf_counter()
         has_commands = self._effort_publishers.has_commands
         has_start = self._check_start(policy) if has_commands else policy.has_start
         if has_commands and self._receivers.are_incomplete:
             return None
         was_sending = policy.is_sending
-        try:
-            decision = policy.decide(now)
-            if decision.effort is not None:
-                self._send(policy, decision.effort)
-                if not has_start and not self._receivers.is_handing_over:
-                    self.get_logger().info(f'the effort starts from {policy.start_reason}')
-                self._diagnostics.timed(self._state_age(), perf_counter() - started)
-                if self._terms_publisher.has_subscriber:
-                    self._publish_terms(policy, decision)
-        except RneaError as error:
-            self._diagnostics.refused('cycle', error)
-            return None
+        decision = policy.decide(now)
+        if decision.effort is not None:
+            self._send(policy, decision.effort)
+            if not has_start and not self._receivers.is_handing_over:
+                self.get_logger().info(f'the effort starts from {policy.start_reason}')
+            self._diagnostics.timed(self._state_age(), perf_counter() - started)
+            if self._terms_publisher.has_subscriber:
+                self._publish_terms(policy, decision)
         if was_sending and decision.effort is None:
             self.get_logger().info(f'nothing is sent any more: {self._what_is_held()}')
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)

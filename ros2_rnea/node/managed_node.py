@@ -141,22 +141,31 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         Allow efforts, and run the first cycle.
 
-        :raises ArgumentError: where something has to be changed before efforts can be sent.  What
+        :raises RneaError: where something has to be changed before efforts can be sent.  What
             only has not come yet, such as the robot description, is waited for instead.
         """
         reasons = self._diagnostics.errors
         refusal = self._diagnostics.text('robot_description')
-        if refusal and self.policy is None:
+        if refusal:  # also where an older robot is in use: it is known to be the wrong one
             reasons['robot_description'] = refusal
         if reasons:
             raise ArgumentError('; '.join(f'{about}: {text}' for about, text in reasons.items()))
-        self._set_active(True)
+        self._configuration.discard_superseded()
+        try:
+            self._run_first_cycle()
+        except RneaError:
+            self._set_active(False)
+            raise
+
+    def _run_first_cycle(self) -> None:
+        misfit = self._set_active(True)
+        if misfit:
+            raise ArgumentError(f'the parameters do not fit the robot in use: {misfit}')
         if self.policy is None:
             return
         self.policy.motion.clear()  # the arm may be elsewhere since
-        decision = self._cycle(self.policy, self._clocks.now())
+        decision = self._decide_and_send(self.policy, self._clocks.now())
         if decision is not None and LEVELS[decision.status] == DiagnosticStatus.ERROR:
-            self._set_active(False)
             raise ArgumentError(sentence(decision))
 
     def _end_to_send(self) -> None:
@@ -165,10 +174,12 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         if self.policy is not None:
             self._cycle(self.policy, self._clocks.now())  # which sends nothing, and reports that
 
-    def _set_active(self, is_active: bool) -> None:
+    def _set_active(self, is_active: bool) -> str:
+        """Allow or forbid efforts; return why the parameters do not fit the robot, if so."""
         self._is_active = is_active
-        self._configuration.refresh()
+        misfit = self._configuration.refresh()
         self._report_state()
+        return misfit
 
     def _report_state(self) -> None:
         self._diagnostics.notice(SUBJECT, self._state)

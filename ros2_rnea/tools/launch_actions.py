@@ -18,7 +18,12 @@ from __future__ import annotations
 from typing import Any
 
 from launch import Action, LaunchContext
-from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
 from launch.conditions import IfCondition
 from launch.events import matches_action
 from launch.substitutions import LaunchConfiguration
@@ -54,15 +59,23 @@ def node_actions(context: LaunchContext, **arguments: Any) -> list[Action]:
         **arguments)
     if not _is_set(context, 'autostart'):
         return [node]
-    # Only after the first configuration: later ones are another program's, which may not want it.
+    # At the end of the first configuration, also where it is refused: later ones are another
+    # program's, which may not want the arm to be active.
     activation = RegisterEventHandler(OnStateTransition(
-        target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
-        entities=[_request(node, Transition.TRANSITION_ACTIVATE)], handle_once=True))
+        target_lifecycle_node=node, start_state='configuring', handle_once=True,
+        entities=[OpaqueFunction(function=_activate_if_inactive)]))
     return [activation, node, _request(node, Transition.TRANSITION_CONFIGURE)]
 
 
 def _is_set(context: LaunchContext, argument: str) -> bool:
     return IfCondition(LaunchConfiguration(argument)).evaluate(context)
+
+
+def _activate_if_inactive(context: LaunchContext) -> list[Action]:
+    """Return what follows a transition of a node, which the context's event tells."""
+    event = context.locals.event
+    is_inactive = event.goal_state == 'inactive'
+    return [_request(event.action, Transition.TRANSITION_ACTIVATE)] if is_inactive else []
 
 
 def _request(node: LifecycleNode, transition: int) -> EmitEvent:

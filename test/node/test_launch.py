@@ -21,10 +21,12 @@ from repository import ROOT
 import yaml
 
 Transition = pytest.importorskip('lifecycle_msgs.msg').Transition
+TransitionEvent = pytest.importorskip('lifecycle_msgs.msg').TransitionEvent
 launch = pytest.importorskip('launch', reason='the launch system comes with ROS 2 only')
 if not hasattr(launch, 'LaunchDescription'):
     pytest.skip('the package named launch here is not that of ROS 2', allow_module_level=True)
 actions = pytest.importorskip('launch_ros.actions')
+StateTransition = pytest.importorskip('launch_ros.events.lifecycle').StateTransition
 sources = pytest.importorskip('launch.launch_description_sources')
 utilities = pytest.importorskip('launch.utilities')
 
@@ -150,6 +152,28 @@ def test_the_managed_node_is_started_with_the_same_arguments(name):
 def test_a_managed_node_is_configured_at_once_unless_told_otherwise(autostart, first):
     started = Started('ur.launch.py', managed='true', autostart=autostart)
     assert [event.transition_id for event in started.emitted] == first
+
+
+@pytest.mark.parametrize('goal, requested', [
+    ('inactive', [Transition.TRANSITION_ACTIVATE]), ('unconfigured', [])])
+def test_only_the_first_configuration_is_followed_by_an_activation(goal, requested):
+    started = Started('ur.launch.py', managed='true')
+    node = started.nodes[-1]
+    handler, = (each for each in started._context._event_handlers if each.matches(
+        transition_of(node, 'inactive')))
+    context, event = started._context, transition_of(node, goal)
+    assert handler.matches(event)
+    emitted = [each.event for entity in handler.handle(event, context)
+               for each in entity.visit(context)]
+    assert [each.transition_id for each in emitted] == requested
+    assert handler not in context._event_handlers
+
+
+def transition_of(node, goal: str):
+    """Return the event at the end of a configuration."""
+    message = TransitionEvent()
+    message.start_state.label, message.goal_state.label = 'configuring', goal
+    return StateTransition(action=node, msg=message)
 
 
 def test_every_launch_file_is_tested_here():

@@ -364,6 +364,73 @@ def test_an_activation_that_could_send_nothing_is_refused(
     assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
 
 
+def refusal(arm, capfd) -> str:
+    """Try to activate; return why that is refused."""
+    capfd.readouterr()
+    assert not change(arm, ACTIVATE)
+    assert state(arm) == INACTIVE
+    line, = (line for line in capfd.readouterr().err.splitlines() if 'activate: refused' in line)
+    assert hold(arm, Q, 3) == []
+    return line
+
+
+def test_an_activation_with_an_older_robot_than_the_refused_one_is_refused(managed, capfd):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    arm.describe('<robot')
+    assert 'robot_description: refused: the robot description is not XML' in refusal(arm, capfd)
+    arm.describe(ARM)
+    arm.until(lambda: not arm.told('robot_description'))
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
+def test_an_activation_waits_for_the_newer_robot_and_sends_nothing_for_the_older(
+        managed, monkeypatch):
+    arm = managed(joints=JOINTS, start_from='zero')
+    arm.describe(ARM)
+    with monkeypatch.context() as patch:
+        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+        arm.description.publish(String(data=ARM_WITH_GRIPPER))
+        names, q = [*JOINTS, 'thumb_joint', 'grip'], [*Q, 0.08, 0.02]
+        arm.until(lambda: arm.node._configuration.description == ARM_WITH_GRIPPER)
+        assert change(arm, ACTIVATE)
+        received(arm)
+        arm.state(JOINTS, Q)
+        arm.settle()
+        assert received(arm) == []
+    arm.until(arm.is_settled)
+    assert arm.answer(names, q) == pytest.approx(
+        Robot.from_urdf(ARM_WITH_GRIPPER).gravity([*Q, 0.02])[:2], abs=1e-12)
+
+
+def test_an_activation_with_parameters_of_another_robot_is_refused(managed, capfd):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+    arm.describe('<robot')
+    assert arm.set_parameter('joints', ['wheel']).successful  # it may be meant for the next robot
+    arm.describe(ARM)
+    arm.until(lambda: not arm.told('robot_description'))
+    assert 'the parameters do not fit the robot in use: ' in refusal(arm, capfd)
+    assert arm.set_parameter('joints', JOINTS).successful
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
+def test_an_activation_whose_first_cycle_has_an_error_is_refused(managed, capfd, monkeypatch):
+    arm = managed(joints=JOINTS)
+    arm.describe(ARM)
+
+    def fails(_):
+        raise ArgumentError('no decision')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(arm.node.policy, 'decide', fails)
+        assert 'no decision' in refusal(arm, capfd)
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
 def test_an_activation_beside_a_controller_of_other_joints_is_refused(managed, capfd):
     arm = managed(joints=JOINTS, effort_controller='effort_controller')
     controller = Controller(arm, 'effort_controller', joints=[*reversed(JOINTS)])
@@ -390,7 +457,7 @@ def test_an_impossible_transition_is_refused_and_the_node_goes_on(managed):
 
 
 @pytest.mark.parametrize('transition', [DEACTIVATE, SHUT_DOWN])
-def test_a_defect_in_a_transition_ends_unconfigured_and_led_out(managed, monkeypatch, transition):
+def test_after_a_defect_in_a_transition_it_fades_out(managed, monkeypatch, transition):
     arm = managed(joints=JOINTS)
     arm.describe(ARM)
     assert change(arm, ACTIVATE)

@@ -38,7 +38,7 @@ class Controllers:
 
     def __init__(
             self, node: Node, diagnostics: Diagnostics, topic: str, receivers: Receivers,
-            changed: Callable[[], None]) -> None:
+            changed: Callable[[], object]) -> None:
         self._node = node
         self._effort = EffortController(node, diagnostics, topic, receivers, changed)
         self._trajectory = TrajectoryController(node, diagnostics)

@@ -64,7 +64,7 @@ class EffortController:
 
     def __init__(
             self, node: Node, diagnostics: Diagnostics, topic: str, receivers: Receivers,
-            changed: Callable[[], None]) -> None:
+            changed: Callable[[], object]) -> None:
         self.node_name = ''
         self._node = node
         self._diagnostics = diagnostics

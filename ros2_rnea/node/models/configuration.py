@@ -171,6 +171,15 @@ class Configuration:
         """Request the model of a description; the previous one stays in use if it is refused."""
         self._refused = None
         self._request(self._source(description))
+        if self._requested is None:  # it is in use
+            self._diagnostics.notice('robot_description', '')
+
+    def discard_superseded(self) -> None:
+        """Drop the robot in use where another one is requested, which has to be waited for."""
+        if self._model is not None and self._is_of_another_robot(self._requested):
+            self._model = self.policy = None
+            self._applied = ModelParameters()
+            self._diagnostics.discard_robot()
 
     def close(self) -> None:
         """Stop the worker, drop the robot, and follow the parameters no longer."""
@@ -288,10 +297,13 @@ class Configuration:
             self._parameter_transition = None
         return result
 
-    def refresh(self) -> None:
-        """Check again whether an effort may be sent."""
-        if self.has_begun:
-            self._apply_settings()
+    def refresh(self) -> str:
+        """
+        Check again whether an effort may be sent.
+
+        :return: why the parameters do not fit the robot in use; empty where they do.
+        """
+        return self._apply_settings() if self.has_begun else ''
 
     def _check_parameters(self, changed: list[Parameter]) -> SetParametersResult:
         """
@@ -418,12 +430,12 @@ class Configuration:
             self._request(self._source(source.description), self._transition)
         self._apply_model_parameters(self._parameter_transition)
 
-    def _apply_settings(self) -> None:
-        """Apply the settings to the policy of the robot in use."""
+    def _apply_settings(self) -> str:
+        """Apply the settings to the policy of the robot in use, or return why they do not fit."""
         settings = self._settings()
         self._timers.restart(self._parameters.own['rate'], settings)
         if self._model is None or self.policy is None or settings == self.policy.requested:
-            return
+            return ''
         try:
             self._change_settings(self.policy, settings)
         except ArgumentError as error:
@@ -432,6 +444,8 @@ class Configuration:
                 f'{error}')
             if not settings.enabled:
                 self._disable(settings)
+            return str(error)
+        return ''
 
     def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
         """
