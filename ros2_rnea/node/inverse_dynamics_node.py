@@ -89,7 +89,7 @@ class InverseDynamicsNode(Node):
             self._receivers, lambda: self._configuration.refresh())
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self.reason_to_send_nothing)
+            self.reason_to_send_nothing, self._controllers.may_be_mistaken)
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(

@@ -14,7 +14,11 @@
 """Controllers beside the node: whether its parameters fit theirs, before and while they run."""
 
 from controller_node import Controller
+import numpy as np
 import pytest
+from rclpy.parameter import Parameter
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.node import monitor
 from ros2_rnea.node.topics import command_record
 from small_robots import ARM
@@ -125,7 +129,7 @@ def test_a_controller_that_comes_back_is_looked_at_again(start):
     arm.until(lambda: sends(arm))
     controller.leave()
     arm.until(lambda: 'is not available' in arm.told('effort_controller'))
-    assert not sends(arm)
+    arm.until(lambda: not sends(arm))
     start_controller(arm, joints=JOINTS[::-1])
     arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert not sends(arm)
@@ -158,15 +162,62 @@ def test_a_controller_that_was_only_out_of_hearing_still_holds_what_was_sent(
     arm.until(lambda: sends(arm))
     before = arm.commands[-1]
     monkeypatch.setattr(arm.node._controllers, 'poll', lambda: None)
+    monkeypatch.setattr(arm.node._controllers._effort, '_look_again', lambda: None)
     arm.settle(0.2)
     arm.node._controllers._effort._on_answer(None)
-    assert not sends(arm)
+    arm.until(lambda: not sends(arm))
     assert arm.set_parameter('blend_time', 60.0).successful
     arm.node._controllers._effort._on_answer(
         {'joints': controller.parameters['joints'], 'interface_name': 'effort'})
     count = len(arm.commands)
     arm.until(lambda: sends(arm))
     assert arm.commands[count] == pytest.approx(before)
+
+
+def pushed(start, monkeypatch):
+    """Return an arm that is pushed, its controller, and the effort that gravity needs."""
+    start_arm, start_controller = start
+    arm = start_arm(
+        effort_controller='effort_controller', state_timeout=1.0, wrench_timeout=60.0)
+    controller = start_controller(arm, joints=JOINTS)
+    arm.until(lambda: sends(arm))
+    gravity = Robot.from_urdf(ARM).gravity(Q)
+    arm.push('tool', force=(9.0, 0.0, 3.0))
+    arm.until(lambda: sends(arm) and np.abs(arm.commands[-1] - gravity).max() > 1.0)
+    monkeypatch.setattr(arm.node._controllers, 'poll', lambda: None)
+    arm.settle(0.2)
+    return arm, controller, gravity
+
+
+def test_while_the_services_of_the_controller_are_not_found_the_effort_fades_out(
+        start, monkeypatch):
+    """The one missed look must not leave it with the effort of a motion for ever."""
+    arm, _, gravity = pushed(start, monkeypatch)
+    reader = arm.node._controllers._effort._parameters
+    monkeypatch.setattr(reader, '_is_ready', lambda: False)
+    reader.poll()
+    assert 'is not available' in arm.node._controllers.reason_to_send_nothing(
+        {name: arm.node.get_parameter(name).value for name in (
+            'effort_controller', 'trajectory_controller', 'controller_manager', 'joints')})
+    arm.until(lambda: np.allclose(arm.commands[-1], gravity))
+    arm.until(lambda: not arm.node.policy.is_sending)
+    assert arm.commands[-1] == pytest.approx(gravity)
+
+
+@pytest.mark.parametrize('is_disabled', [False, True])
+def test_to_a_controller_of_other_joints_not_even_a_final_fade_is_sent(
+        start, monkeypatch, is_disabled):
+    arm, _, _ = pushed(start, monkeypatch)
+    if is_disabled:
+        arm.node.set_parameters([Parameter('enabled', value=False)])
+        arm.state(JOINTS, Q)
+        arm.until(lambda: arm.node._diagnostics._decision.status is Status.STOPPING)
+    arm.node._controllers._effort._on_answer({'joints': JOINTS[::-1], 'interface_name': 'effort'})
+    arm.settle()
+    count = len(arm.commands)
+    assert not sends(arm)
+    arm.settle(0.3)
+    assert len(arm.commands) == count
 
 
 @pytest.mark.parametrize('joints', [3, True, [1, 2], 'shoulder'])
@@ -187,7 +238,7 @@ def test_the_parameter_can_name_another_controller_or_none(start):
     assert arm.set_parameter('effort_controller', 'other_controller').successful
     arm.until(lambda: sends(arm))
     assert arm.set_parameter('effort_controller', 'effort_controller').successful
-    assert not sends(arm)
+    arm.until(lambda: not sends(arm))
     arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
     assert arm.set_parameter('effort_controller', '').successful
     assert sends(arm)

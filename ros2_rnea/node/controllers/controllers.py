@@ -68,6 +68,16 @@ class Controllers:
         self.check_names(own)
         return self._effort.reason_to_send_nothing(own)
 
+    def may_be_mistaken(self, own: Mapping[str, Any]) -> bool:
+        """
+        Tell whether efforts could reach other joints than they are meant for.
+
+        :param own: the values of the node's parameters.
+        :raises ArgumentError: where a parameter is not the name of a node.
+        """
+        self.check_names(own)
+        return self._effort.may_be_mistaken(own)
+
     def check_names(self, own: Mapping[str, Any]) -> None:
         """
         Check the names of controllers.

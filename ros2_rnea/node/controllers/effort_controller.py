@@ -77,6 +77,7 @@ class EffortController:
         self._manager: ControllerManager | None = None
         self._activation = Activation('')
         self._reason = ''
+        self._fitted: tuple[str, tuple[str, ...]] = '', ()  # the controller's node, and its joints
         self._timer: Timer | None = None
         receivers.on_appearance = self._ask_anew
 
@@ -99,13 +100,29 @@ class EffortController:
         """
         named = own[EFFORT]
         name = self._full_name(named)
-        answer = self._answer if name == self.node_name else None
+        answer = self._answer_of(name)
         if named and answer is None:
             return f'{named!r} is not available: nothing is sent until its joints are known'
         if answer is None or not own['joints']:
             return ''
         return mismatch(
             named or name, answer, own['joints'], bool(named), name in self._receivers.nodes)
+
+    def may_be_mistaken(self, own: Mapping[str, Any]) -> bool:
+        """
+        Tell whether efforts could reach other joints than they are meant for.
+
+        A controller that has had the right joints, and does not answer any more, still has them
+        until one appears among the receivers.
+        """
+        if not self.reason_to_send_nothing(own):
+            return False
+        name = self._full_name(own[EFFORT])
+        return self._answer_of(name) is not None or self._fitted != (name, tuple(own['joints']))
+
+    def _answer_of(self, name: str) -> Mapping[str, Any] | None:
+        """Return the parameters of the controller's node; None while they are not known."""
+        return self._answer if name == self.node_name else None
 
     def _own(self) -> dict[str, Any]:
         return {name: self._node.get_parameter(name).value for name in (EFFORT, MANAGER, 'joints')}
@@ -125,6 +142,7 @@ class EffortController:
         name = self._full_name(own[EFFORT])
         if name != self.node_name:
             self.node_name = name
+            self._fitted = '', ()
             self._forget_answer()
             self._diagnostics.notice(EFFORT, '')
             if self._parameters is not None:
@@ -161,6 +179,7 @@ class EffortController:
 
     def _ask_anew(self) -> None:
         """Let a controller that has just appeared tell its joints before anything is sent."""
+        self._fitted = '', ()
         self._forget_answer()
         if self._parameters is not None:
             self._parameters.look_again()
@@ -182,6 +201,8 @@ class EffortController:
         """Apply and report a changed reason to send nothing."""
         own = self._own()
         reason = self.reason_to_send_nothing(own)
+        if self._answer is not None:
+            self._fitted = (self.node_name, tuple(own['joints'])) if not reason else ('', ())
         if reason != self._reason:
             self._reason = reason
             self._changed()

@@ -81,6 +81,8 @@ class Configuration:
         other several times.
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.
+    :param may_be_mistaken: tells, likewise, whether they could reach other joints than they are
+        meant for, so that not even a final fade may be sent.
     """
 
     def __init__(
@@ -90,13 +92,15 @@ class Configuration:
             clocks: Clocks,
             timers: CycleTimers,
             publishers: EffortPublishers,
-            reason_to_send_nothing: Callable[[Mapping[str, Any]], str]) -> None:
+            reason_to_send_nothing: Callable[[Mapping[str, Any]], str],
+            may_be_mistaken: Callable[[Mapping[str, Any]], bool]) -> None:
         self._node = node
         self._diagnostics = diagnostics
         self._clocks = clocks
         self._timers = timers
         self._publishers = publishers
         self._reason_to_send_nothing = reason_to_send_nothing
+        self._may_be_mistaken = may_be_mistaken
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._ending = ExitStack()  # undoes what begin() does
@@ -461,9 +465,11 @@ class Configuration:
 
     def _settings(self) -> Settings:
         settings = self._parameters.settings
-        if settings.enabled and self._reason_to_send_nothing(self._parameters.own):
-            # The effort does not fade out first: it could reach other joints than it is meant for.
+        own = self._parameters.own
+        if self._may_be_mistaken(own):
             return replace(settings, enabled=False, on_stop=OnStop.NONE)
+        if settings.enabled and self._reason_to_send_nothing(own):
+            return replace(settings, enabled=False)
         return settings
 
     def _source(self, description: str) -> Source:
