@@ -99,10 +99,11 @@ class Diagnostics:
         self.compiling = ''
         node.create_timer(PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def notice(self, about: str, text: str, is_error: bool = False) -> None:
+    def notice(self, about: str, text: str, is_error: bool = False, resolution: str = '') -> None:
         """
         Report that a condition holds; an empty text reports that it is resolved.
 
+        :param resolution: what is logged then; empty: that the known condition is resolved.
         :param is_error: whether the condition keeps the node from its task.
         """
         known = self._notices.pop(about, '')
@@ -118,7 +119,7 @@ class Diagnostics:
         elif text:
             self._node.get_logger().warning(f'{about}: {text}')
         else:
-            self._node.get_logger().info(f'{about}: resolved: {known}')
+            self._node.get_logger().info(f"{about}: {resolution or f'resolved: {known}'}")
         self.publish()
 
     @property
@@ -241,7 +242,7 @@ class Diagnostics:
             level=self._level(),
             message='; '.join([
                 sentence(self._decision), *self.errors.values(),
-                *filter(None, [self.compiling])]))
+                *filter(None, [self.text('life cycle'), self.compiling])]))
         status.values = [KeyValue(key=key, value=value) for key, value in self._values()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()

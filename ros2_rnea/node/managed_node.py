@@ -45,7 +45,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     """
 
     def __init__(self, **arguments: Any) -> None:
-        self._is_active = False
+        self._is_active = self._is_finalized = False
         self._description: String | None = None  # the last one that was received
         self._offered: dict[str, Any] = {}  # values of parameters; another callback may refuse
         InverseDynamicsNode.__init__(self, **arguments)
@@ -93,7 +93,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Fade the effort out where one is sent, then drop the robot."""
-        return self._result_of('shut down', self.send_last, self._unload)
+        return self._result_of('shut down', self.send_last, self._unload, self._finalize)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Fade the effort out where that is possible, then drop the robot."""
@@ -135,6 +135,10 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         self._configuration.close()
         self._cycle_timers.final_fade(False)
         self._diagnostics.discard_robot()
+        self._report_state()
+
+    def _finalize(self) -> None:
+        self._is_finalized = True
         self._report_state()
 
     def _begin_to_send(self) -> None:
@@ -182,14 +186,15 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         return misfit
 
     def _report_state(self) -> None:
-        self._diagnostics.notice(SUBJECT, self._state)
+        self._diagnostics.notice(SUBJECT, self._state, resolution='the node is active')
 
     @property
     def _state(self) -> str:
         """Return a sentence about the state; empty where the node is active."""
         if self._is_active:
             return ''
-        state = 'inactive' if self._configuration.has_begun else 'unconfigured'
+        unloaded = 'finalized' if self._is_finalized else 'unconfigured'
+        state = 'inactive' if self._configuration.has_begun else unloaded
         return f'the node is {state}: nothing is sent'
 
     # ---- callbacks ------------------------------------------------------------------------------

@@ -193,6 +193,9 @@ def test_shutdown_fades_out_too_and_keeps_the_node_visible(managed):
     arm.settle()
     assert arm.efforts == arm.commands == []
     assert state(arm) == FINALIZED
+    assert arm.told('life cycle') == 'the node is finalized: nothing is sent'
+    arm.node._diagnostics.publish()
+    arm.until(lambda: 'the node is finalized' in arm.diagnostics[-1].message)
     assert arm.node.policy is None
 
 
