@@ -29,6 +29,7 @@ from patience import PATIENCE, until
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
+from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.tools.models import seven_dof_arm
 import yaml
 
@@ -178,12 +179,13 @@ def named_in(page: Path, pattern: str) -> set[str]:
 
 @pytest.mark.parametrize('page', sorted(HOW_TO.glob('*.rst')), ids=lambda page: page.stem)
 def test_a_page_names_nothing_that_is_not_there(page: Path):
-    tools = ROOT / 'ros2_rnea' / 'tools'
+    programs = re.findall(
+        r"'(\w+) = ros2_rnea", (ROOT / 'setup.py').read_text(encoding='utf-8'))
     definitions = (ROOT / 'ros2_rnea_interfaces' / 'srv').glob('*.srv')
     for pattern, known in (
             (r'ros2 launch ros2_rnea ([\w.]+)', {path.name for path in LAUNCH.glob('*.py')}),
-            (r'config/(\w+\.yaml)', {path.name for path in CONFIG.glob('*.yaml')}),
-            (r'ros2 run ros2_rnea (\w+)', {path.name for path in tools.iterdir()}),
+            (r'(?<!/)config/(\w+\.yaml)', {path.name for path in CONFIG.glob('*.yaml')}),
+            (r'ros2 run ros2_rnea (\w+)', set(programs)),
             (r'ros2_rnea_interfaces/srv/(\w+)', {path.stem for path in definitions}),
             (r'ros2 param [gs]et /inverse_dynamics (\w+)', set(BY_NAME)),
             (r'mode:=(\w+)', {mode.value for mode in type(BY_NAME['mode'].default)})):
@@ -263,7 +265,8 @@ class Controller(Node):
 def test_the_node_answers_what_the_arm_needs_and_does_not_add_by_itself(name):
     urdf, joints = robot_of(name), node_parameters(name)['joints']
     robot = Robot.from_urdf(urdf)
-    positions = {joint: 0.1 * (i + 1) for i, joint in enumerate(robot.joint_names)}
+    positions = {joint: min(0.1 * (i + 1), joint_body(robot, joint).limits.upper)
+                 for i, joint in enumerate(robot.joint_names)}
     gravity = robot.gravity(list(positions.values()))
     needed = dict(zip(robot.joint_names, gravity))
     expected = [0.0 if name in ('franka', 'ur') else needed[joint] for joint in joints]
