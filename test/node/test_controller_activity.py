@@ -41,7 +41,8 @@ def start(bench, monkeypatch, tmp_path):
     def start_arm(**parameters):
         arm = bench(**{
             'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
-            'commands': TOPIC, **parameters})
+            'commands': TOPIC, 'start_from': 'automatic',
+            **parameters})
         arm.describe(ARM)
         return arm
 

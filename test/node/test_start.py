@@ -92,7 +92,8 @@ def start(bench, monkeypatch, tmp_path):
     def start(**parameters):
         arm = bench(**{
             'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
-            'blend_time': 60.0, **parameters})
+            'blend_time': 60.0, 'start_from': 'automatic',
+            **parameters})
         # The bench subscribes too, in the node's own process; here, only others count.
         arm.peer.destroy_subscription(next(
             each for each in arm.peer.subscriptions if each.topic_name == TOPIC))

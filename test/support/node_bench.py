@@ -40,9 +40,14 @@ LATCHED = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0,
-           'friction_from': 'description', **COMPENSATED_AT_ONCE, **UNCHECKED}
-"""Parameters with which the effort that is needed is sent in the next message."""
+AT_ONCE = {
+    'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0, 'start_from': 'zero',
+    'friction_from': 'description', **COMPENSATED_AT_ONCE, **UNCHECKED}
+"""
+Parameters with which the effort that is needed is sent in the next message.
+
+They include where efforts start: what evidence finds depends on the tests that ran before.
+"""
 
 
 class Bench:
