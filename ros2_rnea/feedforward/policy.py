@@ -52,6 +52,7 @@ from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
 from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
+from ros2_rnea.feedforward.state.dead_man_switch import DeadManSwitch
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
@@ -111,6 +112,7 @@ class FeedforwardPolicy:
         self._plausibility = Plausibility(
             self.states.names, [body.limits for body in measured_bodies],
             [body.type.wraps for body in measured_bodies])
+        self._dead_man_switch = DeadManSwitch()
         self._measured = self.states.measured[:, :n]  # a view: the controlled joints
         self._measured_q = self._measured[0]
         self._single_count = n + len(others)
@@ -126,7 +128,6 @@ class FeedforwardPolicy:
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._guiding = Guiding(self.robot, self.controlled, self._motions.controlled)
         self._guiding_effort: np.ndarray | None = None
-        self._pressed = -inf  # when the dead-man switch was last seen pressed
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
@@ -153,6 +154,7 @@ class FeedforwardPolicy:
         if settings.plausible_speed_factor:
             self.states.plausibility = self._plausibility
             self._plausibility.set_speed_factor(settings.plausible_speed_factor)
+        self._dead_man_switch.use(settings.dead_man_button, settings.dead_man_timeout)
         self.wrenches = ExternalWrenches(self.robot.tree, settings.wrenches)
         self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
         self.gravity = np.array(settings.gravity)
@@ -171,7 +173,7 @@ class FeedforwardPolicy:
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
         else:
-            self.motion.leads_back = False
+            self.motion.keeps_tracking = False
         self._law.send(settings.sent_terms, settings.arm_gravity)
         self._defects = effort_limit_defects(self.robot, self.controlled, settings)
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
@@ -225,8 +227,6 @@ class FeedforwardPolicy:
         """Use other settings, and keep what has been measured."""
         wrenches, gravity, from_imu = (
             self.wrenches, self.measured_gravity, self.settings.gravity_from_imu)
-        if settings.dead_man_button != self.settings.dead_man_button:
-            self._pressed = -inf
         self._use(settings)
         self.wrenches.adopt(wrenches)
         if from_imu and settings.gravity_from_imu:
@@ -353,14 +353,13 @@ class FeedforwardPolicy:
                 raise
         if previous.controlled == self.controlled:
             self.motion.adopt(previous.motion)
-            self.motion.leads_back = (
-                previous.motion.leads_back and self._feedback is not None)
+            self.motion.keeps_tracking = (
+                previous.motion.keeps_tracking and self._feedback is not None)
             self._last_status = previous._last_status
             self._first_deviation = previous._first_deviation
         self.wrenches.adopt(previous.wrenches)
         self.evidence = previous.evidence
-        if previous.settings.dead_man_button == self.settings.dead_man_button:
-            self._pressed = previous._pressed
+        self._dead_man_switch.adopt(previous._dead_man_switch)
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
         self._cut_short = previous._cut_short
@@ -469,20 +468,7 @@ class FeedforwardPolicy:
 
         :raises MessageError: where there is no such button.
         """
-        index = self.settings.dead_man_button
-        if index < 0:
-            return
-        if index >= len(buttons):
-            raise MessageError(
-                f'dead_man_button is {index}, and the message has {len(buttons)} buttons; the '
-                'first one is 0')
-        self._pressed = now.steady if buttons[index] else -inf
-
-    def _is_released(self, now: Instant) -> bool:
-        """Return whether there is a dead-man switch that is not pressed at present."""
-        if not 0.0 <= now.steady - self._pressed <= self.settings.dead_man_timeout:
-            self._pressed = -inf  # also where the time has jumped back or the timeout grows later
-        return self.settings.dead_man_button >= 0 and self._pressed == -inf
+        self._dead_man_switch.take(buttons, now.steady)
 
     def _use_measured_gravity(self) -> None:
         """Use the measured gravity for all efforts from now on."""
@@ -594,8 +580,8 @@ class FeedforwardPolicy:
         return measured - (total - sum(getattr(of_model, name) for name in lacking))
 
     def in_drive_units(self, effort: np.ndarray) -> np.ndarray:
-        """Return an effort times ``command_scale``, as it is commanded; a new array (joints,)."""
-        return effort * self._command_scale
+        """Return an effort times ``command_scale``, as it is commanded, shape (joints,)."""
+        return effort * self._command_scale if self.settings.command_scale else effort
 
     def joints_limiting_wrenches(self) -> tuple[str, ...]:
         """Return the joints whose share of the effort limit reduced the wrenches last."""
@@ -639,10 +625,10 @@ class FeedforwardPolicy:
 
     def _decide(self, now: Instant) -> Decision:
         self._guiding_effort = None
-        is_released = self._is_released(now)
+        is_allowed = self._dead_man_switch.allows(now.steady)
         if not self.settings.enabled:
             return Decision(Status.DISABLED)
-        if is_released:
+        if not is_allowed:
             return Decision(Status.RELEASED, detail=(
                 f'button {self.settings.dead_man_button} of the topic joy has to be pressed'))
         if self._defects:
@@ -680,7 +666,7 @@ class FeedforwardPolicy:
         self._last_status = decision.status
         if decision.effort is None:
             self._ramp.pause()
-            self.motion.leads_back = False
+            self.motion.keeps_tracking = False
             self._final_fade.end()
             if self.settings is not self.requested:
                 self._change_to(self.requested)
@@ -780,9 +766,9 @@ class FeedforwardPolicy:
         if self._feedback is None:
             motion = self._motions.desired(target)
         else:
-            # It leads back to its motion what it has held there, and nothing else.
-            self.motion.leads_back = status in _FOLLOWED or (
-                self.motion.leads_back and status in _DEVIATIONS)
+            # Feedback returns a robot only to a motion that it has followed before.
+            self.motion.keeps_tracking = status in _FOLLOWED or (
+                self.motion.keeps_tracking and status in _DEVIATIONS)
             motion = self._motions.corrected(
                 target, self._measured, self._correction(self._feedback, target, now))
         detail = self.motion.explain(target) if status in _DEVIATIONS else ''

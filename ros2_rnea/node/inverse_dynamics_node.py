@@ -89,7 +89,7 @@ class InverseDynamicsNode(Node):
             self._receivers, lambda: self._configuration.refresh())
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self.reason_to_send_nothing, self._controllers.may_be_mistaken)
+            self.reason_to_send_nothing, self._controllers.may_reach_other_joints)
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
@@ -213,6 +213,11 @@ class InverseDynamicsNode(Node):
         held = {} if self.policy is None else self.policy.held_effort()
         return f'a controller without a timeout holds {_efforts(held)}' if held else ''
 
+    def _log_silence(self) -> None:
+        """Log that nothing is sent from now on, and what is held if that is known."""
+        said = filter(None, ('nothing is sent any more', self._what_is_held()))
+        self.get_logger().info(': '.join(said))
+
     # ---- the cycle ----------------------------------------------------------------------------
 
     def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
@@ -245,7 +250,7 @@ class InverseDynamicsNode(Node):
             if self._terms_publisher.has_subscriber:
                 self._publish_terms(policy, decision)
         if was_sending and decision.effort is None:
-            self.get_logger().info(f'nothing is sent any more: {self._what_is_held()}')
+            self._log_silence()
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
         return decision
@@ -291,7 +296,7 @@ class InverseDynamicsNode(Node):
                 break
             self._send(policy, decision.effort)
             sleep(SHUTDOWN_PERIOD)
-        self.get_logger().info(f'nothing is sent any more: {self._what_is_held()}')
+        self._log_silence()
         if decision.detail:
             self.get_logger().warning(decision.detail)
         self._effort_publishers.wait_for_delivery()

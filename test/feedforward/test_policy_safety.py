@@ -396,7 +396,7 @@ def at_goal(**settings):
 
 
 @pytest.mark.parametrize('status', [Status.PATH_DEVIATION, Status.GOAL_DEVIATION])
-def test_feedback_leads_back_with_the_error_at_the_tolerance_and_no_more(status):
+def test_feedback_keeps_tracking_with_the_error_at_the_tolerance_and_no_more(status):
     """A robot that is blocked is pushed no harder, and one that is free comes back."""
     begin = at_goal if status is Status.GOAL_DEVIATION else on_path
     ride, beside = begin(**CORRECTED)
@@ -441,7 +441,7 @@ def test_at_the_goal_the_feedback_of_a_deviation_from_the_path_is_not_larger_tha
 
 
 @pytest.mark.parametrize('to', ['another mode', 'disabled'])
-def test_feedback_leads_back_only_what_it_has_held_all_the_time(to):
+def test_feedback_keeps_tracking_only_what_it_has_held_all_the_time(to):
     """Meanwhile a hand may have moved the arm, which must not go back by itself."""
     ride, beside = at_goal(**CORRECTED)
     settings = ride.policy.settings

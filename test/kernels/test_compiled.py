@@ -291,6 +291,8 @@ def test_what_does_not_count_is_not_in_the_key(change):
 class FullCache:
     """Has something under every key, and remembers what it was asked for."""
 
+    refused = ()
+
     def __init__(self):
         self.keys = []
         self._code = machine.compile_object('')

@@ -159,6 +159,13 @@ def test_commands_that_the_rate_limit_holds_back_are_counted(make_results, share
     assert failed(make_results(rate_limited=share)) == names
 
 
+@pytest.mark.parametrize(('share', 'names'), [(0.0149, []), (0.0151, [RATE_LIMITED])])
+def test_more_commands_may_be_held_back_where_a_goal_is_aborted(
+        make_results, make_episode, share, names):
+    episodes = {'stop': make_episode(title='goal aborted', step=0.0)}
+    assert failed(make_results(rate_limited=share, episodes=episodes)) == names
+
+
 def test_other_arms_need_no_absolute_figure_and_smaller_ratios(make_results):
     results = make_results(feedforward=0.06, feedforward_240=0.06, tip_force=1.0,
                            tip_force_wrench=0.1)

@@ -52,7 +52,7 @@ class Target(NamedTuple):
     ``deviation`` is the distance of the measured positions from the end of the motion, or from its
     path where the robot has left it, the shorter way round for continuous joints; None while the
     motion is followed.  Where the robot deviates, the desired state is the measured one at rest,
-    unless ``leads_back`` of the motion is set.
+    unless ``keeps_tracking`` of the motion is set.
     """
 
     status: Status
@@ -88,8 +88,8 @@ class DesiredMotion:
     :ivar rules: how the controller follows trajectories.
     :ivar controller: the newest reference.
     :ivar path: compares the measured positions with the trajectory.
-    :ivar leads_back: whether the target of a robot that deviates is still its motion, for feedback
-        that leads it back there.
+    :ivar keeps_tracking: whether the target of a robot that deviates is still its motion, so that
+        feedback returns the robot to it.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class DesiredMotion:
         self._continuous = np.array(continuous, dtype=bool)
         self._at_rest = np.zeros(len(self.joint_names))
         self._at_rest.setflags(write=False)
-        self.leads_back = False
+        self.keeps_tracking = False
         self._trajectory: Trajectory | None = None
         self._intended: Trajectory | None = None  # the same, started from the desired state
 
@@ -206,7 +206,7 @@ class DesiredMotion:
         deviation = self.path.deviation(intended[0], measured_positions)
         if deviation is None:
             return Target(Status.FOLLOWING, *sample)
-        if self.leads_back:
+        if self.keeps_tracking:
             desired, velocities, accelerations = self._intended.sample(ahead)
             return Target(
                 Status.PATH_DEVIATION, desired, velocities, accelerations, deviation)
@@ -214,9 +214,9 @@ class DesiredMotion:
 
     def largest_error(self, status: Status) -> Array | None:
         """
-        Return up to which distance from its target the robot is led back, shape (joints,).
+        Return the largest tracking error that feedback corrects, shape (joints,) [rad or m].
 
-        It bounds the effort of feedback on a robot that is blocked; None: any distance.
+        It bounds the effort of feedback on a robot that is blocked; None: any error.
         """
         if status not in _DEVIATIONS:
             return None
@@ -231,7 +231,7 @@ class DesiredMotion:
         if target.deviation is None or target.status not in _DEVIATIONS:
             return target.status.value
         sent = 'gravity at the measured state'
-        if self.leads_back:
+        if self.keeps_tracking:
             sent = 'feedback of a bounded error'
         if target.status is Status.PATH_DEVIATION:
             explained = self.path.explain(target.deviation)
@@ -297,8 +297,8 @@ class DesiredMotion:
         deviation -= whole_turns(deviation, self._continuous)
         if np.abs(deviation).max() <= self.hold_tolerance:
             return self._resting(status, positions, deviation)
-        return self._resting(
-            Status.GOAL_DEVIATION, positions if self.leads_back else measured_positions, deviation)
+        kept = positions if self.keeps_tracking else measured_positions
+        return self._resting(Status.GOAL_DEVIATION, kept, deviation)
 
     def _resting(
         self, status: Status, positions: Array, deviation: Array | None = None,

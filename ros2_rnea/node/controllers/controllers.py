@@ -68,7 +68,7 @@ class Controllers:
         self.check_names(own)
         return self._effort.reason_to_send_nothing(own)
 
-    def may_be_mistaken(self, own: Mapping[str, Any]) -> bool:
+    def may_reach_other_joints(self, own: Mapping[str, Any]) -> bool:
         """
         Tell whether efforts could reach other joints than they are meant for.
 
@@ -76,7 +76,7 @@ class Controllers:
         :raises ArgumentError: where a parameter is not the name of a node.
         """
         self.check_names(own)
-        return self._effort.may_be_mistaken(own)
+        return self._effort.may_reach_other_joints(own)
 
     def check_names(self, own: Mapping[str, Any]) -> None:
         """

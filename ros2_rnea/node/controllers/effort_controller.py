@@ -108,7 +108,7 @@ class EffortController:
         return mismatch(
             named or name, answer, own['joints'], bool(named), name in self._receivers.nodes)
 
-    def may_be_mistaken(self, own: Mapping[str, Any]) -> bool:
+    def may_reach_other_joints(self, own: Mapping[str, Any]) -> bool:
         """
         Tell whether efforts could reach other joints than they are meant for.
 

@@ -81,8 +81,8 @@ class Configuration:
         other several times.
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.
-    :param may_be_mistaken: tells, likewise, whether they could reach other joints than they are
-        meant for, so that not even a final fade may be sent.
+    :param may_reach_other_joints: tells, likewise, whether efforts could reach other joints than
+        they are meant for, so that not even a final fade may be sent.
     """
 
     def __init__(
@@ -93,14 +93,14 @@ class Configuration:
             timers: CycleTimers,
             publishers: EffortPublishers,
             reason_to_send_nothing: Callable[[Mapping[str, Any]], str],
-            may_be_mistaken: Callable[[Mapping[str, Any]], bool]) -> None:
+            may_reach_other_joints: Callable[[Mapping[str, Any]], bool]) -> None:
         self._node = node
         self._diagnostics = diagnostics
         self._clocks = clocks
         self._timers = timers
         self._publishers = publishers
         self._reason_to_send_nothing = reason_to_send_nothing
-        self._may_be_mistaken = may_be_mistaken
+        self._may_reach_other_joints = may_reach_other_joints
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._ending = ExitStack()  # undoes what begin() does
@@ -466,7 +466,7 @@ class Configuration:
     def _settings(self) -> Settings:
         settings = self._parameters.settings
         own = self._parameters.own
-        if self._may_be_mistaken(own):
+        if self._may_reach_other_joints(own):
             return replace(settings, enabled=False, on_stop=OnStop.NONE)
         if settings.enabled and self._reason_to_send_nothing(own):
             return replace(settings, enabled=False)

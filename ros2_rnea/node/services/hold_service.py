@@ -24,12 +24,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from threading import Event
+from typing import NamedTuple
 
-from builtin_interfaces.msg import Duration
 import numpy as np
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.hold_trigger import HoldTrigger
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals
@@ -49,6 +50,20 @@ SHORTEST = 0.01
 """The shortest trajectory [s]: its last point has to be later than its first."""
 
 CONTROLLER = 'trajectory_controller'
+
+
+class CommandedPose(NamedTuple):
+    """
+    Where a controller stands.
+
+    :ivar goals: of the controller.
+    :ivar positions: that it commands, shape (joints,) [rad or m].
+    :ivar efforts: that it commands, shape (joints,) [Nm or N].
+    """
+
+    goals: ControllerGoals
+    positions: np.ndarray
+    efforts: np.ndarray
 
 
 class HoldService(BackgroundServices):
@@ -136,59 +151,61 @@ class HoldService(BackgroundServices):
 
     def _send(self, policy: FeedforwardPolicy, on_end: Callable[[str], None]) -> None:
         """Send the goal, or say why not."""
-        refusal = self._refusal(policy)
-        state = policy.motion.controller
-        reference, commanded = state.reference(self._now()), state.commanded_efforts
-        if refusal or self._goals is None or reference is None or commanded is None:
-            on_end(refusal)
-            return
         try:
-            holding = policy.effort_to_hold(reference.positions)
+            pose = self._commanded_pose(policy)
+            holding = policy.effort_to_hold(pose.positions)
         except RneaError as error:
             on_end(str(error))
             return
         trajectory = at_rest(
-            policy.controlled, reference.positions, holding, policy.settings.blend_time)
+            policy.controlled, pose.positions, holding, policy.settings.blend_time)
         if policy.settings.rules.omitted_joints_stay_where_commanded:
             # It commands positions, so that no feedback is in its effort: blend from that.
-            trajectory.points[0].effort = commanded.tolist()
+            trajectory.points[0].effort = pose.efforts.tolist()
 
         def on_own_end(reason: str) -> None:
             self._busy_until = -inf
             on_end(reason)
 
         self._busy_until = self._now() + policy.settings.blend_time + LONGEST_ANSWER
-        self._trigger.add_own(self._goals.send(trajectory, on_own_end))
+        self._trigger.add_own(pose.goals.send(trajectory, on_own_end))
 
     def _report(self, reason: str) -> None:
         self._diagnostics.notice('hold_after_goal', reason and (
             f'the effort that the controller holds was not replaced: {reason}'))
 
-    def _refusal(self, policy: FeedforwardPolicy) -> str:
-        """Return why no trajectory may be sent to hold the pose; empty where it may."""
+    def _commanded_pose(self, policy: FeedforwardPolicy) -> CommandedPose:
+        """
+        Return the pose at which the controller stands.
+
+        :raises ArgumentError: where no trajectory may be sent to hold it.
+        """
         state, now = policy.motion.controller, self._now()
         if not policy.settings.enabled:
-            return 'the node is disabled or inactive: it sends no efforts, also not in a goal'
+            raise ArgumentError(
+                'the node is disabled or inactive: it sends no efforts, also not in a goal')
         if self._goals is None:
-            return f'no controller is named in the parameter {CONTROLLER}'
+            raise ArgumentError(f'no controller is named in the parameter {CONTROLLER}')
         name = self._goals.controller
         if self._trigger.active:
-            return f'{name!r} executes a goal'
-        if self._now() <= self._busy_until:
-            return f'{name!r} is already executing a trajectory to hold the pose'
+            raise ArgumentError(f'{name!r} executes a goal')
+        if now <= self._busy_until:
+            raise ArgumentError(f'{name!r} is already executing a trajectory to hold the pose')
         if not self._goals.is_available:
-            return f'the action of {name!r} is not available'
-        if not state.is_fresh(now):
-            return f'no fresh controller_state of {name!r} is received'
+            raise ArgumentError(f'the action of {name!r} is not available')
+        reference, efforts = state.reference(now), state.commanded_efforts
+        if reference is None or not state.is_fresh(now):
+            raise ArgumentError(f'no fresh controller_state of {name!r} is received')
         if not state.is_at_rest(now):
-            return f'the reference of {name!r} moves'
+            raise ArgumentError(f'the reference of {name!r} moves')
         others = [joint for joint in state.controller_joints if joint not in policy.controlled]
         if others:
-            return (f'{name!r} also has the joint {others[0]!r}, whose effort is not known here: '
-                    'it is not among the joints of this node')
-        if state.commanded_efforts is None or not np.isfinite(state.commanded_efforts).all():
-            return f'{name!r} commands no efforts'
-        return ''
+            raise ArgumentError(
+                f'{name!r} also has the joint {others[0]!r}, whose effort is not known here: it '
+                'is not among the joints of this node')
+        if efforts is None or not np.isfinite(efforts).all():
+            raise ArgumentError(f'{name!r} commands no efforts')
+        return CommandedPose(self._goals, reference.positions, efforts)
 
 
 def at_rest(
@@ -201,7 +218,7 @@ def at_rest(
         trajectory.points.append(JointTrajectoryPoint(
             positions=positions.tolist(), velocities=zeros, accelerations=zeros,
             effort=efforts.tolist(),
-            time_from_start=Duration(sec=int(time), nanosec=round(1e9 * (time - int(time))))))
+            time_from_start=Duration(seconds=time).to_msg()))
     return trajectory
 
 
