@@ -44,7 +44,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 
 CONFIG, LAUNCH, HOW_TO = ROOT / 'config', ROOT / 'launch', ROOT / 'docs' / 'how-to'
-NAMES = ['forward_command', 'franka', 'jtc_effort', 'jtc_position_effort', 'ur']
+NAMES = [
+    'forward_command', 'franka', 'jtc_effort', 'jtc_position_effort', 'live_feedforward', 'ur']
 FORWARD = 'forward_command_controller/ForwardCommandController'
 JTC = 'joint_trajectory_controller/JointTrajectoryController'
 
@@ -95,7 +96,9 @@ def test_each_configuration_has_its_three_files():
 def test_a_launch_file_names_a_configuration_that_exists(path: Path):
     named = re.findall(r'\w+\.yaml', path.read_text(encoding='utf-8'))
     assert [name for name in named if not (CONFIG / name).exists()] == []
-    if path.name != 'demo.launch.py':
+    if path.name == 'demo.launch.py':
+        assert named == ['live_feedforward_controllers.yaml'] * 2  # described and used
+    else:
         assert set(named) == {path.name.replace('.launch.py', '.yaml')}
 
 

@@ -90,9 +90,10 @@ class Started:
     ('forward_command', COMMON, ['inverse_dynamics_node']),
     ('jtc_effort', COMMON, ['inverse_dynamics_node']),
     ('jtc_position_effort', COMMON, ['inverse_dynamics_node']),
+    ('live_feedforward', COMMON, ['inverse_dynamics_node']),
     ('franka', COMMON, ['inverse_dynamics_node']),
     ('ur', COMMON, ['inverse_dynamics_node']),
-    ('demo', {'robot', 'namespace', 'mode', 'managed', 'autostart'},
+    ('demo', {'robot', 'namespace', 'mode', 'ros2_control', 'managed', 'autostart'},
      ['simulated_driver', 'inverse_dynamics_node']),
 ])
 def test_launch_file_declares_its_arguments_and_nodes(name, arguments, executables):
@@ -111,6 +112,9 @@ def test_launch_file_declares_its_arguments_and_nodes(name, arguments, executabl
     ('jtc_position_effort', {
         OWN_NAME: OWN_NAME, 'controller_state': f'{JTC}/controller_state',
         'joint_trajectory': f'{JTC}/joint_trajectory'}),
+    ('live_feedforward', {
+        OWN_NAME: 'effort_controller/commands', 'controller_state': f'{JTC}/controller_state',
+        'joint_trajectory': f'{JTC}/joint_trajectory'}),
     ('franka', {
         OWN_NAME: 'effort_controller/commands', 'joint_states': 'franka/joint_states'}),
     ('ur', {OWN_NAME: 'forward_effort_controller/commands'}),
@@ -122,6 +126,20 @@ def test_a_configuration_brings_its_parameters_and_topics(name, differing):
     topics = started.topics()
     assert {topic: to for topic, to in topics.items() if topic != to or topic == OWN_NAME} == (
         differing)
+
+
+def test_the_demo_starts_the_controllers_of_ros2_control_over_mock_hardware():
+    started = Started('demo.launch.py', ros2_control='true')
+    assert [node.node_executable for node in started.nodes] == [
+        'robot_state_publisher', 'ros2_control_node', 'spawner', 'inverse_dynamics_node']
+    assert started.parameters()['mode'] == 'feedforward'
+    assert started.topics()['controller_state'] == f'{JTC}/controller_state'
+
+
+@pytest.mark.parametrize('arguments', [{'robot': 'ur5'}, {'namespace': 'left'}])
+def test_the_demo_with_ros2_control_is_of_one_arm_without_a_namespace(arguments):
+    with pytest.raises(ValueError, match=f'ros2_control:=true .*{[*arguments.values()][0]}'):
+        Started('demo.launch.py', ros2_control='true', **arguments)
 
 
 @pytest.mark.parametrize('arguments, overridden', [
@@ -179,7 +197,7 @@ def transition_of(node, goal: str):
 def test_every_launch_file_is_tested_here():
     files = {path.name for path in Path(ROOT, 'launch').iterdir() if path.suffix == '.py'}
     names = ['demo', 'forward_command', 'franka', 'inverse_dynamics', 'jtc_effort',
-             'jtc_position_effort', 'ur']
+             'jtc_position_effort', 'live_feedforward', 'ur']
     assert files == {f'{name}.launch.py' for name in names}
 
 

@@ -29,7 +29,8 @@ import ros2_control_rig
 from ros2_control_rig import EFFORT, JOINTS, JTC, REST, Rig, START, STATES, trajectory
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
-from std_msgs.msg import Float64MultiArray
+from ros2_rnea.tools.models import seven_dof_arm
+from std_srvs.srv import SetBool
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 if ros2_control_rig.REASON and not os.environ.get('ROS2_RNEA_DEMANDS_ROS2_CONTROL'):
@@ -37,7 +38,7 @@ if ros2_control_rig.REASON and not os.environ.get('ROS2_RNEA_DEMANDS_ROS2_CONTRO
 
 OTHER = np.array(START) + (0.6, 0.5, -0.4, 0.7, 0.5, -0.4, 0.6)
 # The description's damping is that of a simulation: by default the node leaves it out.
-ROBOT = Robot.from_urdf(re.sub('<dynamics [^>]*/>', '', ros2_control_rig.URDF.read_text()))
+ROBOT = Robot.from_urdf(re.sub('<dynamics [^>]*/>', '', seven_dof_arm()))
 PARTIAL = f'{JTC}: {{ros__parameters: {{allow_partial_joints_goal: true}}}}'
 SLOW = 'controller_manager: {ros__parameters: {update_rate: 500}}'
 
@@ -168,19 +169,57 @@ def test_the_effort_is_replaced_after_a_cancel_and_a_goal_that_follows_is_not_di
     assert list(rig.states[-1].reference.positions) == pytest.approx(START)
 
 
+def test_live_efforts_are_those_of_the_reference_through_goals_and_a_cancel(start):
+    rig = start('live_feedforward', SLOW)
+    rig.start_node('live_feedforward')
+    commands = rig.commands()
+    rig.spawn(STATES, JTC, EFFORT)
+    rig.follow()
+    rig.until(lambda: commands and np.abs(commands[-1] - needed(rig.states[-1:])).max() < 0.3)
+    assert rig.succeeds(rig.send(trajectory((1.5, OTHER, REST, REST))))
+    handle = rig.send(trajectory((1.5, START, REST, REST)))
+    rig.until(lambda: abs(rig.states[-1].reference.positions[1] - OTHER[1]) > 0.2)
+    rig.cancel(handle)
+    first = len(commands)  # while it stands, no effort but that of one pose is right
+    count = len(rig.states)
+    rig.until(lambda: not is_moving(rig.states[-1]) and len(rig.states) > count + 100)
+    rig.until(lambda: np.abs(commands[-1] - needed(rig.states[-1:])).max() < 0.01)
+    assert not is_moving(rig.states[-1])
+    # Whatever the delays of the machine: each effort is that of a reference, and they move.
+    right = needed(rig.states)
+    wrong = [np.abs(right - effort).max(axis=1).min() for effort in commands[:first]]
+    assert np.percentile(wrong[-1000:], 99) < 0.3
+    assert np.ptp(commands, axis=0).max() > 10.0
+
+
+def test_the_effort_controller_is_loaded_again_without_a_step_as_the_page_says(start):
+    rig = start('forward_command', SLOW)
+    rig.start_node('forward_command', on_stop='zero')
+    commands = rig.commands()
+    rig.spawn(STATES, EFFORT)
+    rig.until(lambda: commands and np.abs(commands[-1]).max() > 10.0)
+    assert rig.call(SetBool, 'inverse_dynamics/enable', data=False).success
+    rig.until(lambda: np.abs(commands[-1]).max() < 1e-9)
+    rig.unload(EFFORT)
+    rig.spawn(EFFORT)
+    count = len(commands)
+    assert rig.call(SetBool, 'inverse_dynamics/enable', data=True).success
+    rig.until(lambda: np.abs(commands[-1]).max() > 10.0)
+    assert np.abs(commands[count]).max() < 1.0
+    assert np.abs(np.diff(commands[count:], axis=0)).max() < 5.0
+
+
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
 def test_a_node_that_is_started_again_goes_on_from_the_last_command(start, number):
     rig = start('forward_command', SLOW)
     node = rig.start_node('forward_command')
-    commands = []
-    rig.peer.create_subscription(
-        Float64MultiArray, f'{EFFORT}/commands', commands.append, 1000)
+    commands = rig.commands()
     rig.spawn(STATES, EFFORT)
     rig.joint_states()
-    rig.until(lambda: len(commands) > 500 and np.abs(commands[-1].data).max() > 5.0)
+    rig.until(lambda: len(commands) > 500 and np.abs(commands[-1]).max() > 5.0)
     rig.end(node, number)
-    last = np.array(commands[-1].data)
+    last = commands[-1]
     del commands[:]
     rig.start_node('forward_command')
     rig.until(lambda: commands)
-    assert np.abs(commands[0].data - last).max() < 2.0
+    assert np.abs(commands[0] - last).max() < 2.0

@@ -28,8 +28,10 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 from patience import until
 from repository import ROOT
+from ros2_rnea.tools.models import panda, with_ros2_control
 
 MISSING = ''
 try:
@@ -41,6 +43,7 @@ try:
         ConfigureController,
         LoadController,
         SwitchController,
+        UnloadController,
     )
     from rclpy.action import ActionClient
     from rclpy.context import Context
@@ -49,7 +52,7 @@ try:
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
     from sensor_msgs.msg import JointState
-    from std_msgs.msg import String
+    from std_msgs.msg import Float64MultiArray, String
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 except ImportError as error:
     MISSING = str(error)
@@ -57,9 +60,7 @@ except ImportError as error:
 JOINTS = [f'joint{i}' for i in range(1, 8)]
 START = (0.0, -0.3, 0.0, -1.8, 0.0, 1.6, 0.4)
 REST = (0.0,) * 7
-URDF = ROOT / 'ros2_rnea' / 'tools' / 'models' / 'seven_dof_arm.urdf'
 JTC, EFFORT, STATES = 'joint_trajectory_controller', 'effort_controller', 'joint_state_broadcaster'
-MOCK = 'mock_components/GenericSystem'
 
 
 def prefixes() -> list[Path]:
@@ -91,27 +92,18 @@ def reason_to_skip() -> str:
     return ''
 
 
-def hardware(folder: Path) -> str:
-    """Return the description of seven drives that take positions and efforts."""
-    plugin, parameters = MOCK, ''
-    if not has_plugin('hardware_interface'):
-        from ros2_rnea.tools.simulated_driver.description import for_mujoco
+def description(folder: Path) -> str:
+    """Return the arm with seven drives that take positions and efforts."""
+    arm = panda()._replace(start=START)
+    if has_plugin('hardware_interface'):
+        return with_ros2_control(arm)
+    from ros2_rnea.tools.simulated_driver.description import for_mujoco
 
-        model = folder / 'arm.urdf'
-        model.write_text(for_mujoco(URDF.read_text()))
-        values = {
-            'model': model, 'log': folder / 'hardware.csv', 'start': ' '.join(map(str, START)),
-            'kp': '600 600 600 600 250 150 50', 'kd': '30 30 25 20 4 3 0.8'}
-        plugin = 'sim_arm_hw/SimArm'
-        parameters = ''.join(f'<param name="{k}">{v}</param>' for k, v in values.items())
-    joints = ''.join(
-        f'<joint name="{name}"><command_interface name="position"/>'
-        '<command_interface name="effort"/>'
-        f'<state_interface name="position"><param name="initial_value">{start}</param>'
-        '</state_interface><state_interface name="velocity"/><state_interface name="effort"/>'
-        '</joint>' for name, start in zip(JOINTS, START))
-    return (f'<ros2_control name="arm" type="system"><hardware><plugin>{plugin}</plugin>'
-            f'{parameters}</hardware>{joints}</ros2_control>')
+    model = folder / 'arm.urdf'
+    model.write_text(for_mujoco(arm.urdf))
+    return with_ros2_control(arm, 'sim_arm_hw/SimArm', {
+        'model': model, 'log': folder / 'hardware.csv', 'start': ' '.join(map(str, START)),
+        'kp': '600 600 600 600 250 150 50', 'kd': '30 30 25 20 4 3 0.8'})
 
 
 def trajectory(*points, joints=JOINTS):
@@ -149,8 +141,7 @@ class Rig:
         self.states: list = []
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.peer.create_publisher(String, 'robot_description', latched)
-        text = URDF.read_text().replace('</robot>', hardware(folder) + '</robot>')
-        self._description.publish(String(data=text))
+        self._description.publish(String(data=description(folder)))
         files = [ROOT / 'config' / f'{configuration}_controllers.yaml']
         if parameters:
             files.append(folder / 'besides.yaml')
@@ -178,7 +169,7 @@ class Rig:
         # As the launch file does; test_launch.py compares those with this.
         topics = {'joint_trajectory': f'{JTC}/joint_trajectory',
                   'controller_state': f'{JTC}/controller_state'}
-        if configuration == 'forward_command':
+        if configuration in ('forward_command', 'live_feedforward'):
             topics['~/commands'] = f'{EFFORT}/commands'
         file = parameters.pop('params_file', str(ROOT / 'config' / f'{configuration}.yaml'))
         words = [word for old, new in topics.items() for word in ('-r', f'{old}:={new}')]
@@ -234,6 +225,20 @@ class Rig:
         assert self.call(
             SwitchController, 'controller_manager/switch_controller', strictness=2,
             activate_controllers=list(on), deactivate_controllers=list(off)).ok, (on, off)
+
+    def unload(self, controller: str) -> None:
+        """Deactivate and unload a controller."""
+        self.switch(off=[controller])
+        assert self.call(
+            UnloadController, 'controller_manager/unload_controller', name=controller).ok
+
+    def commands(self) -> list:
+        """Return a list that grows with the commands of the effort controller, as arrays."""
+        received: list = []
+        self.peer.create_subscription(
+            Float64MultiArray, f'{EFFORT}/commands',
+            lambda message: received.append(np.array(message.data)), 1000)
+        return received
 
     def follow(self) -> None:
         """Record the states of the trajectory controller."""

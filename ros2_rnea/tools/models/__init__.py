@@ -16,10 +16,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from ros2_rnea.model.urdf import parse_urdf
+
+MOCK_HARDWARE = 'mock_components/GenericSystem'
+"""The plugin of ros2_control that reaches each command at once, without any physics."""
 
 
 class Model(NamedTuple):
@@ -57,6 +64,47 @@ def ur5() -> Model:
 
 MODELS: dict[str, Callable[[], Model]] = {'panda': panda, 'ur5': ur5}
 """The models, by their names on the command line."""
+
+
+def with_ros2_control(
+        model: Model, plugin: str = MOCK_HARDWARE,
+        parameters: Mapping[str, object] = MappingProxyType({})) -> str:
+    """
+    Return a description with drives for ros2_control that accept positions and efforts.
+
+    :param plugin: the hardware component.
+    :param parameters: of the plugin, by name.
+    :returns: URDF text; the joints start at ``model.start``.
+    """
+    joints = [joint.name for joint in parse_urdf(model.urdf).joints if joint.type.nv]
+    hardware = ''.join(
+        f'      <param name={quoteattr(name)}>{value}</param>\n'
+        for name, value in parameters.items())
+    drives = ''.join(_DRIVE.format(name=quoteattr(name), start=start)
+                     for name, start in zip(joints, model.start))
+    section = _ROS2_CONTROL.format(plugin=plugin, hardware=hardware, drives=drives)
+    return model.urdf.replace('</robot>', f'{section}</robot>')
+
+
+_ROS2_CONTROL = '''
+  <ros2_control name="arm" type="system">
+    <hardware>
+      <plugin>{plugin}</plugin>
+{hardware}    </hardware>
+{drives}  </ros2_control>
+'''
+
+_DRIVE = '''\
+    <joint name={name}>
+      <command_interface name="position"/>
+      <command_interface name="effort"/>
+      <state_interface name="position">
+        <param name="initial_value">{start}</param>
+      </state_interface>
+      <state_interface name="velocity"/>
+      <state_interface name="effort"/>
+    </joint>
+'''
 
 
 def _text(name: str) -> str:
