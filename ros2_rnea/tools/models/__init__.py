@@ -86,15 +86,15 @@ def with_ros2_control(
     return model.urdf.replace('</robot>', f'{section}</robot>')
 
 
-_ROS2_CONTROL = '''
+_ROS2_CONTROL = """
   <ros2_control name="arm" type="system">
     <hardware>
       <plugin>{plugin}</plugin>
 {hardware}    </hardware>
 {drives}  </ros2_control>
-'''
+"""
 
-_DRIVE = '''\
+_DRIVE = """\
     <joint name={name}>
       <command_interface name="position"/>
       <command_interface name="effort"/>
@@ -104,7 +104,7 @@ _DRIVE = '''\
       <state_interface name="velocity"/>
       <state_interface name="effort"/>
     </joint>
-'''
+"""
 
 
 def _text(name: str) -> str:
