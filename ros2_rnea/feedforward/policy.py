@@ -504,9 +504,13 @@ class FeedforwardPolicy:
             decision = self._fading_out(decision, now)
         return self._stored(decision)
 
-    def decide_last(self, now: Instant) -> Decision:
-        """Return what to send while the node ends, until a decision has no effort."""
-        return self._stored(self._fading_out(Decision(Status.SHUT_DOWN), now))
+    def decide_last(self, now: Instant, status: Status = Status.SHUT_DOWN) -> Decision:
+        """
+        Return what to send while the effort of ``on_stop`` is approached.
+
+        :param status: why nothing is sent afterwards: the node ends, or its cycle has failed.
+        """
+        return self._stored(self._fading_out(Decision(status), now))
 
     def effort_after_stop(self) -> dict[str, float]:
         """

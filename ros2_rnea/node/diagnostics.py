@@ -51,6 +51,7 @@ LEVELS = {
     Status.NO_EFFORT_LIMIT: DiagnosticStatus.ERROR,
     Status.OVERLOADED: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
+    Status.FAILED: DiagnosticStatus.ERROR,
     Status.SHUT_DOWN: DiagnosticStatus.WARN,
     Status.STOPPING: DiagnosticStatus.WARN,
     Status.GRAVITY: DiagnosticStatus.OK,

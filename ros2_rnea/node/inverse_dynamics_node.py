@@ -23,10 +23,11 @@ from time import monotonic, perf_counter, sleep
 from typing import Any
 
 import numpy as np
+from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
-from rclpy.node import Node
+from rclpy.executors import Executor, ExternalShutdownException
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import RneaError
@@ -38,6 +39,7 @@ from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.guarded_node import GuardedNode
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import (
     GarbageCollection,
@@ -68,16 +70,21 @@ SHUTDOWN_PERIOD = 0.002
 SIGNAL_LATENCY = 0.1
 """How long a signal may wait until the executor returns [s]."""
 
+PAUSE_AFTER_ERROR = 0.001
+"""Pause after an error of the executor itself, so that errors without end leave time [s]."""
 
-class InverseDynamicsNode(Node):
+
+class InverseDynamicsNode(GuardedNode):
     """Publishes the effort that the desired motion needs, for each joint state that arrives."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__('inverse_dynamics', **arguments)
         self._refused_values = parameters.declare(self)
+        self.add_on_set_parameters_callback(self._refuse_deletion)
         self._reader = StateReader()
         self._state_stamp = (0, 0)
         self._is_due = False  # an effort, for joint states that have been received
+        self._has_failed = False  # the cycle: nothing is sent before it is enabled again
         self._clocks = Clocks(self)
         self._diagnostics = Diagnostics(self)
         self._effort_publishers = EffortPublishers(self)
@@ -196,7 +203,17 @@ class InverseDynamicsNode(Node):
         response.message = result.reason
         if result.successful and not request.data:
             response.message = self._what_will_be_held(was_sending)
+        elif result.successful:
+            self._has_failed = False
         return response
+
+    def _refuse_deletion(self, changed: list[Parameter]) -> SetParametersResult:
+        """Refuse to delete parameters, since all of them are read whenever one changes."""
+        for parameter in changed:
+            if parameter.type_ == Parameter.Type.NOT_SET and self.has_parameter(parameter.name):
+                return SetParametersResult(successful=False, reason=(
+                    f'the parameter {parameter.name} cannot be deleted; set another value'))
+        return SetParametersResult(successful=True)
 
     def _what_will_be_held(self, was_sending: bool) -> str:
         """Return sentences about the effort that a controller holds while the node is disabled."""
@@ -221,12 +238,24 @@ class InverseDynamicsNode(Node):
     # ---- the cycle ----------------------------------------------------------------------------
 
     def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
-        """Decide and publish; return the decision, or None where none could be made."""
+        """
+        Decide and publish; return the decision, or None where none could be made.
+
+        After an unexpected exception the effort fades to that of ``on_stop``, and nothing is sent
+        until someone enables the node again.  If the next good cycle were enough, an error that
+        comes and goes with the motion would make the effort swing between both.
+        """
         try:
+            if self._has_failed:
+                return self._fade_out_after_failure(policy, now)
             return self._decide_and_send(policy, now)
         except RneaError as error:
             self._diagnostics.refused('cycle', error)
             return None
+        except Exception:  # reported where all callbacks are called
+            self._has_failed = True
+            self._diagnostics.decided(Decision(Status.FAILED))
+            raise
 
     def _decide_and_send(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
         """
@@ -249,11 +278,24 @@ class InverseDynamicsNode(Node):
             self._diagnostics.timed(self._state_age(), perf_counter() - started)
             if self._terms_publisher.has_subscriber:
                 self._publish_terms(policy, decision)
+        self._conclude(decision, was_sending)
+        return decision
+
+    def _fade_out_after_failure(self, policy: FeedforwardPolicy, now: Instant) -> Decision:
+        """Publish what leads to the effort of ``on_stop``, and then nothing."""
+        was_sending = policy.is_sending
+        decision = policy.decide_last(now, Status.FAILED)
+        if decision.effort is not None:
+            self._send(policy, decision.effort)
+        self._conclude(decision, was_sending)
+        return decision
+
+    def _conclude(self, decision: Decision, was_sending: bool) -> None:
+        """Report a decision, and run the timer of the final fade as long as that lasts."""
         if was_sending and decision.effort is None:
             self._log_silence()
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
-        return decision
 
     def _check_start(self, policy: FeedforwardPolicy) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
@@ -376,16 +418,27 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
         collection = GarbageCollection()
         try:
             while rclpy.ok() and not stopping.is_set():
-                spin_for(executor, SIGNAL_LATENCY)
+                _spin_guarded(node, executor)
                 collection.collect_if_due()
-        finally:  # also after an error in the cycle
-            node.send_last()
+        finally:
+            node.guarded(node.send_last)()
             executor.shutdown()
             node.destroy_node()
     except RneaError as error:
         raise SystemExit(f'inverse_dynamics: {error}') from error
     finally:
         rclpy.try_shutdown()
+
+
+def _spin_guarded(node: InverseDynamicsNode, executor: Executor) -> None:
+    """Let an executor work, and go on where it raises, as for a message that is not a message."""
+    try:
+        spin_for(executor, SIGNAL_LATENCY)
+    except ExternalShutdownException:
+        pass  # the loop ends
+    except Exception as error:  # noqa: BLE001 (no message may end the node)
+        node.report_unexpected('the executor', error)
+        sleep(PAUSE_AFTER_ERROR)
 
 
 def _efforts(by_joint: Mapping[str, float]) -> str:

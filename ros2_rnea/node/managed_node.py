@@ -62,6 +62,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         LifecycleNodeMixin.__init__(self)
         service = self._service_change_state
         service.callback = self._refusing_impossible(service.callback)
+        self.guard_services()
 
     def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """Return why no effort may be sent, also while the node is not active."""
@@ -165,6 +166,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         misfit = self._set_active(True)
         if misfit:
             raise ArgumentError(f'the parameters do not fit the robot in use: {misfit}')
+        self._has_failed = False
         if self.policy is None:
             return
         self.policy.motion.clear()  # the arm may be elsewhere since

@@ -30,6 +30,7 @@ class Specification:
     One parameter, whose default also determines its type.
 
     :ivar default: a tuple for a list; a member of an Enum for a choice of several words.
+    :ivar or_zero: whether 0 is allowed below the minimum, with a meaning of its own.
     :ivar size: the number of elements of a list of numbers; None: any number of ``items``.
     """
 
@@ -42,6 +43,7 @@ class Specification:
     size: int | None = None
     items: type = str
     read_only: bool = False
+    or_zero: bool = False
 
     def check(self, value: Any) -> Any:
         """
@@ -68,8 +70,9 @@ class Specification:
             read_only=self.read_only)
         if self.minimum is not None and self.maximum is not None:
             if isinstance(self.default, float):
+                lowest = 0.0 if self.or_zero else self.minimum
                 descriptor.floating_point_range = [
-                    FloatingPointRange(from_value=self.minimum, to_value=self.maximum)]
+                    FloatingPointRange(from_value=lowest, to_value=self.maximum)]
             else:
                 descriptor.integer_range = [
                     IntegerRange(from_value=int(self.minimum), to_value=int(self.maximum), step=1)]
@@ -111,7 +114,8 @@ class Specification:
         if self.size is not None:
             return len(value) == self.size and bool(np.isfinite(value).all())
         if self.minimum is not None and self.maximum is not None:
-            return self.minimum <= value <= self.maximum
+            is_zero = self.or_zero and value == 0.0
+            return is_zero or self.minimum <= value <= self.maximum
         return True
 
     def _wanted(self) -> str:
@@ -125,7 +129,7 @@ class Specification:
             return 'a list of names' if self.items is str else 'a list of numbers'
         kind = {bool: 'true or false', str: 'a text', int: 'a whole number', float: 'a number'}
         bounds = '' if self.minimum is None else f' from {self.minimum:g} to {self.maximum:g}'
-        return kind[type(self.default)] + bounds
+        return kind[type(self.default)] + bounds + (', or 0' if self.or_zero else '')
 
 
 def _plain(value: Any) -> Any:

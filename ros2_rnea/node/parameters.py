@@ -188,8 +188,8 @@ SPECIFICATIONS = (
         1, 1000, read_only=True),
     Specification(
         'rate', 0.0,
-        'Commands per second [Hz]. 0: one command for each joint state that arrives.',
-        0.0, 10000.0),
+        'Commands per second [Hz], at least 1. 0: one command for each joint state that arrives.',
+        1.0, 10000.0, or_zero=True),
     Specification(
         'lookahead', _DEFAULT.lookahead,
         'How far ahead of the present time the desired motion is read [s], to compensate the '

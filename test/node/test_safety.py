@@ -368,10 +368,12 @@ def test_a_stop_is_not_refused_for_what_else_changes_and_the_arm_is_held(bench, 
         [Parameter('enabled', value=False), Parameter(name, value=value)])
     assert result.successful, result.reason
     arm.until(lambda: not arm.node.policy.is_sending)
+    arm.settle(0.0)  # the last command may still be on its way
     assert close(arm.commands[-1], GRAVITY)
     count = len(arm.commands)
     assert arm.set_parameter('enabled', True).successful
     assert not arm.sends(JOINTS, Q)
+    arm.settle(0.0)
     assert len(arm.commands) == count
 
 

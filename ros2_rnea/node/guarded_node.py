@@ -1,0 +1,191 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A node whose callbacks cannot end its process, whatever message or request arrives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from time import monotonic
+from traceback import format_exception
+from typing import Any
+
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
+
+LOG_PERIOD = 10.0
+"""The same unexpected error is logged again after this time at the earliest [s]."""
+
+PARAMETER_TYPES = frozenset(kind.value for kind in Parameter.Type)
+"""The types of parameter values that rclpy knows."""
+
+
+class GuardedNode(Node):
+    """
+    A node that goes on after an unexpected exception in a callback.
+
+    rclpy raises such an exception out of the executor, which ends the process: one message that
+    nobody has thought of would end the control of a robot.  Here all callbacks of subscriptions,
+    services and timers are called in one place, also those that rclpy itself adds, such as the
+    services that set parameters.  An exception is logged with its traceback, and a service answers
+    that it has failed.
+    """
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        self._logged_at: dict[tuple[str, str], float] = {}
+        self._unexpected: Counter[tuple[str, str]] = Counter()
+        self._guarded_services: list[Service] = []
+        super().__init__(*arguments, **keywords)
+        self.guard_services()
+
+    def create_subscription(
+            self, msg_type: Any, topic: str, callback: Callable, *more: Any, **keywords: Any,
+            ) -> Subscription:
+        """Create a subscription whose callback is guarded; parameters are those of rclpy."""
+        return super().create_subscription(
+            msg_type, topic, self.guarded(callback), *more, **keywords)
+
+    def create_timer(
+            self, timer_period_sec: float, callback: Callable, *more: Any, **keywords: Any,
+            ) -> Timer:
+        """Create a timer whose callback is guarded; parameters are those of rclpy."""
+        return super().create_timer(timer_period_sec, self.guarded(callback), *more, **keywords)
+
+    def create_service(
+            self, srv_type: Any, srv_name: str, callback: Callable, *more: Any, **keywords: Any,
+            ) -> Service:
+        """Create a service whose callback is guarded; parameters are those of rclpy."""
+        if srv_type is SetParameters:
+            callback = _one_by_one(self.guarded_service(callback))
+        elif srv_type is SetParametersAtomically:
+            callback = _of_known_types(callback)
+        service = super().create_service(
+            srv_type, srv_name, self.guarded_service(callback), *more, **keywords)
+        self._guarded_services.append(service)
+        return service
+
+    def guard_services(self) -> None:
+        """Guard the services that rclpy has created without :meth:`create_service`."""
+        for service in self.services:
+            if service not in self._guarded_services:
+                service.callback = self.guarded_service(service.callback)
+                self._guarded_services.append(service)
+
+    def guarded(self, callback: Callable) -> Callable:
+        """Return a callback that reports exceptions instead of raising them."""
+        @wraps(callback)
+        def call(*arguments: Any) -> Any:
+            try:
+                return callback(*arguments)
+            except ExternalShutdownException:
+                raise
+            except Exception as error:  # noqa: BLE001 (no message may end the node)
+                self.report_unexpected(_name(callback), error)
+                return None
+
+        return call
+
+    def guarded_service(self, callback: Callable) -> Callable:
+        """Return the callback of a service that answers with a failure in place of an error."""
+        @wraps(callback)
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                return callback(request, response)
+            except ExternalShutdownException:
+                raise
+            except Exception as error:  # noqa: BLE001 (no request may end the node)
+                self.report_unexpected(_name(callback), error)
+                return _failure(request, response, f'{type(error).__name__}: {error}')
+
+        return answer
+
+    def report_unexpected(self, where: str, error: Exception) -> None:
+        """
+        Log an exception that nobody has thought of with its traceback.
+
+        :param where: the callback that has raised it.
+        """
+        kind, now = (where, type(error).__name__), monotonic()
+        self._unexpected[kind] += 1
+        if now - self._logged_at.get(kind, -LOG_PERIOD) < LOG_PERIOD:
+            return
+        self._logged_at[kind] = now
+        times = self._unexpected[kind]
+        self.get_logger().error(
+            f'unexpected error in {where}{f", {times} times so far" if times > 1 else ""}; the '
+            f'node goes on. Please report it: {"".join(format_exception(error))}')
+
+    @property
+    def unexpected_errors(self) -> int:
+        """Return the number of unexpected exceptions so far."""
+        return sum(self._unexpected.values())
+
+
+def _name(callback: Callable) -> str:
+    return str(getattr(callback, '__qualname__', callback))
+
+
+def _failure(request: Any, response: Any, reason: str) -> Any:
+    """Return the response of a service that has failed."""
+    failure = type(response)()
+    refused = SetParametersResult(successful=False, reason=reason)
+    if isinstance(request, SetParameters.Request):
+        failure.results = [refused for _ in request.parameters]
+    elif isinstance(request, SetParametersAtomically.Request):
+        failure.result = refused
+    elif hasattr(failure, 'message'):  # success is false
+        failure.message = reason
+    return failure
+
+
+def _one_by_one(set_parameters: Callable) -> Callable:
+    """Return the callback of a service that sets parameters, one of which may be impossible."""
+    def answer(request: SetParameters.Request, response: Any) -> Any:
+        for parameter in request.parameters:
+            reason = _why_unknown(parameter)
+            if reason:
+                response.results.append(SetParametersResult(successful=False, reason=reason))
+            else:
+                response.results += set_parameters(
+                    SetParameters.Request(parameters=[parameter]),
+                    SetParameters.Response()).results
+        return response
+
+    return answer
+
+
+def _of_known_types(set_parameters: Callable) -> Callable:
+    """Return the callback of a service that sets all parameters or none."""
+    def answer(request: SetParametersAtomically.Request, response: Any) -> Any:
+        for reason in filter(None, map(_why_unknown, request.parameters)):
+            response.result = SetParametersResult(successful=False, reason=reason)
+            return response
+        return set_parameters(request, response)
+
+    return answer
+
+
+def _why_unknown(parameter: Any) -> str:
+    """Return why the type of a parameter's value is impossible; empty where it is not."""
+    kind = parameter.value.type
+    return '' if kind in PARAMETER_TYPES else (
+        f'{parameter.name} has a value of type {kind}; the types of rcl_interfaces/ParameterType '
+        f'are {min(PARAMETER_TYPES)} to {max(PARAMETER_TYPES)}')

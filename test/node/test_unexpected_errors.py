@@ -1,0 +1,250 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Requests and errors that nobody has thought of: the node goes on, and the arm is held."""
+
+from builtin_interfaces.msg import Time
+import numpy as np
+import pytest
+from rcl_interfaces.msg import Parameter as ParameterMessage, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from ros2_rnea import Robot
+from ros2_rnea.node import guarded_node, inverse_dynamics_node
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
+from rosgraph_msgs.msg import Clock
+from small_robots import ARM
+from std_srvs.srv import SetBool
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q)
+BYTES, UNKNOWN, LARGEST = 5, 10, 255
+
+
+def active(**arguments) -> ManagedInverseDynamicsNode:
+    node = ManagedInverseDynamicsNode(**arguments)
+    assert node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() is TransitionCallbackReturn.SUCCESS
+    return node
+
+
+@pytest.fixture(params=[InverseDynamicsNode, active], ids=['plain', 'managed'])
+def arm(bench, request):
+    """Return an arm whose effort is that of gravity."""
+    arm = bench(joints=JOINTS, state_timeout=10.0, create=request.param, mode='feedforward')
+    arm.describe(ARM)
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+    return arm
+
+
+def holds(effort) -> bool:
+    return np.allclose(effort, GRAVITY, rtol=1e-9)
+
+
+class UnheardOfError(Exception):
+    """An error that no code expects."""
+
+
+def fail(*_):
+    raise UnheardOfError('nobody has thought of this')
+
+
+def value(kind: int, **fields) -> ParameterValue:
+    """Return the value of a parameter; rclpy's class would refuse an unknown type."""
+    return ParameterValue(type=kind, **fields)
+
+
+# ---- requests to rclpy's own services -----------------------------------------------------------
+
+@pytest.mark.parametrize('kind', [UNKNOWN, LARGEST])
+def test_a_parameter_of_an_unknown_type_is_refused_and_the_others_are_set(arm, kind):
+    results = arm.call(SetParameters, 'set_parameters', parameters=[
+        ParameterMessage(name='blend_time', value=value(kind)),
+        ParameterMessage(name='lookahead', value=value(3, double_value=0.25)),
+    ]).results
+    assert [result.successful for result in results] == [False, True]
+    assert results[0].reason == (
+        f'blend_time has a value of type {kind}; the types of rcl_interfaces/ParameterType are 0 '
+        'to 9')
+    assert arm.node.get_parameter('lookahead').value == 0.25
+    assert holds(arm.answer(JOINTS, Q))
+    assert arm.node.unexpected_errors == 0
+
+
+@pytest.mark.parametrize('kind', [UNKNOWN, LARGEST])
+def test_parameters_that_are_set_together_are_refused_together(arm, kind):
+    result = arm.call(SetParametersAtomically, 'set_parameters_atomically', parameters=[
+        ParameterMessage(name='lookahead', value=value(3, double_value=0.25)),
+        ParameterMessage(name='blend_time', value=value(kind)),
+    ]).result
+    assert not result.successful
+    assert f'type {kind}' in result.reason
+    assert arm.node.get_parameter('lookahead').value == 0.0
+    assert holds(arm.answer(JOINTS, Q))
+
+
+@pytest.mark.parametrize('name', [
+    'blend_time', 'joints', 'enabled', 'rate', 'use_sim_time', 'effort_limits.elbow'])
+def test_a_parameter_cannot_be_deleted(arm, name):
+    if name == 'effort_limits.elbow':
+        assert arm.set_parameter(name, 50.0).successful
+    (result,) = arm.call(SetParameters, 'set_parameters', parameters=[
+        ParameterMessage(name=name, value=value(0))]).results
+    assert not result.successful
+    assert arm.node.has_parameter(name)
+    assert arm.call(SetBool, 'enable', data=True).success
+    assert holds(arm.answer(JOINTS, Q))
+
+
+def test_why_a_parameter_cannot_be_deleted(arm):
+    result = arm.node.set_parameters([Parameter('blend_time')])[0]
+    assert result.reason == (
+        'the parameter blend_time cannot be deleted; set another value')
+
+
+@pytest.mark.parametrize('rate', [1e-300, 1e-12, 0.999])
+def test_a_rate_that_means_nothing_is_refused(arm, rate):
+    result = arm.set_parameter('rate', rate)
+    assert not result.successful
+    assert result.reason == f'rate is {rate}; it needs a number from 1 to 10000, or 0'
+    assert holds(arm.answer(JOINTS, Q))
+
+
+@pytest.mark.parametrize('rate', [0.0, 1.0, 10000.0])
+def test_the_rates_at_the_bounds_are_set(arm, rate):
+    assert arm.set_parameter('rate', rate).successful
+
+
+def test_a_negative_second_on_clock_is_ignored(bench):
+    arm = bench(joints=JOINTS, use_sim_time=True, state_timeout=10.0)
+    clock = arm.peer.create_publisher(Clock, '/clock', 10)
+    arm.connect(clock)
+    for second in (5, -1, 6):
+        clock.publish(Clock(clock=Time(sec=second)))
+    arm.until(lambda: arm.node.get_clock().now().nanoseconds == 6 * 10 ** 9)
+    arm.describe(ARM)
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+# ---- an unexpected exception in a callback ------------------------------------------------------
+
+def test_an_error_in_a_callback_is_logged_with_its_traceback_and_the_node_goes_on(
+        arm, monkeypatch, capfd):
+    monkeypatch.setattr(arm.node.policy, 'take_trajectory', fail)
+    capfd.readouterr()
+    for _ in range(3):
+        arm.send_trajectory(JOINTS, [(1.0, Q)])
+    arm.until(lambda: arm.node.unexpected_errors == 3)
+    log = capfd.readouterr().err
+    assert log.count('UnheardOfError: nobody has thought of this') == 1  # not three times
+    assert 'Traceback' in log
+    assert 'in fail' in log
+    assert holds(arm.answer(JOINTS, Q))
+
+
+def test_a_service_answers_that_it_has_failed(arm, monkeypatch):
+    monkeypatch.setattr(arm.node, '_what_will_be_held', fail)
+    response = arm.call(SetBool, 'enable', data=False)
+    assert not response.success
+    assert response.message == 'UnheardOfError: nobody has thought of this'
+
+
+def test_setting_a_parameter_answers_that_it_has_failed(arm, monkeypatch):
+    monkeypatch.setattr(arm.node, 'set_parameters_atomically', fail)
+    one, other = arm.call(SetParameters, 'set_parameters', parameters=[
+        ParameterMessage(name=name, value=value(BYTES)) for name in ('rate', 'lookahead')]).results
+    assert not one.successful
+    assert 'UnheardOfError' in other.reason
+
+
+def test_an_error_of_the_executor_does_not_end_the_node(monkeypatch):
+    """Without the executor: it raises where a message cannot be deserialized, for example."""
+    reported = []
+
+    class Node:
+
+        def report_unexpected(self, where, error):
+            reported.append((where, str(error)))
+
+    monkeypatch.setattr(inverse_dynamics_node, 'spin_for', fail)
+    inverse_dynamics_node._spin_guarded(Node(), None)
+    assert reported == [('the executor', 'nobody has thought of this')]
+
+
+# ---- an unexpected exception in the cycle -------------------------------------------------------
+
+def fail_in_the_cycle(arm, monkeypatch):
+    """Let one cycle fail."""
+    with monkeypatch.context() as broken:
+        broken.setattr(arm.node.policy, 'decide', fail)
+        arm.state(JOINTS, Q)
+        arm.until(lambda: arm.node.unexpected_errors)
+
+
+def test_after_an_error_in_the_cycle_the_effort_of_on_stop_is_sent_until_enable(
+        arm, monkeypatch):
+    assert arm.set_parameter('on_stop', 'zero').successful
+    assert arm.set_parameter('blend_time', 0.05).successful
+    fail_in_the_cycle(arm, monkeypatch)
+    arm.until(lambda: list(arm.commands[-1]) == [0.0, 0.0])
+    arm.until(lambda: not arm.node.policy.is_sending)
+    for _ in range(3):  # good cycles change nothing
+        assert not arm.sends(JOINTS, Q)
+    status = arm.diagnostics[-1]
+    assert status.level == status.ERROR
+    assert 'unexpected error has occurred in the cycle' in status.message
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def test_after_an_error_in_the_cycle_the_arm_is_held_by_default(arm, monkeypatch):
+    fail_in_the_cycle(arm, monkeypatch)
+    arm.until(lambda: not arm.node.policy.is_sending)
+    assert holds(arm.commands[-1])
+
+
+def test_while_every_cycle_fails_nothing_is_sent_and_enable_brings_it_back(arm, monkeypatch):
+    sent = len(arm.commands)
+    with monkeypatch.context() as broken:
+        broken.setattr(arm.node.policy, '_decide', fail)
+        broken.setattr(arm.node.policy, 'decide_last', fail)
+        for _ in range(5):
+            failed = arm.node.unexpected_errors
+            arm.state(JOINTS, Q)
+            arm.until(lambda failed=failed: arm.node.unexpected_errors > failed)
+        assert len(arm.commands) == sent
+    arm.until(lambda: not arm.sends(JOINTS, Q))
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def test_an_activation_ends_the_failure(bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=10.0, create=active)
+    arm.describe(ARM)
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+    fail_in_the_cycle(arm, monkeypatch)
+    assert arm.node.trigger_deactivate() is TransitionCallbackReturn.SUCCESS
+    assert arm.node.trigger_activate() is TransitionCallbackReturn.SUCCESS
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def test_every_callback_is_guarded(arm):
+    """One that is called by the executor itself would end the node with its first error."""
+    node = arm.node
+    for entity in (*node.subscriptions, *node.services, *node.timers):
+        assert entity.callback.__code__.co_filename == guarded_node.__file__, entity
