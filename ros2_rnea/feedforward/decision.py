@@ -34,6 +34,7 @@ class Status(Enum):
     """Why a decision sends its effort or none; the last nine come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
+    NOT_ALLOWED = 'no effort may be sent at present: nothing is sent'
     RELEASED = 'the dead-man switch is not pressed: nothing is sent'
     WAITING = 'no joint state yet'
     STALE = 'joint states have stopped: nothing is sent'

@@ -219,7 +219,9 @@ class FeedforwardPolicy:
         self.check_change(settings)
         self.requested = settings
         if self._ramp.is_sending and self._reason_to_refuse(settings, self.overload()):
-            settings = replace(self.settings, enabled=False, on_stop=settings.on_stop)
+            settings = replace(
+                self.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
+                on_stop=settings.on_stop)
         self._change_to(settings)
         self.blend(duration)
 
@@ -631,7 +633,8 @@ class FeedforwardPolicy:
         self._guiding_effort = None
         is_allowed = self._dead_man_switch.allows(now.steady)
         if not self.settings.enabled:
-            return Decision(Status.DISABLED)
+            return Decision(
+                Status.DISABLED if self.settings.may_be_enabled else Status.NOT_ALLOWED)
         if not is_allowed:
             return Decision(Status.RELEASED, detail=(
                 f'button {self.settings.dead_man_button} of the topic joy has to be pressed'))
@@ -674,7 +677,7 @@ class FeedforwardPolicy:
             self._final_fade.end()
             if self.settings is not self.requested:
                 self._change_to(self.requested)
-            is_over = decision.status is Status.DISABLED
+            is_over = decision.status in (Status.DISABLED, Status.NOT_ALLOWED)
             if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
                 self._ramp.forget()  # it may be another effort when the node is enabled again
         return decision

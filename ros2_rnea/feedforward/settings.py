@@ -224,6 +224,8 @@ class Settings:
     :ivar position_gains: of computed torque, one for each joint or one for all [1/s^2].
     :ivar velocity_gains: likewise [1/s].
     :ivar enabled: whether any effort is sent.
+    :ivar may_be_enabled: false where the node and not its user has disabled the efforts, because
+        their receiver is not known or the node is not active.
     :ivar assumed_positions: by name, for joints that no joint state reports [rad or m].
     :ivar gravity: acceleration of free fall in the root link's axes [m/s^2].
     :ivar gravity_from_imu: whether gravity is measured by an accelerometer, from its first
@@ -293,6 +295,7 @@ class Settings:
     position_gains: tuple[float, ...] = ()
     velocity_gains: tuple[float, ...] = ()
     enabled: bool = True
+    may_be_enabled: bool = True
     assumed_positions: Mapping[str, tuple[float, ...]] = field(default_factory=_nothing_by_name)
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     gravity_from_imu: bool = False

@@ -42,6 +42,7 @@ OF_ROBOT = ('robot', 'robot_description', 'model')
 
 LEVELS = {
     Status.DISABLED: DiagnosticStatus.WARN,
+    Status.NOT_ALLOWED: DiagnosticStatus.WARN,
     Status.RELEASED: DiagnosticStatus.WARN,
     Status.WAITING: DiagnosticStatus.WARN,
     Status.STALE: DiagnosticStatus.STALE,

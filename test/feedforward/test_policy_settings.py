@@ -83,6 +83,8 @@ def test_they_are_in_force_with_the_next_decision_and_wrenches_stay(policy):
     np.testing.assert_allclose(effort(policy, 0.2), needed())
     policy.change_settings(settings(enabled=False, on_stop=OnStop.NONE))
     assert policy.decide(at(0.3)).status is Status.DISABLED
+    policy.change_settings(settings(enabled=False, may_be_enabled=False))
+    assert policy.decide(at(0.4)).status is Status.NOT_ALLOWED
 
 
 @pytest.mark.parametrize('duration, blend_time', [(None, 2.0), (2.0, 0.0), (2.0, 9.0)])

@@ -79,6 +79,7 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
     arm.until(lambda: arm.told('effort_controller'))
     assert 'is not available' in arm.told('effort_controller')
     assert not sends(arm)
+    assert arm.node._diagnostics._decision.status is Status.NOT_ALLOWED  # and not disabled
     start_controller(arm, joints=JOINTS, interface_name='effort')
     arm.until(lambda: sends(arm))
     arm.until(lambda: not arm.told('effort_controller'))

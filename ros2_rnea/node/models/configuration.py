@@ -466,10 +466,10 @@ class Configuration:
     def _settings(self) -> Settings:
         settings = self._parameters.settings
         own = self._parameters.own
-        if self._may_reach_other_joints(own):
-            return replace(settings, enabled=False, on_stop=OnStop.NONE)
         if settings.enabled and self._reason_to_send_nothing(own):
-            return replace(settings, enabled=False)
+            settings = replace(settings, enabled=False, may_be_enabled=False)
+        if self._may_reach_other_joints(own):
+            settings = replace(settings, enabled=False, on_stop=OnStop.NONE)
         return settings
 
     def _source(self, description: str) -> Source:
