@@ -13,6 +13,7 @@
 # limitations under the License.
 """Start an installed inverse_dynamics_node; check that others see it and that SIGINT ends it."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -20,10 +21,11 @@ from time import monotonic
 
 import rclpy
 from rclpy.node import Node
+from ros2_rnea.tools.ros_domain import reserve_domain
 from ros2_rnea_interfaces.srv import ComputeGravity
 
 NAME = 'inverse_dynamics'
-PATIENCE = 20.0  # [s]
+PATIENCE = 300.0  # [s]; the machine may be busy
 
 
 def wait_for_gravity_service(observer: Node, child: subprocess.Popen) -> None:
@@ -37,6 +39,7 @@ def wait_for_gravity_service(observer: Node, child: subprocess.Popen) -> None:
 
 
 def main() -> None:
+    os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
     rclpy.init()
     observer = rclpy.create_node('observer')
     child = subprocess.Popen([sys.argv[1]])

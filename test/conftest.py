@@ -15,7 +15,8 @@
 Settings for all tests, made before any of them imports rclpy.
 
 ROS 2 of a test run stays on this machine and in a domain of its own, so that it never meets
-another run, or a robot in the same network.
+another run, or a robot in the same network.  Each process of pytest-xdist has its own domain, and
+the processes that its tests start inherit that.
 
 Robots of tests are computed by the textbook unless a test says otherwise, because most live too
 short a life to be compiled for; what is compiled is cached in a folder that goes with the run.
@@ -33,8 +34,6 @@ import pytest
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 if os.environ.get('ROS_DISTRO') == 'humble':  # which does not know the variable above
     os.environ['ROS_LOCALHOST_ONLY'] = '1'
-os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 101)
-
 # Not pytest's own setting `pythonpath`, which the pytest of Ubuntu 22.04 does not have.
 sys.path.insert(0, str(Path(__file__).parent / 'support'))
 sys.path.append(str(Path(__file__).parents[1]))  # for benchmark/, which is not installed
@@ -43,6 +42,10 @@ ENGINE = 'ROS2_RNEA_ENGINE'
 os.environ[ENGINE] = 'textbook'
 os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
 atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
+
+from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what it depends on
+
+os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
 
 
 @pytest.hookimpl(hookwrapper=True)

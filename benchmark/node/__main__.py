@@ -39,6 +39,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.errors import RneaError
+from ros2_rnea.tools.ros_domain import reserve_domain
 
 ROBOTS = ('panda', 'talos')
 RATES = (250.0, 500.0, 1000.0)
@@ -58,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     # Nobody else's messages, and no search for machines that have none.
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+    if 'ROS_DOMAIN_ID' not in os.environ:
+        os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
     console = Console(stderr=False)
     try:
         robots = [find_robot(name) for name in options.robot or ROBOTS]

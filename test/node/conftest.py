@@ -13,11 +13,18 @@
 # limitations under the License.
 """Nodes for the tests in this folder, one ROS context for all of them."""
 
+from math import inf
+
 from node_bench import Bench
 import pytest
 import rclpy
+from ros2_rnea.node import monitor
+from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.process import EVENTS_EXECUTOR
+from ros2_rnea.node.topics import command_record
 from shared_workers import SharedWorkers
+from simulated_ros2_control import JOINTS, SimulatedRos2Control, TOPIC
+from small_robots import ARM
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -36,12 +43,19 @@ def shared_workers():
     shared.close()
 
 
+@pytest.fixture
+def own_records(monkeypatch, tmp_path):
+    """Let the nodes of a test find no last command of an earlier test."""
+    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
+
+
 @pytest.fixture(params=['single_threaded', 'events'])
-def bench(request, shared_workers, monkeypatch):
+def bench(request, shared_workers, monkeypatch, own_records):
     """
     Return a function that starts a node with parameters; all are taken down afterwards.
 
-    Every test that asks for it runs on both executors.
+    Every test that asks for it runs on both executors.  The last commands of its nodes are
+    recorded in a folder of the test.
     """
     if request.param == 'events' and EVENTS_EXECUTOR is None:
         pytest.skip('this rclpy has no EventsExecutor')
@@ -55,3 +69,38 @@ def bench(request, shared_workers, monkeypatch):
     yield start
     for each in benches:
         each.close()
+
+
+@pytest.fixture
+def start_arm(bench, monkeypatch):
+    """
+    Return a function that starts a node which compensates gravity, and sends to controllers.
+
+    It waits for the answer of a controller for as long as that takes.
+    """
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    monkeypatch.setattr(receivers, 'LONGEST_WAIT', inf)
+
+    def start(**parameters) -> Bench:
+        arm = bench(**{
+            'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
+            'commands': TOPIC, 'start_from': 'automatic',
+            **parameters})
+        arm.describe(ARM)
+        return arm
+
+    return start
+
+
+@pytest.fixture
+def start_controllers():
+    """Return a function that starts processes of ros2_control; all are ended afterwards."""
+    processes = []
+
+    def start(**settings) -> SimulatedRos2Control:
+        processes.append(SimulatedRos2Control(**settings))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.end()

@@ -18,7 +18,6 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import diagnostics, monitor
-from ros2_rnea.node.topics import command_record
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot, ROVER
 
@@ -154,8 +153,7 @@ def test_a_mimic_joint_off_its_leader_is_said(bench, often):
     arm.until(lambda: 'thumb_joint' in arm.node._diagnostics._notices.get('mimic joints', ''))
 
 
-def test_joints_can_be_changed_while_it_is_disabled(bench, monkeypatch, tmp_path):
-    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)  # other tests have another order
+def test_joints_can_be_changed_while_it_is_disabled(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, start_from='zero', on_stop='none')
     arm.describe(ARM)
     forward = arm.answer(JOINTS, [0.1, 0.2])

@@ -14,78 +14,34 @@
 """Controllers that are not active, over DDS: a controller manager tells their states."""
 
 import pytest
-from ros2_rnea.node import monitor
-from ros2_rnea.node.topics import command_record
-from ros2_rnea.robot import Robot
-from simulated_ros2_control import GROUP, HAS_MESSAGES, JTC, SimulatedRos2Control
-from small_robots import ARM
+from simulated_ros2_control import (
+    GRAVITY,
+    GROUP,
+    HAS_MESSAGES,
+    JOINTS,
+    JTC,
+    publish_state,
+    Q,
+    REST,
+)
 
 pytestmark = [pytest.mark.ros, pytest.mark.skipif(
     not HAS_MESSAGES, reason='controller_manager_msgs is not installed')]
 
-JOINTS = ['shoulder', 'elbow']
-Q = [0.3, -0.8]
-REST = [0.0, 0.0]
-GRAVITY = Robot.from_urdf(ARM).gravity(Q).tolist()
-TOPIC = '/robot/effort_controller/commands'
-FITTING = {'joints': JOINTS, 'interface_name': 'effort'}
-
-
-@pytest.fixture
-def start(bench, monkeypatch, tmp_path):
-    """Return functions that start the node, which compensates gravity, and ros2_control."""
-    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-    processes = []
-
-    def start_arm(**parameters):
-        arm = bench(**{
-            'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
-            'commands': TOPIC, 'start_from': 'automatic',
-            **parameters})
-        arm.describe(ARM)
-        return arm
-
-    def start_controllers(**settings):
-        processes.append(SimulatedRos2Control(**{
-            'topic': TOPIC, 'parameters': FITTING, **settings}))
-        return processes[-1]
-
-    yield start_arm, start_controllers
-    for process in processes:
-        process.end()
-
-
-def publish_state(arm, efforts=GRAVITY):
-    arm.state(JOINTS, Q, REST, efforts=efforts)
-
-
-def first_command(arm, controllers, efforts=GRAVITY):
-    """Return the first command that the controller gets from now on."""
-    count = len(controllers.commands)
-
-    def is_there():
-        publish_state(arm, efforts)
-        return len(controllers.commands) > count
-
-    arm.until(is_there)
-    return controllers.commands[count]
-
 
 def assert_silent(arm, controllers):
     """Check that joint states are answered with no command, after those that are under way."""
-    arm.settle(0.2)
-    count = len(controllers.commands)
+    count = controllers.flush(arm)
     for _ in range(20):
         publish_state(arm)
         arm.settle(0.0)
-    assert len(controllers.commands) == count
+    assert controllers.flush(arm) == count
 
 
 @pytest.mark.parametrize('has_activity', [True, False])
 @pytest.mark.parametrize('named', ['effort_controller', ''])
-def test_an_inactive_controller_is_sent_nothing_until_it_is_active(start, named, has_activity):
-    start_arm, start_controllers = start
+def test_an_inactive_controller_is_sent_nothing_until_it_is_active(
+        start_arm, start_controllers, named, has_activity):
     controllers = start_controllers(has_activity=has_activity)
     controllers.switch(effort_controller='inactive')
     arm = start_arm(effort_controller=named)
@@ -93,7 +49,7 @@ def test_an_inactive_controller_is_sent_nothing_until_it_is_active(start, named,
     assert_silent(arm, controllers)
     arm.answer(JOINTS, Q)  # what would be sent can be looked at
     controllers.switch(effort_controller='active')
-    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY)
     arm.until(lambda: not arm.told('effort_controller'))
 
 
@@ -106,14 +62,14 @@ HALF = [0.5 * effort for effort in GRAVITY]
     ({'other': JTC}, {'other': 'active'}, REST),  # the other one has, when it was deactivated
     ({}, {'other': 'active'}, HALF),  # nobody knows: as measured
 ])
-def test_after_activation_the_effort_starts_from_what_is_held(start, types, beside, expected):
-    start_arm, start_controllers = start
+def test_after_activation_the_effort_starts_from_what_is_held(
+        start_arm, start_controllers, types, beside, expected):
     controllers = start_controllers()
     controllers.types = types
     inactive = dict.fromkeys(beside, 'inactive')
     controllers.switch(effort_controller='active', **inactive)
     arm = start_arm()
-    arm.until(lambda: first_command(arm, controllers) == pytest.approx(GRAVITY))
+    arm.until(lambda: controllers.first_command(arm) == pytest.approx(GRAVITY))
     assert arm.set_parameter('blend_time', 60.0).successful
     controllers.switch(effort_controller='inactive', **beside)
     arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
@@ -123,31 +79,29 @@ def test_after_activation_the_effort_starts_from_what_is_held(start, types, besi
     assert_silent(arm, controllers)
     controllers.switch(effort_controller='active', **inactive)
     arm.until(lambda: not arm.told('effort_controller'))
-    assert first_command(arm, controllers, HALF) == pytest.approx(expected, abs=0.01)
+    assert controllers.first_command(arm, HALF) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize('start_from, expected', [
     ('automatic', GRAVITY), ('zero', REST), ('measured', HALF)])
 @pytest.mark.parametrize('has_activity', [True, False])
 def test_a_controller_that_hands_over_the_arm_leaves_no_gap(
-        start, has_activity, start_from, expected):
+        start_arm, start_controllers, has_activity, start_from, expected):
     """The first command after the switch is there before anybody reports the switch."""
-    start_arm, start_controllers = start
     controllers = start_controllers(has_activity=has_activity)
     controllers.switch(effort_controller='inactive', positions='active')
     arm = start_arm(start_from=start_from, blend_time=60.0)
     arm.until(lambda: 'another controller holds the arm' in arm.told('effort_controller'))
     for _ in range(20):  # it may be activated at any moment
-        assert first_command(arm, controllers, HALF) == pytest.approx(expected)
+        assert controllers.first_command(arm, HALF) == pytest.approx(expected)
     controllers.switch(effort_controller='active', positions='inactive')
     arm.until(lambda: not arm.told('effort_controller'))
-    assert first_command(arm, controllers, HALF) == pytest.approx(expected, abs=0.01)
+    assert controllers.first_command(arm, HALF) == pytest.approx(expected, abs=0.01)
     if expected is not GRAVITY:  # from now on it is blended
-        arm.until(lambda: first_command(arm, controllers, HALF) != pytest.approx(expected))
+        arm.until(lambda: controllers.first_command(arm, HALF) != pytest.approx(expected))
 
 
-def test_a_controller_without_command_interfaces_holds_no_arm(start):
-    start_arm, start_controllers = start
+def test_a_controller_without_command_interfaces_holds_no_arm(start_arm, start_controllers):
     controllers = start_controllers()
     controllers.interfaces['broadcaster'] = []
     controllers.switch(effort_controller='inactive', broadcaster='active')
@@ -156,41 +110,39 @@ def test_a_controller_without_command_interfaces_holds_no_arm(start):
     assert_silent(arm, controllers)
 
 
-def test_a_controller_that_is_unloaded_is_sent_nothing(start):
-    start_arm, start_controllers = start
+def test_a_controller_that_is_unloaded_is_sent_nothing(start_arm, start_controllers):
     controllers = start_controllers()
     controllers.switch(effort_controller='active')
     arm = start_arm()
-    first_command(arm, controllers)
+    controllers.first_command(arm)
     controllers.interfaces['broadcaster'] = []
     controllers.switch(broadcaster='active')
     arm.until(lambda: 'is not loaded: nothing is sent' in arm.told('effort_controller'))
     assert_silent(arm, controllers)
     controllers.switch(broadcaster='active', effort_controller='active')
-    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY)
 
 
 @pytest.mark.parametrize('states', [
     {}, {'broadcaster': 'active'}, {'effort_controller': ''}, {'effort_controller': 'garbage'},
     {'': 'inactive'}, {'effort_controller': 'activating'}])
 @pytest.mark.parametrize('has_activity', [True, False])
-def test_a_state_that_tells_nothing_stops_nothing(start, has_activity, states):
-    start_arm, start_controllers = start
+def test_a_state_that_tells_nothing_stops_nothing(
+        start_arm, start_controllers, has_activity, states):
     controllers = start_controllers(has_activity=has_activity)
     controllers.switch(**states)
     arm = start_arm()
-    first_command(arm, controllers)
+    controllers.first_command(arm)
     arm.settle(0.3)
-    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY)
     assert not arm.told('effort_controller')
 
 
-def test_a_controller_manager_that_does_not_answer_stops_nothing(start):
-    start_arm, start_controllers = start
+def test_a_controller_manager_that_does_not_answer_stops_nothing(start_arm, start_controllers):
     controllers = start_controllers(has_activity=False)
     controllers.switch(effort_controller='active')
     arm = start_arm()
-    first_command(arm, controllers)
+    controllers.first_command(arm)
     manager = arm.node._controllers._effort._manager
     controllers.may_answer.clear()
     arm.until(lambda: manager._pending is not None)
@@ -204,22 +156,20 @@ def test_a_controller_manager_that_does_not_answer_stops_nothing(start):
     arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
 
 
-def test_without_a_controller_manager_everything_is_as_before(start):
-    start_arm, start_controllers = start
+def test_without_a_controller_manager_everything_is_as_before(start_arm, start_controllers):
     controllers = start_controllers(has_manager=False)
     arm = start_arm()
-    assert first_command(arm, controllers) == pytest.approx(GRAVITY)
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY)
 
 
-def test_another_controller_manager_can_be_named_or_none(start):
-    start_arm, start_controllers = start
+def test_another_controller_manager_can_be_named_or_none(start_arm, start_controllers):
     controllers = start_controllers()
     controllers.switch(effort_controller='inactive')
     arm = start_arm(controller_manager='other_manager')
-    first_command(arm, controllers)
+    controllers.first_command(arm)
     assert arm.set_parameter('controller_manager', '/robot/controller_manager').successful
     arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
     assert_silent(arm, controllers)
     assert arm.set_parameter('controller_manager', '').successful
-    first_command(arm, controllers)
+    controllers.first_command(arm)
     assert not arm.set_parameter('controller_manager', 'no name').successful

@@ -20,7 +20,6 @@ from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.node import monitor
-from ros2_rnea.node.topics import command_record
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -109,8 +108,7 @@ def test_a_controller_that_does_not_fit_is_sent_nothing_and_that_is_an_error(
     assert capfd.readouterr().err.count(said) == 1
 
 
-def test_what_did_not_fit_is_mended_on_either_side(start, monkeypatch, tmp_path):
-    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)  # other tests have another order
+def test_what_did_not_fit_is_mended_on_either_side(start):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller', start_from='zero')
     controller = start_controller(arm, joints=JOINTS[::-1])

@@ -25,7 +25,6 @@ from ros2_rnea.node.controllers.receivers import (
     Receivers,
     UNKNOWN_NODE,
 )
-from ros2_rnea.node.topics import command_record
 
 JOINTS = ('shoulder', 'elbow')
 TOPIC = '/effort_controller/commands'
@@ -65,11 +64,10 @@ class Graph:
 class Watch:
     """Receivers on a graph, with a clock that a test sets."""
 
-    def __init__(self, monkeypatch, tmp_path, rmw='rmw_fastrtps_cpp'):
+    def __init__(self, monkeypatch, rmw='rmw_fastrtps_cpp'):
         self.time, self.is_sending = 100.0, True
         monkeypatch.setattr(receivers, 'monotonic', lambda: self.time)
         monkeypatch.setattr(receivers, 'get_rmw_implementation_identifier', lambda: rmw)
-        monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
         self.graph = Graph()
         self.start()
 
@@ -93,8 +91,8 @@ class Watch:
 
 
 @pytest.fixture
-def watch(monkeypatch, tmp_path):
-    return Watch(monkeypatch, tmp_path)
+def watch(monkeypatch, own_records):
+    return Watch(monkeypatch)
 
 
 def test_first_receiver_may_be_older_unless_it_comes_late(watch):
@@ -233,8 +231,8 @@ def test_receiver_that_takes_the_place_of_another_in_a_pause_is_seen(watch):
     assert watch.knows[0] is Receiver.NEW
 
 
-def test_without_participants_a_loaded_controller_may_hold_something(monkeypatch, tmp_path):
-    watch = Watch(monkeypatch, tmp_path, 'rmw_zenoh_cpp')
+def test_without_participants_a_loaded_controller_may_hold_something(monkeypatch, own_records):
+    watch = Watch(monkeypatch, 'rmw_zenoh_cpp')
     watch.after(1.0, (C, 7, 1))
     watch.send(3.0, 4.0)
     watch.after(1.0)

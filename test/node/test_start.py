@@ -17,8 +17,10 @@ From which effort the first command starts, over DDS, with the receiver in other
 A participant of its own stands for a process of its own: that is all that the node sees of it.
 """
 
+from math import inf
 import os
 
+from command_log import CommandLog
 import pytest
 import rclpy
 from rclpy.context import Context
@@ -26,7 +28,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
-from ros2_rnea.node.topics import command_record
 from ros2_rnea.robot import Robot
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
@@ -44,7 +45,7 @@ class Receiver:
     """A process that receives ~/commands, such as a controller manager."""
 
     def __init__(self, name='effort_controller'):
-        self.commands = []
+        self._log = CommandLog()
         self._context = Context()
         rclpy.init(context=self._context)
         self._node = Node(name, namespace='/robot', context=self._context)
@@ -54,12 +55,21 @@ class Receiver:
 
     def load(self):
         self._subscription = self._node.create_subscription(
-            Float64MultiArray, TOPIC, lambda message: self.commands.append([*message.data]), 100)
+            Float64MultiArray, TOPIC, self._log.receive, 100)
 
     def unload(self):
         self._node.destroy_subscription(self._subscription)
 
-    def spin(self):
+    def flush(self, arm):
+        """Wait for the answers to all joint states until now, and return their count."""
+        return self._log.flush(arm, self._spin)
+
+    def first_command(self, arm, efforts=(), velocities=REST):
+        """Return the first command that answers a joint state which is published from now on."""
+        return self._log.first_command(
+            arm, lambda: arm.state(JOINTS, Q, velocities, efforts=efforts), self._spin)
+
+    def _spin(self):
         self._executor.spin_once(timeout_sec=0.0)
 
     def end(self):
@@ -84,10 +94,10 @@ def receiver():
 
 
 @pytest.fixture
-def start(bench, monkeypatch, tmp_path):
+def start(bench, monkeypatch):
     """Return a function that starts the node, which compensates gravity in a long blend."""
-    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
     monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    monkeypatch.setattr(receivers, 'DISCOVERY_TIME', inf)
 
     def start(**parameters):
         arm = bench(**{
@@ -110,31 +120,19 @@ def connect(arm, *receivers_):
               == {len(receivers_)})
 
 
-def first_command(arm, receiver, efforts=(), velocities=REST):
-    """Return the first command that a receiver gets from now on."""
-    count = len(receiver.commands)
-
-    def is_there():
-        arm.state(JOINTS, Q, velocities, efforts=efforts)
-        receiver.spin()
-        return len(receiver.commands) > count
-
-    arm.until(is_there)
-    return receiver.commands[count]
-
-
 def assert_silent(arm, receiver, said, efforts=(), velocities=REST):
-    count = len(receiver.commands)
+    count = receiver.flush(arm)
     arm.until(lambda: not arm.sends(JOINTS, Q, velocities, efforts=efforts) and any(
         said in status.message for status in arm.diagnostics))
-    receiver.spin()
-    assert len(receiver.commands) == count
+    assert receiver.flush(arm) == count
 
 
 def lead_to_gravity(arm, receiver):
+    """Let the effort become that of gravity, and return the last command."""
     assert arm.set_parameter('blend_time', 0.0).successful
-    arm.until(lambda: first_command(arm, receiver, GRAVITY) == pytest.approx(GRAVITY))
+    arm.until(lambda: receiver.first_command(arm, GRAVITY) == pytest.approx(GRAVITY))
     assert arm.set_parameter('blend_time', 60.0).successful
+    return receiver.first_command(arm, GRAVITY)
 
 
 def kill(arm):
@@ -146,12 +144,11 @@ def test_after_a_crash_the_first_command_is_the_last_one_before(start, receiver)
     controller = receiver()
     arm = start()
     connect(arm, controller)
-    lead_to_gravity(arm, controller)
-    last = controller.commands[-1]
+    last = lead_to_gravity(arm, controller)
     kill(arm)
     arm = start()
     connect(arm, controller)
-    assert first_command(arm, controller) == pytest.approx(last, abs=0.01)
+    assert controller.first_command(arm) == pytest.approx(last, abs=0.01)
 
 
 def test_a_receiver_without_effort_in_the_joint_states_needs_the_parameter(start, receiver):
@@ -162,7 +159,7 @@ def test_a_receiver_without_effort_in_the_joint_states_needs_the_parameter(start
     assert any('start_from' in status.message for status in arm.diagnostics)
     assert_silent(arm, controller, "'elbow' moves", GRAVITY, [0.0, 0.3])
     assert arm.set_parameter('start_from', 'gravity').successful
-    assert first_command(arm, controller) == pytest.approx(GRAVITY)
+    assert controller.first_command(arm) == pytest.approx(GRAVITY)
 
 
 @pytest.mark.parametrize('parameters, efforts, expected', [
@@ -176,7 +173,7 @@ def test_first_start_follows_the_measured_effort(start, receiver, parameters, ef
     controller = receiver()
     arm = start(**parameters)
     connect(arm, controller)
-    assert first_command(arm, controller, efforts) == pytest.approx(expected, abs=0.01)
+    assert controller.first_command(arm, efforts) == pytest.approx(expected, abs=0.01)
 
 
 def test_a_controller_manager_that_was_restarted_after_the_record_holds_nothing(start, receiver):
@@ -189,7 +186,7 @@ def test_a_controller_manager_that_was_restarted_after_the_record_holds_nothing(
     controller = receiver()
     arm = start()
     connect(arm, controller)
-    assert first_command(arm, controller) == pytest.approx(REST, abs=0.01)
+    assert controller.first_command(arm) == pytest.approx(REST, abs=0.01)
 
 
 def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothing(
@@ -204,21 +201,20 @@ def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothin
     arm.settle(2.0 * receivers.LONGEST_CYCLE)
     controller = receiver()
     connect(arm, controller)
-    assert first_command(arm, controller, GRAVITY) == pytest.approx(REST, abs=0.01)
+    assert controller.first_command(arm, GRAVITY) == pytest.approx(REST, abs=0.01)
 
 
 def test_a_controller_that_is_loaded_again_under_living_hardware_gets_no_step(start, receiver):
     controller = receiver()
     arm = start()
     connect(arm, controller)
-    lead_to_gravity(arm, controller)
-    last = controller.commands[-1]
+    last = lead_to_gravity(arm, controller)
     controller.unload()
     connect(arm)
     arm.sends(JOINTS, Q)
     controller.load()
     connect(arm, controller)
-    assert first_command(arm, controller) == pytest.approx(last, abs=0.01)
+    assert controller.first_command(arm) == pytest.approx(last, abs=0.01)
 
 
 def test_who_only_listens_changes_nothing(start, receiver):
@@ -228,10 +224,10 @@ def test_who_only_listens_changes_nothing(start, receiver):
     lead_to_gravity(arm, controller)
     recorder = receiver('recorder')
     connect(arm, controller, recorder)
-    assert first_command(arm, controller) == pytest.approx(GRAVITY, abs=0.01)
+    assert controller.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)
     recorder.end()
     connect(arm, controller)
-    assert first_command(arm, controller) == pytest.approx(GRAVITY, abs=0.01)
+    assert controller.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)
 
 
 def test_without_a_private_folder_the_node_works_and_says_that_nothing_is_recorded(
@@ -242,5 +238,5 @@ def test_without_a_private_folder_the_node_works_and_says_that_nothing_is_record
     controller = receiver()
     arm = start()
     connect(arm, controller)
-    assert first_command(arm, controller, GRAVITY) == pytest.approx(GRAVITY, abs=0.01)
+    assert controller.first_command(arm, GRAVITY) == pytest.approx(GRAVITY, abs=0.01)
     arm.until(lambda: 'others may write to it' in arm.told('command record'))

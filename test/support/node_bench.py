@@ -46,7 +46,7 @@ AT_ONCE = {
 """
 Parameters with which the effort that is needed is sent in the next message.
 
-They include where efforts start: what evidence finds depends on the tests that ran before.
+They include where efforts start, which otherwise depends on what measured efforts the states have.
 """
 
 

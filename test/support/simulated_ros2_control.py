@@ -17,13 +17,16 @@ from __future__ import annotations
 
 from threading import Event, Thread
 
-from node_bench import LATCHED
+from command_log import CommandLog
+from node_bench import Bench, LATCHED
 from rcl_interfaces.srv import GetParameters, ListParameters
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from ros2_rnea.robot import Robot
+from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
 
 try:
@@ -42,6 +45,20 @@ FORWARD = 'forward_command_controller/ForwardCommandController'
 GROUP = 'effort_controllers/JointGroupEffortController'
 JTC = 'joint_trajectory_controller/JointTrajectoryController'
 
+TOPIC = '/robot/effort_controller/commands'
+JOINTS = ['shoulder', 'elbow']
+FITTING = {'joints': JOINTS, 'interface_name': 'effort'}
+"""Parameters of a controller that fits the node."""
+
+Q = [0.3, -0.8]
+REST = [0.0, 0.0]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q).tolist()
+
+
+def publish_state(arm: Bench, efforts=GRAVITY) -> None:
+    """Publish a joint state of the arm at rest."""
+    arm.state(JOINTS, Q, REST, efforts=efforts)
+
 
 class SimulatedRos2Control:
     """
@@ -54,13 +71,12 @@ class SimulatedRos2Control:
     :ivar types: of controllers, by name; of others it is that of forward_command_controller.
     :ivar interfaces: the command interfaces of controllers, by name; others command all efforts.
     :ivar may_answer: while this is not set, the service does not answer.
-    :ivar commands: what the controller of efforts has received, active or not.
     """
 
     def __init__(
-            self, topic, has_manager=True, has_activity=True, parameters=None,
+            self, topic=TOPIC, has_manager=True, has_activity=True, parameters=FITTING,
             name='effort_controller'):
-        self.commands = []
+        self._log = CommandLog()
         self.states = {}
         self.types = {}
         self.interfaces = {}
@@ -86,6 +102,19 @@ class SimulatedRos2Control:
         self._thread = Thread(target=self._spin, daemon=True)
         self._thread.start()
 
+    @property
+    def commands(self) -> list[list[float]]:
+        """Return what the controller of efforts has received, active or not."""
+        return self._log.commands
+
+    def flush(self, arm: Bench) -> int:
+        """Wait for the answers to all joint states until now, and return their count."""
+        return self._log.flush(arm)
+
+    def first_command(self, arm: Bench, efforts=GRAVITY) -> list[float]:
+        """Return the first command that answers a joint state which is published from now on."""
+        return self._log.first_command(arm, lambda: publish_state(arm, efforts))
+
     def load(self):
         """Load the controller of efforts: its node appears, with its subscription."""
         node = self._node(self._name)
@@ -94,8 +123,7 @@ class SimulatedRos2Control:
                 ListParameters, f'{self._name}/list_parameters', self._list_parameters)
             node.create_service(GetParameters, f'{self._name}/get_parameters', self._get)
         node.create_subscription(
-            Float64MultiArray, self._topic,
-            lambda message: self.commands.append([*message.data]), 100)
+            Float64MultiArray, self._topic, self._log.receive, 100)
 
     def unload(self):
         """Unload it again."""

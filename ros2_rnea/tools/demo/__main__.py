@@ -44,6 +44,7 @@ from ros2_rnea.tools.demo.report import show, summary, write_summary
 from ros2_rnea.tools.demo.scenes import SCENES
 from ros2_rnea.tools.demo.timeline import draw_timeline
 from ros2_rnea.tools.models import add_model_options, Model, MODELS
+from ros2_rnea.tools.ros_domain import reserve_domain
 
 
 SHORTEST = 4.0 * EASING
@@ -75,8 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     if os.environ.get('ROS_DISTRO') == 'humble':  # It does not know the variable above.
         os.environ['ROS_LOCALHOST_ONLY'] = '1'
-    os.environ['ROS_DOMAIN_ID'] = str(options.domain)
     try:
+        domain = reserve_domain() if options.domain is None else options.domain
+        os.environ['ROS_DOMAIN_ID'] = str(domain)
         arm = _arm(options)
         console.print(introduction(arm), markup=False)
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
@@ -208,8 +210,8 @@ examples:    ./run demo --robot ur5
                              '(default: %(default)s)')
     parser.add_argument('--out', type=Path, default=Path('out/demo'), metavar='FOLDER',
                         help='folder of the files (default: %(default)s)')
-    parser.add_argument('--domain', type=int, default=1 + os.getpid() % 100, metavar='ID',
-                        help='ROS_DOMAIN_ID of the demo (default: one for this process)')
+    parser.add_argument('--domain', type=int, metavar='ID',
+                        help='ROS_DOMAIN_ID of the demo (default: one that nobody uses)')
     return parser
 
 
