@@ -65,6 +65,7 @@ TEST = DEMO + DOCS + [
     'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
     'pytest-xdist>=3.2',
     'hypothesis',
+    'coverage>=7',  # for ./run mutate
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
     # independent engines and real robots to compare with
     'pin>=3',

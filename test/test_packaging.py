@@ -167,11 +167,3 @@ def test_ros_wheels_bring_every_message_package():
 
 def test_ros_wheels_are_pinned_exactly():
     assert [line for line in requirements('ros-wheels.txt') if '==' not in line] == []
-
-
-def test_colcon_builds_the_interfaces_with_what_pip_builds_them_with():
-    text = (INTERFACES / 'pyproject.toml').read_text(encoding='utf-8')
-    listed = re.search(r'^requires = \[(.*?)^\]', text, re.DOTALL | re.MULTILINE)
-    assert listed is not None
-    needed = set(re.findall(r'"(.+?)"', listed.group(1))) - {'scikit-build-core>=0.10'}
-    assert needed - set(requirements('colcon.txt')) == set()

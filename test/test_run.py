@@ -204,5 +204,36 @@ def test_set_up_depends_on_what_is_installed_and_compiled(clone: Path, python_wi
     result = run(clone, 'demo', PYTHON=python_without_venv)
     assert 'failed at: virtual environment' in result.stderr  # as that Python does
     hashed = (clone / 'hashed').read_text(encoding='utf-8')
-    for name in ['setup.py', 'pyproject.toml', 'ros2_rnea/kernels/_call.c']:
+    for name in ['setup.py', 'pyproject.toml', 'requirements/lock/pip.txt',
+                 'requirements/lock/demo.txt', 'requirements/build.txt',
+                 'ros2_rnea/kernels/_call.c']:
         assert (clone / name).read_text(encoding='utf-8') in hashed
+
+
+# A Python that makes environments in which it stands itself, and records its arguments there.
+RECORDER = """\
+case "$*" in
+  '-m venv '*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  -I*) exec {python} "$@" ;;
+  *) echo "$*" >>{clone}/calls ;;
+esac"""
+
+
+@NEEDS_NO_PACKAGES
+@pytest.mark.parametrize('command', ['demo', 'test'])
+def test_only_what_is_locked_is_installed(clone: Path, command: str):
+    shutil.copytree(ROOT / 'test' / 'interfaces', clone / 'test' / 'interfaces')
+    script = RECORDER.format(python=sys.executable, clone=clone)
+    result = run(clone, command, PYTHON=str(put_command(clone, 'recorder', script)))
+    assert result.returncode == 0, result.stderr
+    calls = (clone / 'calls').read_text(encoding='utf-8').splitlines()
+    installations = [call for call in calls if call.startswith('-m pip install ')]
+    assert [call.split(' -r ')[1] for call in installations if ' -r ' in call] == [
+        'requirements/lock/pip.txt', f'requirements/lock/{command}.txt']
+    for call in installations:
+        assert '--no-deps --no-build-isolation' in call
+        if '--require-hashes' not in call:
+            folders = call.split('--no-build-isolation ')[1].split()
+            assert [folder for folder in folders if folder != '.' and not folder.startswith('./')
+                    and folder not in ('--editable', '--force-reinstall')] == []
+    assert '-m pip check' in calls
