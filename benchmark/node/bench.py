@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 import os
@@ -161,6 +161,26 @@ class Bench:
                      1e-9 * np.array(report['latencies'], dtype=float),
                      1e-9 * report['longest_gap'])
 
+    def diagnosis(self, namespace: str) -> dict[str, str]:
+        """Return the newest values in /diagnostics of the node in a namespace."""
+        diagnoses = self._receiver.ask('report')['diagnoses']
+        return diagnoses.get(f'{namespace[1:]}/inverse_dynamics: inverse dynamics', {})
+
+    def begin_to_send(self, subject: Subject, rate: float, seconds: float) -> Future:
+        """
+        Publish states at a rate in the background.
+
+        :return: of it the result has the numbers of states ``sent``, and of those ``late`` ones.
+        """
+        self._receiver.ask('begin', robots=subject.namespaces, shift=self._shift)
+        return self._stack.enter_context(ThreadPoolExecutor(1)).submit(
+            self._publisher.ask, 'send', robots=subject.namespaces, rate=rate, seconds=seconds,
+            shift=self._shift)
+
+    def take_latencies(self) -> np.ndarray:
+        """Return the latencies [s] of the answers that have come since they were last taken."""
+        return 1e-9 * np.array(self._receiver.ask('take'), dtype=float)
+
     def measure_changes(self, subject: Subject, rate: float, seconds: float) -> Block:
         """Publish states while descriptions, payloads and gravity change without end."""
         changer = self._changer(subject.namespaces[0])
@@ -208,8 +228,7 @@ class Bench:
         return subject
 
     def _follow(self, subject: Subject) -> bool:
-        states = self._receiver.ask('report')['states']
-        return all(states.get(f'{name[1:]}/inverse_dynamics: inverse dynamics') == 'following'
+        return all(self.diagnosis(name).get('state') == 'following'
                    for name in subject.namespaces)
 
     def _until(self, subject: Subject, does: str, is_so: Callable[[Block], bool]) -> None:

@@ -44,9 +44,9 @@ class Receiver(Node):
     """
     Collects how old the answers of some robots are on arrival.
 
-    :ivar latencies: since they were last taken away [ns].
+    :ivar latencies: of the first answer to each state, since they were last taken away [ns].
     :ivar longest_gap: between two answers that followed each other [ns].
-    :ivar states: the diagnosed state of each node that diagnoses itself, by its name.
+    :ivar diagnoses: the newest values of each node that diagnoses itself, by its name.
     """
 
     def __init__(self, controller: Node) -> None:
@@ -57,7 +57,8 @@ class Receiver(Node):
         self.latencies: list[int] = []
         self.longest_gap = 0
         self._arrived = 0
-        self.states: dict[str, str] = {}
+        self._answered = 0  # the stamp of the state that was answered last
+        self.diagnoses: dict[str, dict[str, str]] = {}
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def listen(self, namespace: str) -> None:
@@ -80,19 +81,28 @@ class Receiver(Node):
         self.latencies = []
         self.longest_gap = self._arrived = 0
 
+    def take(self) -> list[int]:
+        """Return the latencies since they were last taken away, and take them away."""
+        taken, self.latencies = self.latencies, []
+        return taken
+
     def _on_effort(self, namespace: str, message: bytes) -> None:
         now = time.monotonic_ns()
         if namespace not in self._measured:
             return
-        self.latencies.append(now + self._shift - read_stamp(message))
+        stamp = read_stamp(message)
+        if len(self._measured) == 1:  # several robots have their states at the same time
+            if stamp == self._answered:  # the effort fades out while there are no states
+                return
+            self._answered = stamp
+        self.latencies.append(now + self._shift - stamp)
         if self._arrived:
             self.longest_gap = max(self.longest_gap, now - self._arrived)
         self._arrived = now
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            values = {item.key: item.value for item in status.values}
-            self.states[status.name] = values.get('state', '')
+            self.diagnoses[status.name] = {item.key: item.value for item in status.values}
 
 
 def _ignore(_: object) -> None:
@@ -109,8 +119,10 @@ def obey(receiver: Receiver) -> None:
                 receiver.listen(name)
         elif order['do'] == 'begin':
             receiver.begin(order['robots'], order['shift'])
+        elif order['do'] == 'take':
+            answer = receiver.take()
         elif order['do'] == 'report':
-            answer = {'latencies': receiver.latencies, 'states': receiver.states,
+            answer = {'latencies': receiver.latencies, 'diagnoses': receiver.diagnoses,
                       'longest_gap': receiver.longest_gap}
         sys.stdout.write(json.dumps(answer) + '\n')
         sys.stdout.flush()
