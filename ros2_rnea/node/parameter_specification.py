@@ -60,6 +60,12 @@ class Specification:
             raise ArgumentError(f'{self.name} is {_plain(value)!r}; it needs {self._wanted()}')
         return usable
 
+    def error_without_value(self) -> ArgumentError:
+        """Return what is wrong where a file has the parameter without a value."""
+        return ArgumentError(
+            f'{self.name} has no value; it needs {self._wanted()}. Remove the line for the '
+            'default')
+
     def descriptor(self) -> ParameterDescriptor:
         """Return the descriptor that ``ros2 param describe`` shows."""
         descriptor = ParameterDescriptor(

@@ -414,11 +414,17 @@ def declare(node: Node) -> dict[str, ArgumentError]:
     Declare all parameters except those of single joints, since the joints are not known yet.
 
     :return: by parameter, why its value in a file or on the command line is refused: it is out of
-        range.  The parameter has its default then.
+        range, or there is none.  The parameter has its default then.
     """
     refused = {}
+    without_value = _without_value(node)
     for specification in SPECIFICATIONS:
         declaration = specification.name, specification.initial, specification.descriptor()
+        if specification.name in without_value:
+            node.declare_parameter(*declaration, ignore_override=True)
+            if specification.default != ():
+                refused[specification.name] = specification.error_without_value()
+            continue
         try:
             node.declare_parameter(*declaration)
         except ParameterException as error:
@@ -433,6 +439,7 @@ def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:
 
     :param joints: the number of degrees of freedom of each, by name.
     """
+    without_value = _without_value(node)
     for joint, dof in joints.items():
         for family, (description, constraint) in PER_JOINT.items():
             if (dof == 1 or family not in _OF_ONE_COORDINATE) and (
@@ -440,7 +447,7 @@ def declare_for_joints(node: Node, joints: Mapping[str, int]) -> Iterator[None]:
                 node.declare_parameter(family + joint, None, ParameterDescriptor(
                     description=description.format(joint),
                     additional_constraints=constraint,
-                    dynamic_typing=True))
+                    dynamic_typing=True), ignore_override=family + joint in without_value)
                 yield
 
 
@@ -501,7 +508,25 @@ def values_of(node: Node) -> dict[str, Any]:
 
 def overrides(node: Node) -> dict[str, Parameter]:
     """Return the parameters that a file or the command line sets, declared or not."""
+    without_value = _without_value(node)
+    return {name: parameter for name, parameter in _all_overrides(node).items()
+            if name not in without_value}
+
+
+def _all_overrides(node: Node) -> dict[str, Parameter]:
     return getattr(node, '_parameter_overrides', {})
+
+
+def _without_value(node: Node) -> set[str]:
+    """
+    Return the names of parameters to which a file gives no value.
+
+    ``ros2 param dump`` writes empty lists, which ROS reads as no value, and null for unset
+    parameters of joints, which it reads as a text.
+    """
+    return {name for name, parameter in _all_overrides(node).items()
+            if parameter.type_ is Parameter.Type.NOT_SET
+            or (parameter.value == 'null' and name.startswith(tuple(PER_JOINT)))}
 
 
 def read(values: Mapping[str, Any]) -> NodeParameters:

@@ -11,14 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""config/inverse_dynamics.yaml contains what the node's table of parameters contains."""
+"""Files of parameters: the one that is shipped, and one that ``ros2 param dump`` has written."""
 
+from collections.abc import Callable
+from enum import Enum
 import re
 
 import pytest
+from rclpy.node import Node
 from repository import ROOT
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.node.parameters import BY_NAME, read
+from ros2_rnea.node.parameters import (
+    BY_NAME,
+    declare,
+    declare_for_joints,
+    PER_JOINT,
+    read,
+    values_of,
+)
 import yaml
 
 FILE = ROOT / 'config' / 'inverse_dynamics.yaml'
@@ -50,3 +60,86 @@ def test_the_comment_above_a_parameter_is_its_description():
     for name, specification in BY_NAME.items():
         # Headings of sections stand directly above the first comment.
         assert re.sub('^-+ .* -+ ', '', comments[name]) == specification.description, name
+
+
+# ---- what ros2 param dump has written -----------------------------------------------------------
+
+JOINTS = {'shoulder': 1, 'elbow': 1}
+
+
+@pytest.fixture
+def declared(tmp_path) -> Callable[[dict], tuple[dict, dict]]:
+    """
+    Return a function that starts a node with a file, as ``ros2 param dump`` writes it.
+
+    It returns the values of all parameters, and which are refused.
+    """
+    nodes = []
+
+    def declare_from(values: dict) -> tuple[dict, dict]:
+        nested: dict = {}
+        for name, value in values.items():
+            *families, last = name.split('.')
+            inner = nested
+            for family in families:
+                inner = inner.setdefault(family, {})
+            inner[last] = value
+        file = tmp_path / 'dumped.yaml'
+        file.write_text(yaml.dump({'/inverse_dynamics': {'ros__parameters': nested}}))
+        nodes.append(Node('inverse_dynamics', cli_args=['--ros-args', '--params-file', str(file)]))
+        refused = declare(nodes[-1])
+        for _ in declare_for_joints(nodes[-1], JOINTS):
+            pass
+        return plain(values_of(nodes[-1])), refused
+
+    yield declare_from
+    for node in nodes:
+        node.destroy_node()
+
+
+def plain(values: dict) -> dict:
+    return {name: list(value) if hasattr(value, '__len__') and not isinstance(value, str)
+            else value for name, value in values.items()}
+
+
+def another(name: str):
+    """Return a value of a parameter that is not its default."""
+    specification = BY_NAME[name]
+    default = specification.default
+    if isinstance(default, Enum):
+        return next(choice.value for choice in type(default) if choice is not default)
+    if specification.choices:
+        return next(choice for choice in specification.choices if choice != default)
+    if isinstance(default, bool):
+        return not default
+    if isinstance(default, tuple):
+        is_text = specification.size is None and specification.items is str
+        return ['one', '2'] if is_text else [1.0, 2.5, 3.0][:specification.size]
+    if isinstance(default, str):
+        return 'null'  # a text that YAML has to quote
+    lowest, highest = specification.minimum, min(specification.maximum, 1e6)
+    return type(default)(lowest + (highest - lowest) / 4)
+
+
+@pytest.mark.ros
+def test_a_saved_configuration_that_nobody_changed_comes_back(declared):
+    saved, refused = declared({})
+    assert not refused and saved['joints'] == [] and saved['damping.elbow'] is None
+    assert declared(saved) == (saved, {})
+
+
+@pytest.mark.ros
+def test_a_saved_value_of_every_parameter_comes_back(declared):
+    saved = {**{name: another(name) for name in BY_NAME},
+             **{family + joint: 0.5 for family in PER_JOINT for joint in JOINTS}}
+    assert all(BY_NAME[name].check(saved[name]) != BY_NAME[name].default for name in BY_NAME)
+    assert declared(saved) == (saved, {})
+
+
+@pytest.mark.ros
+def test_a_parameter_without_a_value_is_refused_by_name_where_its_default_is_not_empty(declared):
+    values, refused = declared({'gravity': [], 'payload_links': []})
+    assert values['gravity'] == [0.0, 0.0, -9.81]
+    assert {name: str(error) for name, error in refused.items()} == {
+        'gravity': 'gravity has no value; it needs 3 finite numbers. Remove the line for the '
+                   'default'}

@@ -25,6 +25,7 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from repository import ROOT
 from ros2_rnea import Robot
 from sensor_msgs.msg import JointState
 from small_robots import ARM
@@ -66,6 +67,12 @@ def wait_for_line(process: subprocess.Popen, words: str) -> str:
         if words in line:
             return line
     raise AssertionError(f'the process ended and never said {words!r}')
+
+
+def test_it_starts_with_the_shipped_parameters(start):
+    process = start(
+        AS_USERS_START_IT, '--params-file', str(ROOT / 'config' / 'inverse_dynamics.yaml'))
+    wait_for_line(process, 'waiting for a usable robot_description')
 
 
 @pytest.mark.parametrize('executor', ['automatic', 'single_threaded'])
