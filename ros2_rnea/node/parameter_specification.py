@@ -57,7 +57,8 @@ class Specification:
             return self._chosen(value)
         usable = self._converted(value)
         if usable is None or not self._within(usable):
-            raise ArgumentError(f'{self.name} is {_plain(value)!r}; it needs {self._wanted()}')
+            raise ArgumentError(
+                f'{self.name} is {_plain(value)!r}; it needs {self._wanted()}{self._hint(value)}')
         return usable
 
     def error_without_value(self) -> ArgumentError:
@@ -123,6 +124,13 @@ class Specification:
             is_zero = self.or_zero and value == 0.0
             return is_zero or self.minimum <= value <= self.maximum
         return True
+
+    def _hint(self, value: Any) -> str:
+        """Return what to write where ``ros2 param set`` took a list of numbers for a text."""
+        is_of_numbers = self.size is not None or self.items is float
+        if is_of_numbers and isinstance(value, str) and value.startswith('['):
+            return '. In a list, write all numbers with a point: 0.0 for 0'
+        return ''
 
     def _wanted(self) -> str:
         if isinstance(self.default, Enum):

@@ -57,6 +57,10 @@ def test_what_fits_comes_back_in_the_type_of_the_default(specification, value, e
     (NAMES, 'elbow', "joints is 'elbow'; it needs a list of names"),
     (NAMES, ['elbow', 1], r"joints is \['elbow', 1\]; it needs a list of names"),
     (NAMES, 3, 'joints is 3; it needs a list of names'),
+    (GRAVITY, '[0, 0, 9.81]',  # as ros2 param set sends it
+     'it needs 3 finite numbers. In a list, write all numbers with a point: 0.0 for 0$'),
+    (BY_NAME['gravity'], '[0, 0, 9.81]', r"gravity is '\[0, 0, 9.81\]'; .* write .* 0.0 for 0$"),
+    (NAMES, '[elbow, 1]', r"joints is '\[elbow, 1\]'; it needs a list of names$"),
     (GAINS, ['high'], r"gains is \['high'\]; it needs a list of numbers"),
     (GAINS, b'12', 'it needs a list of numbers'),
     (GRAVITY, array('d', [0.0, 9.8]), r'gravity is \[0.0, 9.8\]; it needs 3 finite numbers'),
