@@ -13,12 +13,15 @@
 # limitations under the License.
 """The worker processes: what they answer, how they end, and what they never import or print."""
 
+from contextlib import suppress
 import json
 import os
 from pathlib import Path
 from secrets import randbits
 import signal
 import socket
+import subprocess
+import sys
 from threading import Event, Thread
 from time import monotonic, sleep
 
@@ -34,6 +37,7 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.models.models import ModelParameters, Payload, Source
 from ros2_rnea.node.worker import model_worker as worker_module
 from ros2_rnea.node.worker import worker_process as process_module
+from ros2_rnea.node.worker import worker_program
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Channel, Message
 from ros2_rnea.node.worker.model_worker import Built, ModelWorker, Request
@@ -239,16 +243,74 @@ def test_a_process_that_cannot_be_started_is_told_of(process, monkeypatch):
         process.ask(question())
 
 
-def test_it_ends_with_its_node_in_the_middle_of_a_request_too(process):
-    assert_answers(process)
-    running, channel = process._process, process._channel
-    os.kill(running.pid, signal.SIGSTOP)  # until there is something to do for it
-    big = robot(link('wall'), *(link(f'l{i}') for i in range(400)), *(
-        joint(f'j{i}', f'l{i - 1}' if i else 'wall', f'l{i}') for i in range(400)))
-    channel.send(question(big, Engine.PYTHON))
-    os.kill(running.pid, signal.SIGCONT)
-    channel.close()
-    assert running.wait(PATIENCE) == 0
+NODE = """
+from sys import argv
+from threading import Thread
+from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.worker.model_worker import model_request
+from ros2_rnea.node.worker.worker_process import WorkerProcess
+process = WorkerProcess(print)
+source = Source(argv[1], massless_links=(), strict=False)
+Thread(target=process.ask, args=[model_request(source, Engine[argv[2]])]).start()
+while process._process is None:
+    pass
+print(process._process.pid, flush=True)
+"""
+
+# In place of the compiler: it holds the worker's interpreter lock, as the compiler may.
+COMPILER = """
+import ctypes, os, sys
+if not sys.argv[0].endswith('worker_program.py'):
+    raise ImportError
+open(os.environ['MARK'], 'w').close()
+ctypes.PyDLL(None).sleep(1000)
+"""
+
+
+@pytest.fixture
+def node_that_compiles(tmp_path):
+    """Start a node whose worker process is compiling; return it and the worker's number."""
+    (tmp_path / 'llvmlite.py').write_text(COMPILER)
+    mark = tmp_path / 'mark'
+    environment = {**os.environ, 'PYTHONPATH': str(tmp_path), 'MARK': str(mark),
+                   'XDG_CACHE_HOME': str(tmp_path)}
+    node = subprocess.Popen([sys.executable, '-c', NODE, ARM, 'COMPILED'], env=environment,
+                            stdout=subprocess.PIPE, text=True)
+    number = int(node.stdout.readline())
+    until(mark.exists)
+    yield node, number
+    node.kill()
+    node.wait()
+    with suppress(ProcessLookupError):
+        os.kill(number, signal.SIGKILL)
+
+
+def is_running(number):
+    try:
+        status = Path(f'/proc/{number}/stat').read_text()
+    except OSError:
+        return False
+    return status.rpartition(')')[2].split()[0] not in 'ZX'
+
+
+def test_it_ends_with_a_node_that_is_killed_in_the_middle_of_a_compilation(node_that_compiles):
+    node, number = node_that_compiles
+    assert is_running(number)
+    node.kill()
+    node.wait()
+    until(lambda: not is_running(number))
+
+
+def test_it_does_not_start_where_the_node_has_ended_meanwhile():
+    reader, writer = os.pipe()
+    ours, theirs = socket.socketpair()
+    os.close(writer)
+    program = [sys.executable, worker_program.__file__, str(theirs.fileno()), str(reader)]
+    with ours, theirs:
+        assert subprocess.run([*program, *sys.path], pass_fds=[theirs.fileno(), reader],
+                              timeout=PATIENCE, check=False).returncode == 0
+    os.close(reader)
 
 
 def test_the_keyboard_does_not_end_it(process):

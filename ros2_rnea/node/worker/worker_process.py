@@ -59,7 +59,8 @@ class WorkerProcess:
     A process that computes beside the node; :mod:`.worker_tasks` has the tasks that it can do.
 
     It is started by the first request, and again after an exit.  It runs at low priority, and
-    ends when the node does.  One thread may call :meth:`ask` while another calls :meth:`close`.
+    ends when the node does, because this object holds one end of a pipe to it.  One thread may
+    call :meth:`ask` while another calls :meth:`close`.
 
     :param on_exit: called, by the thread that asks, with the reason why the process has exited.
     """
@@ -70,6 +71,7 @@ class WorkerProcess:
         self._is_closed = False
         self._process: subprocess.Popen | None = None
         self._channel: Channel | None = None
+        self._lifeline: IO[bytes] | None = None  # the process ends when this is closed
         self._printed: deque[str] = deque(maxlen=LAST_LINES)
         self._reader: BackgroundThread | None = None  # of what the process prints
 
@@ -143,7 +145,7 @@ class WorkerProcess:
                 try:
                     self._channel, end = channel_pair(POLL_PERIOD)
                     with end:
-                        self._process = _start(end.fileno())
+                        self._process, self._lifeline = _start(end.fileno())
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     raise WorkerError(
                         f'the worker process cannot be started: {error}') from error
@@ -165,6 +167,9 @@ class WorkerProcess:
             if self._channel is not None:
                 self._channel.close()
                 self._channel = None
+            if self._lifeline is not None:
+                self._lifeline.close()
+                self._lifeline = None
         if process is None:
             return 'it was not running'
         try:
@@ -191,19 +196,32 @@ def _refusal(answer: Message) -> RneaError | None:
     return kind(answer.content['text'])
 
 
-def _start(descriptor: int) -> subprocess.Popen:
-    """Start the program with the other end of the socket and a safe module search path."""
+def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
+    """
+    Start the program with the other end of the socket and a safe module search path.
+
+    :return: the process, and the end of a pipe with which the process ends.
+    """
     folders = _folders(sys.path)
     home = str(Path(ros2_rnea.__file__).resolve().parents[1])
     environment = dict(os.environ)
     if 'PYTHONPATH' in environment:
         environment['PYTHONPATH'] = os.pathsep.join(
             _folders(environment['PYTHONPATH'].split(os.pathsep)))
-    return subprocess.Popen(
-        [sys.executable, worker_program.__file__, str(descriptor),
-         *(folder for folder in folders if folder != home), home],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        pass_fds=[descriptor], env=environment)
+    reader, writer = os.pipe()
+    lifeline = open(writer, 'wb')
+    try:
+        process = subprocess.Popen(
+            [sys.executable, worker_program.__file__, str(descriptor), str(reader),
+             *(folder for folder in folders if folder != home), home],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            pass_fds=[descriptor, reader], env=environment)
+    except BaseException:
+        lifeline.close()
+        raise
+    finally:
+        os.close(reader)
+    return process, lifeline
 
 
 def _folders(paths: list[str]) -> list[str]:

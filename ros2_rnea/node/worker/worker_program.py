@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The program of a worker process: ``python <this file> <file descriptor> <folder> ...``.
+The program of a worker process: ``python <this file> <socket> <pipe> <folder> ...``.
 
 It is started by its path, and the folders become its module search path, so that no file of the
 working directory is imported in place of a module of Python or of this package.  Nothing but
@@ -23,11 +23,37 @@ import sys
 
 
 def main() -> None:
-    """Serve the node that is connected to the socket with the given file descriptor."""
-    descriptor, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
+    """Serve the node at the other end of the socket and of the pipe, given as descriptors."""
+    descriptor, lifeline, sys.path[:] = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    end_with_the_node(lifeline)
     from ros2_rnea.node.worker.worker_tasks import serve
 
     serve(descriptor)
+
+
+def end_with_the_node(lifeline: int) -> None:
+    """
+    Let Linux end this process as soon as the node has ended, however it did.
+
+    The node holds the other end of a pipe, into which it never writes; Linux closes it with the
+    node.  It then sends SIGIO, for which no Python code has to run: a thread that waits for the
+    end would first have to get the interpreter's lock, which a compiler holds for seconds.
+    (PR_SET_PDEATHSIG is no alternative: it tells of the end of the node's thread that started
+    this process.)
+
+    :param lifeline: descriptor of the end of the pipe from which one reads.
+    """
+    import fcntl
+    import os
+    import select
+    import signal
+
+    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which is to end the process
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGIO])
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([lifeline], [], [], 0)[0]:  # it ended before
+        os._exit(0)
 
 
 if __name__ == '__main__':

@@ -20,10 +20,8 @@ from contextlib import suppress
 from functools import lru_cache
 import json
 import os
-import select
 import signal
 import sys
-from threading import Thread
 from typing import Any
 
 from ros2_rnea import errors
@@ -49,13 +47,12 @@ OUT_OF_MEMORY_SCORE = 500
 
 def serve(descriptor: int) -> None:
     """
-    Answer requests until the node closes its end of the socket, or ends.
+    Answer requests until the node closes its end of the socket.
 
     :param descriptor: of this process's end of the socket.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the node
     lower_priority()
-    Thread(target=_end_with_the_node, args=[descriptor], daemon=True).start()
     channel = channel_of(descriptor)
     with suppress(EOFError, OSError):
         while True:
@@ -86,14 +83,6 @@ def answer(request: Message, report: Report = lambda _: None) -> Message:
     except Exception as error:  # noqa: BLE001 (no defect may leave the node without a worker)
         sys.excepthook(*sys.exc_info())
         return Message({'error': 'RneaError', 'text': f'{type(error).__name__}: {error}'})
-
-
-def _end_with_the_node(descriptor: int) -> None:
-    """Wait until the node has closed its end, then end this process at once."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLRDHUP)
-    poll.poll()
-    os._exit(0)
 
 
 # ---- the tasks ------------------------------------------------------------------------------
