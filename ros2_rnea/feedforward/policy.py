@@ -132,6 +132,7 @@ class FeedforwardPolicy:
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
         self.start_reason = ''
+        self._starts_anew = False  # whether the last command may not be held any more
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._cut_short = ''  # what the last final fade did not reach
         self._last_status = Status.WAITING
@@ -361,6 +362,7 @@ class FeedforwardPolicy:
             self._first_deviation = previous._first_deviation
         self.wrenches.adopt(previous.wrenches)
         self.evidence = previous.evidence
+        self._starts_anew = previous._starts_anew
         self._dead_man_switch.adopt(previous._dead_man_switch)
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
@@ -671,7 +673,9 @@ class FeedforwardPolicy:
     def _stored(self, decision: Decision) -> Decision:
         """Store what later cycles need to know of a decision, and return it."""
         self._last_status = decision.status
-        if decision.effort is None:
+        if decision.effort is not None:
+            self._starts_anew = False
+        else:
             self._ramp.pause()
             self.motion.keeps_tracking = False
             self._final_fade.end()
@@ -680,14 +684,16 @@ class FeedforwardPolicy:
             is_over = decision.status in (Status.DISABLED, Status.NOT_ALLOWED)
             if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
                 self._ramp.forget()  # it may be another effort when the node is enabled again
+                self._starts_anew = True
         return decision
 
     def _try_to_start(self) -> str:
         """Determine the effort to start from; return why that is not possible, or nothing."""
         velocities = self._measured[1].copy()
         velocities[[name in self.states.without_velocity() for name in self.controlled]] = np.nan
+        evidence = self.evidence._replace(is_own=False) if self._starts_anew else self.evidence
         effort, reason = self._start.start(
-            self.evidence, velocities, self.states.efforts[:len(self.controlled)],
+            evidence, velocities, self.states.efforts[:len(self.controlled)],
             self._holding_effort)
         if effort is None:
             return f'{reason}; set start_from to say from which effort to start'

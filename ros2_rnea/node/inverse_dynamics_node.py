@@ -32,6 +32,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Decision, Instant, Status
+from ros2_rnea.feedforward.effort.start_effort import Evidence
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels.engines import reason_for_slow_calls
@@ -266,7 +267,7 @@ class InverseDynamicsNode(GuardedNode):
         """
         started = perf_counter()
         has_commands = self._effort_publishers.has_commands
-        has_start = self._check_start(policy) if has_commands else policy.has_start
+        has_start = self._check_start(policy, has_commands)
         if has_commands and self._receivers.are_incomplete:
             return None
         was_sending = policy.is_sending
@@ -297,8 +298,11 @@ class InverseDynamicsNode(GuardedNode):
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
         self._diagnostics.decided(decision)
 
-    def _check_start(self, policy: FeedforwardPolicy) -> bool:
+    def _check_start(self, policy: FeedforwardPolicy, has_commands: bool) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
+        if not has_commands:
+            policy.evidence = Evidence()  # nobody receives what is published by name only
+            return policy.has_start
         is_handing_over = self._receivers.is_handing_over  # each command is a first one
         if self._receivers.have_changed(
                 self._controllers.effort_controller, policy.is_sending) or is_handing_over:

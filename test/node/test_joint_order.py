@@ -159,3 +159,24 @@ def test_after_another_order_of_the_joints_the_last_command_is_no_evidence(
     assert controllers.flush(arm) == count
     half = [0.5 * effort for effort in GRAVITY]
     assert controllers.first_command(arm, half) == pytest.approx(half[::-1], abs=0.01)
+
+
+def test_without_joints_what_is_published_by_name_is_no_command_that_the_controller_holds(
+        start_arm, start_controllers):
+    controllers = start_controllers(parameters={'baud_rate': 1})
+    arm = start_arm()
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY)
+    elsewhere = [1.5, 0.0]  # gravity is another one there
+
+    def use(joints, position):
+        assert arm.set_parameter('enabled', False).successful
+        arm.until(lambda: not arm.sends(JOINTS, position, REST))
+        assert arm.set_parameter('joints', joints).successful
+        assert arm.set_parameter('enabled', True).successful
+
+    use([], Q)
+    for _ in range(5):
+        arm.answer(JOINTS, elsewhere, REST)
+    assert arm.set_parameter('blend_time', 60.0).successful
+    use(JOINTS, elsewhere)
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.05)

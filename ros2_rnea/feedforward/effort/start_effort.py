@@ -56,10 +56,12 @@ class Evidence(NamedTuple):
 
     :ivar last_command: the last command to this receiver, by joint, in the unit of its drive; it
         may come from an earlier process of this node.
+    :ivar is_own: whether this process has sent it.
     """
 
     receiver: Receiver = Receiver.NONE
     last_command: Mapping[str, float] = MappingProxyType({})
+    is_own: bool = False
 
 
 class Start(NamedTuple):
@@ -108,11 +110,19 @@ class StartRule:
         """
         Return where the efforts start.
 
+        ``start_from`` is about the first command.  Where this node has sent commands already, and
+        the same process receives them, that one still holds the last command, even if it was not
+        heard for a while.
+
         :param velocities: measured, shape (joints,); NaN where they are not known.
         :param measured: the measured efforts, shape (joints,); NaN where they are not known.
         :param holding: returns the effort that holds the joints where they are, shape (joints,),
             without the terms that the arm adds by itself.
         """
+        if evidence.is_own and evidence.receiver is Receiver.SAME:  # not heard for a while
+            last = self._from_last(evidence)
+            if last.effort is not None:
+                return last
         wanted = self._start_from
         zero = np.zeros(len(self._joints))
         if wanted is StartFrom.ZERO:

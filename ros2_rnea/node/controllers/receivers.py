@@ -90,6 +90,7 @@ class Receivers:
         self._holding, self._last_command = self._record.read()
         self._joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
+        self._has_sent = False
         self.present: frozenset[Endpoint] = frozenset()
         self.nodes: frozenset[str] = frozenset()
         self.is_checked = True
@@ -165,7 +166,7 @@ class Receivers:
         elif receiver is Receiver.SAME and len(self._last_command) == len(joints) and (
                 tuple(self._last_command) != tuple(joints)):
             receiver = Receiver.UNKNOWN
-        return Evidence(receiver, self._last_command)
+        return Evidence(receiver, self._last_command, is_own=self._has_sent)
 
     def record(self, joints: Sequence[str], effort: np.ndarray) -> None:
         """
@@ -182,6 +183,7 @@ class Receivers:
             self._joints = tuple(joints)
             self._record.begin(self._joints, self._holding)
             self._since_inactive = None
+            self._has_sent = True
         self._effort = effort
         self._record.write(effort)
 

@@ -711,8 +711,8 @@ class Configuration:
     def _replace_policy(self, policy: FeedforwardPolicy, transition: float | None) -> None:
         if self.policy is not None:
             policy.continue_from(self.policy, transition)
-            if self.policy.settings.joints not in ((), policy.settings.joints):
-                policy.restart()  # which joint holds which effort is no longer known
+            if self.policy.settings.joints != policy.settings.joints:
+                policy.restart()  # another effort may be held than the last one: see evidence
         self._publishers.prepare(policy.controlled, has_commands=bool(policy.settings.joints))
         self.policy = policy
 

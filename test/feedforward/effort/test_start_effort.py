@@ -41,6 +41,7 @@ UNMEASURED = np.full(2, np.nan)
 LAST = {'shoulder': 3.0, 'elbow': -4.0}
 HELD = Evidence(Receiver.SAME, LAST)
 UNKNOWN = Evidence(Receiver.UNKNOWN)
+OWN = HELD._replace(is_own=True)
 NEW = Evidence(Receiver.NEW, LAST)
 
 
@@ -56,6 +57,12 @@ def start(
     (HELD, {}, [3.0, -4.0]),
     (HELD, {'arm': Arm.FRANKA}, [3.0, -4.0]),
     (HELD, {'measured': GRAVITY}, [3.0, -4.0]),
+    # What this process has sent itself is no first command, whatever start_from says.
+    (OWN, {}, [3.0, -4.0]),
+    (OWN, {'start_from': StartFrom.ZERO}, [3.0, -4.0]),
+    (OWN, {'start_from': StartFrom.GRAVITY}, [3.0, -4.0]),
+    (OWN._replace(receiver=Receiver.NEW), {'start_from': StartFrom.ZERO}, [0.0, 0.0]),
+    (OWN._replace(receiver=Receiver.UNKNOWN), {'start_from': StartFrom.GRAVITY}, GRAVITY),
     (NEW, {}, [0.0, 0.0]),
     (NEW, {'measured': GRAVITY}, [0.0, 0.0]),
     (Evidence(Receiver.ZEROED, LAST), {'measured': GRAVITY}, [0.0, 0.0]),

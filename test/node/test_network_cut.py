@@ -1,0 +1,100 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""That efforts go on from what is held after the controller was not heard for a while."""
+
+from types import SimpleNamespace
+
+import pytest
+from rclpy.client import Client
+from simulated_ros2_control import GRAVITY, HAS_MESSAGES, publish_state
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture
+def start(start_arm, start_controllers):
+    """Return a function that starts the node and a controller, which holds gravity."""
+    def start(**parameters):
+        controllers = start_controllers(has_manager=HAS_MESSAGES)
+        if HAS_MESSAGES:
+            controllers.switch(effort_controller='active')
+        arm = start_arm(effort_controller='effort_controller', **parameters)
+        arm.until(lambda: controllers.first_command(arm) == pytest.approx(GRAVITY))
+        assert arm.set_parameter('blend_time', 60.0).successful
+        return arm, controllers
+
+    return start
+
+
+def send_states_until(arm, condition):
+    """Publish joint states until a condition holds."""
+    def is_met():
+        publish_state(arm)
+        return condition()
+
+    arm.until(is_met)
+
+
+class Cut:
+    """A network between the node and its controller that is cut: neither hears the other."""
+
+    def __init__(self, arm):
+        self._patch = pytest.MonkeyPatch()
+        publisher = arm.node._effort_publishers.of_commands
+        self._patch.setattr(arm.node, 'get_subscriptions_info_by_topic', lambda _: [])
+        self._patch.setattr(arm.node, 'count_publishers', lambda _: 0)
+        self._patch.setattr(Client, 'service_is_ready', lambda _: False)
+        self._patch.setattr(arm.node._receivers, '_publisher', SimpleNamespace(
+            topic_name=publisher.topic_name,
+            handle=SimpleNamespace(get_subscription_count=lambda: 0)))
+
+    def mend(self):
+        self._patch.undo()
+
+
+@pytest.mark.parametrize('start_from', ['automatic', 'zero'])
+def test_a_controller_that_was_not_heard_for_a_while_still_holds_the_last_command(
+        start, start_from):
+    arm, controllers = start(start_from=start_from)
+    count = controllers.flush(arm)
+    cut = Cut(arm)
+    send_states_until(arm, lambda: not arm.node.policy.is_sending)
+    assert 'is not available' in arm.told('effort_controller')
+    cut.mend()
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.05)
+    assert all(command == pytest.approx(GRAVITY, abs=0.05)
+               for command in controllers.commands[count:])
+
+
+@pytest.mark.parametrize('start_from', ['automatic', 'zero'])
+def test_a_cut_while_the_controller_is_not_named_changes_nothing_that_is_held(
+        start, start_from):
+    arm, controllers = start(start_from=start_from)
+    assert arm.set_parameter('effort_controller', '').successful
+    count = controllers.flush(arm)
+    cut = Cut(arm)
+    send_states_until(arm, lambda: not arm.node._receivers.present)
+    cut.mend()
+    assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.05)
+    assert all(command == pytest.approx(GRAVITY, abs=0.05)
+               for command in controllers.commands[count:])
+
+
+def test_an_empty_name_while_efforts_are_sent_changes_none(start):
+    arm, controllers = start()
+    count = controllers.flush(arm)
+    assert arm.set_parameter('effort_controller', '').successful
+    send_states_until(arm, lambda: len(controllers.commands) > count + 20)
+    assert all(command == pytest.approx(GRAVITY, abs=0.05)
+               for command in controllers.commands[count:])
