@@ -38,6 +38,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.controllers.controllers import Controllers
+from ros2_rnea.node.controllers.other_publishers import OtherPublishers
 from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.guarded_node import GuardedNode
@@ -90,6 +91,10 @@ class InverseDynamicsNode(GuardedNode):
         self._diagnostics = Diagnostics(self)
         self._effort_publishers = EffortPublishers(self)
         self._receivers = Receivers(self, self._effort_publishers.of_commands)
+        self._other_publishers = OtherPublishers(
+            self, self._effort_publishers.of_commands, self._diagnostics, self._is_commanding,
+            self._receivers.note_command_of_others)
+        self._receivers.publishing_nodes = lambda: self._other_publishers.nodes
         self._terms_publisher = TermsPublisher(self)
         self._cycle_timers = CycleTimers(self, self._clocks, self._on_rate, self._on_watch)
         self._controllers = Controllers(
@@ -303,6 +308,8 @@ class InverseDynamicsNode(GuardedNode):
         if not has_commands:
             policy.evidence = Evidence()  # nobody receives what is published by name only
             return policy.has_start
+        if not self._is_commanding():
+            self._receivers.let_others_go_first(not self._other_publishers.may_begin())
         is_handing_over = self._receivers.is_handing_over  # each command is a first one
         if self._receivers.have_changed(
                 self._controllers.effort_controller, policy.is_sending) or is_handing_over:
@@ -320,6 +327,12 @@ class InverseDynamicsNode(GuardedNode):
         publishers.send(effort, self._state_stamp, command)
         if command is not None:
             self._receivers.record(policy.controlled, command)
+            self._other_publishers.note_own(command)
+
+    def _is_commanding(self) -> bool:
+        """Tell whether the last cycle sent a command to the present receivers."""
+        return (self.policy is not None and self.policy.is_sending
+                and self._receivers.is_serving)
 
     def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:
         terms = policy.terms(decision)

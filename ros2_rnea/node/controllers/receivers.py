@@ -78,6 +78,8 @@ class Receivers:
         known; while it is not, receivers are incomplete.
     :ivar on_appearance: called when the controller appears among the receivers.
     :ivar is_handing_over: whether another controller than that of the commands holds the arm.
+    :ivar publishing_nodes: returns the names of nodes that publish ~/commands, as far as there are
+        others than this one; they only listen.
     :ivar are_incomplete: whether one is being discovered; it may be the controller, started again,
         so that nothing should be sent meanwhile.
     """
@@ -99,6 +101,10 @@ class Receivers:
         self._served: frozenset[Endpoint] = frozenset()  # the present ones that commands went to
         self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
         self.is_handing_over = False
+        self.publishing_nodes: Callable[[], frozenset[str]] = frozenset
+        self._are_others_first = False  # commands of another publisher arrive
+        self._command_of_others: tuple[float, ...] = ()  # it came after the last one of this node
+        self._reachable: frozenset[Endpoint] = frozenset()  # to whom commands would go
         self._is_controller_active = True
         self._controller: frozenset[Endpoint] = frozenset()  # those that have its name
         self._is_controller_known = True
@@ -148,6 +154,22 @@ class Receivers:
             self.present = self._served = frozenset()
         self._checked = -inf  # look again in the next cycle
 
+    def note_command_of_others(self, command: tuple[float, ...]) -> None:
+        """Note that another node has sent a command, in the units of the drives."""
+        self._command_of_others = command
+        self._holding = self._reachable
+
+    def let_others_go_first(self, is_needed: bool) -> None:
+        """Send no commands while those of another node arrive."""
+        if is_needed is not self._are_others_first:
+            self._are_others_first = is_needed
+            self._checked = -inf
+
+    @property
+    def is_serving(self) -> bool:
+        """Tell whether commands have been sent to the present receivers."""
+        return bool(self._served) and self._served == self.present
+
     def evidence(self, joints: Sequence[str]) -> Evidence:
         """
         Return what is known of the effort that the receivers hold.
@@ -160,6 +182,10 @@ class Receivers:
             self._last_command = dict(zip(self._joints, self._effort.tolist()))
         receiver = self._receiver()
         holder = self._since_inactive
+        if self._command_of_others and receiver is Receiver.SAME and holder is None:
+            is_of_all = len(self._command_of_others) == len(joints)
+            return Evidence(receiver, dict(zip(joints, self._command_of_others))) if (
+                is_of_all) else Evidence(Receiver.UNKNOWN)
         if holder is Receiver.HANDED_OVER or holder is not None and receiver in (
                 Receiver.SAME, Receiver.NEW):
             receiver = holder
@@ -184,6 +210,7 @@ class Receivers:
             self._record.begin(self._joints, self._holding)
             self._since_inactive = None
             self._has_sent = True
+        self._command_of_others = ()
         self._effort = effort
         self._record.write(effort)
 
@@ -234,20 +261,27 @@ class Receivers:
         topic, now = self._publisher.topic_name, monotonic()
         count = self._publisher.handle.get_subscription_count()
         found = self._endpoints(self._node.get_subscriptions_info_by_topic(topic))
+        number = len(found)
+        found = frozenset(each for each in found if not self._only_listens(each.node))
         self._note_processes(topic, found, now)
         self.nodes = frozenset(each.node for each in found if each.node)
         self._find_controller(controller, found, now)
-        self.present = self._controller if self._is_controller_known else found
-        if not self._is_controller_active and not self.is_handing_over:
-            self.present = frozenset()
-        if len(found) >= count:
+        self._reachable = self._controller if self._is_controller_known else found
+        is_inactive = not self._is_controller_active and not self.is_handing_over
+        has_to_wait = is_inactive or self._are_others_first
+        self.present = frozenset() if has_to_wait else self._reachable
+        if number >= count:
             self._complete_at = now
         since = [self._first_seen[each.process] for each in found if not each.node]
-        if len(found) < count:
+        if number < count:
             since.append(self._complete_at)
         is_unchecked = not self.is_checked and now - self._appeared_at < LONGEST_WAIT
         self.are_incomplete = is_unchecked or any(now - each < patience for each in since)
         self._count = count
+
+    def _only_listens(self, name: str) -> bool:
+        """Tell whether a node publishes ~/commands itself, as this one does, and listens."""
+        return name == self._node.get_fully_qualified_name() or name in self.publishing_nodes()
 
     def _find_controller(self, name: str, found: frozenset[Endpoint], now: float) -> None:
         """Note which of the receivers have the controller's name, if that is known."""
