@@ -81,12 +81,13 @@ def start_arm(bench, monkeypatch):
     monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     monkeypatch.setattr(receivers, 'LONGEST_WAIT', inf)
 
-    def start(**parameters) -> Bench:
+    def start(is_described=True, **parameters) -> Bench:
         arm = bench(**{
             'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
             'commands': TOPIC, 'start_from': 'automatic',
             **parameters})
-        arm.describe(ARM)
+        if is_described:
+            arm.describe(ARM)
         return arm
 
     return start

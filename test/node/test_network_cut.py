@@ -46,11 +46,21 @@ def send_states_until(arm, condition):
     arm.until(is_met)
 
 
-class Cut:
-    """A network between the node and its controller that is cut: neither hears the other."""
+@pytest.fixture
+def network():
+    """Return a network between the node and its controller that can be cut."""
+    network = Network()
+    yield network
+    network.mend()
 
-    def __init__(self, arm):
+
+class Network:
+    """While it is cut, neither the node nor its controller hears the other."""
+
+    def __init__(self):
         self._patch = pytest.MonkeyPatch()
+
+    def cut(self, arm):
         publisher = arm.node._effort_publishers.of_commands
         self._patch.setattr(arm.node, 'get_subscriptions_info_by_topic', lambda _: [])
         self._patch.setattr(arm.node, 'count_publishers', lambda _: 0)
@@ -65,13 +75,13 @@ class Cut:
 
 @pytest.mark.parametrize('start_from', ['automatic', 'zero'])
 def test_a_controller_that_was_not_heard_for_a_while_still_holds_the_last_command(
-        start, start_from):
+        start, network, start_from):
     arm, controllers = start(start_from=start_from)
     count = controllers.flush(arm)
-    cut = Cut(arm)
+    network.cut(arm)
     send_states_until(arm, lambda: not arm.node.policy.is_sending)
     assert 'is not available' in arm.told('effort_controller')
-    cut.mend()
+    network.mend()
     assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.05)
     assert all(command == pytest.approx(GRAVITY, abs=0.05)
                for command in controllers.commands[count:])
@@ -79,13 +89,13 @@ def test_a_controller_that_was_not_heard_for_a_while_still_holds_the_last_comman
 
 @pytest.mark.parametrize('start_from', ['automatic', 'zero'])
 def test_a_cut_while_the_controller_is_not_named_changes_nothing_that_is_held(
-        start, start_from):
+        start, network, start_from):
     arm, controllers = start(start_from=start_from)
     assert arm.set_parameter('effort_controller', '').successful
     count = controllers.flush(arm)
-    cut = Cut(arm)
+    network.cut(arm)
     send_states_until(arm, lambda: not arm.node._receivers.present)
-    cut.mend()
+    network.mend()
     assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.05)
     assert all(command == pytest.approx(GRAVITY, abs=0.05)
                for command in controllers.commands[count:])

@@ -17,46 +17,34 @@ from array import array
 import subprocess
 import sys
 
-from node_bench import Bench
 from patience import until
 import pytest
 from ros2_rnea.node.controllers import other_publishers
-from ros2_rnea.node.topics import command_record
-from ros2_rnea.robot import Robot
-from simulated_ros2_control import SimulatedRos2Control
+from simulated_ros2_control import GRAVITY, publish_state, SimulatedRos2Control, TOPIC
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
 
-JOINTS = ['shoulder', 'elbow']
-Q = [0.3, -0.8]
-GRAVITY = Robot.from_urdf(ARM).gravity(Q).tolist()
-TOPIC = '/robot/effort_controller/commands'
 OTHER = [11.0, -7.0]
 
 
 @pytest.fixture
 def controller():
     """Return a controller in a participant of its own, which keeps all commands."""
-    controller = SimulatedRos2Control(TOPIC, has_manager=False)
+    controller = SimulatedRos2Control(has_manager=False)
     yield controller
     controller.end()
 
 
 @pytest.fixture
-def start(bench, controller, monkeypatch, tmp_path):
+def start(start_arm, controller):
     """Return a function that starts the node, beside another publisher that is listed."""
-    monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
-
-    def start(is_listed=True, is_described=True, **parameters) -> Bench:
-        arm = bench(**{
-            'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 9.0,
-            'commands': TOPIC, 'start_from': 'automatic', **parameters})
+    def start(is_listed=True, **parameters):
+        arm = start_arm(is_described=False, **parameters)
         if is_listed:
             list_other(arm)
-        if is_described:
-            arm.describe(ARM)
+        arm.describe(ARM)
         return arm
 
     return start
@@ -74,10 +62,6 @@ def publish_both(arm, effort=OTHER):
     """Let the other one publish, and the node answer a joint state."""
     arm.other.publish(Float64MultiArray(data=array('d', effort)))
     publish_state(arm)
-
-
-def publish_state(arm):
-    arm.state(JOINTS, Q, [0.0, 0.0], efforts=GRAVITY)
 
 
 def said(arm, words):
@@ -164,8 +148,8 @@ while True:
 
 
 def test_a_publisher_that_was_killed_and_is_still_listed_does_not_keep_the_node_from_sending(
-        start, controller):
-    arm = start(is_listed=False, is_described=False)
+        start_arm, controller):
+    arm = start_arm(is_described=False)
     predecessor = subprocess.Popen([sys.executable, '-c', PREDECESSOR])
     try:
         until(lambda: OTHER in controller.commands)

@@ -148,6 +148,8 @@ class OtherPublishers:
 
     def _on_command(self, message: Float64MultiArray) -> None:
         command = array('d', message.data)
+        if not command:
+            return
         content = command.tobytes()
         if content in self._own:
             self._own.remove(content)  # two nodes may send the same efforts

@@ -275,7 +275,8 @@ class Receivers:
         since = [self._first_seen[each.process] for each in found if not each.node]
         if number < count:
             since.append(self._complete_at)
-        is_unchecked = not self.is_checked and now - self._appeared_at < LONGEST_WAIT
+        is_unchecked = bool(self._controller) and not self.is_checked and (
+            now - self._appeared_at < LONGEST_WAIT)
         self.are_incomplete = is_unchecked or any(now - each < patience for each in since)
         self._count = count
 
