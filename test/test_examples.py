@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 
+from patience import PATIENCE
 import pytest
 from repository import ROOT
 
@@ -32,7 +33,7 @@ def output(name: str) -> str:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get('PYTHONPATH')]))
     result = subprocess.run(
         [sys.executable, str(ROOT / 'examples' / name)], env={**os.environ, 'PYTHONPATH': path},
-        capture_output=True, text=True, timeout=60.0, check=False)
+        capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
 

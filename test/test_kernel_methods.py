@@ -26,6 +26,7 @@ import weakref
 
 import numpy as np
 from paired_robots import arguments_of, for_each_engine, needs_llvmlite, pair, STATE
+from patience import PATIENCE
 import pytest
 from ros2_rnea import Engine, Robot
 from ros2_rnea.dynamics.quantities import METHODS
@@ -102,7 +103,7 @@ def test_method_is_copied_and_pickled_before_and_after_its_first_call(engine, co
 @needs_llvmlite
 def test_one_method_looked_up_by_many_threads_at_once_is_the_same():
     ours, _ = pair(Engine.COMPILED)
-    barrier, methods = Barrier(8, timeout=30.0), []
+    barrier, methods = Barrier(8, timeout=PATIENCE), []
 
     def look_up():
         barrier.wait()
@@ -113,7 +114,7 @@ def test_one_method_looked_up_by_many_threads_at_once_is_the_same():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30.0)
+        thread.join(PATIENCE)
     assert len(methods) == 8 and len({*map(id, methods)}) == 1
 
 
@@ -133,14 +134,14 @@ def test_all_methods_are_looked_up_by_many_threads_at_once():
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(500):
-            fresh, barrier = arm.with_gravity([0.0, 0.0, -1.0]), Barrier(4, timeout=30.0)
+            fresh, barrier = arm.with_gravity([0.0, 0.0, -1.0]), Barrier(4, timeout=PATIENCE)
             names = [*METHODS]
             threads = [Thread(target=look_up, args=(fresh, barrier, names[2 * k:] + names[:2 * k]))
                        for k in range(4)]
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join(30.0)
+                thread.join(PATIENCE)
     finally:
         sys.setswitchinterval(interval)
     assert errors == []

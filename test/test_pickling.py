@@ -22,6 +22,7 @@ import pickle
 
 from four_bar import FourBar
 import numpy as np
+from patience import PATIENCE
 import pytest
 from ros2_rnea import ClosedChain, Loop, Robot
 from ros2_rnea.model.description import Inertial, JointType, Pose
@@ -80,5 +81,5 @@ def test_a_closed_chain_is_copied(copied):
 @pytest.mark.slow
 def test_processes_share_the_work(robot):
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn')) as pool:
-        efforts = list(pool.map(robot.gravity, STATES[:, 0], timeout=60.0))
+        efforts = list(pool.map(robot.gravity, STATES[:, 0], timeout=PATIENCE))
     assert np.array_equal(efforts, [robot.gravity(q) for q in STATES[:, 0]])

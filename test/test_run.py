@@ -23,6 +23,7 @@ import subprocess
 import sys
 import sysconfig
 
+from patience import PATIENCE
 import pytest
 from repository import ROOT
 
@@ -56,7 +57,7 @@ def put_command(clone: Path, name: str, script: str) -> Path:
 def run(clone: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
     path = f'{clone / "bin"}:{os.environ["PATH"]}'
     return subprocess.run(['bash', str(clone / 'run'), *arguments], cwd='/',
-                          env={**os.environ, 'PATH': path, **variables}, timeout=60,
+                          env={**os.environ, 'PATH': path, **variables}, timeout=PATIENCE,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
 

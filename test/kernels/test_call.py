@@ -22,6 +22,7 @@ import sys
 from threading import Barrier, Thread
 
 import numpy as np
+from patience import PATIENCE
 import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import machine
@@ -413,7 +414,7 @@ def test_threads_may_make_the_first_call_at_once(call_type, resolve, arrays):
     q, qd, _ = arrays
     for _ in range(20):
         call = call_type(NAMES, SHAPES, 2, resolve, general)
-        barrier, results = Barrier(8, timeout=30.0), []
+        barrier, results = Barrier(8, timeout=PATIENCE), []
 
         def first(call=call, barrier=barrier, results=results):
             barrier.wait()
@@ -423,7 +424,7 @@ def test_threads_may_make_the_first_call_at_once(call_type, resolve, arrays):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30.0)
+            thread.join(PATIENCE)
         assert results == [expected(q, qd, FACTOR).tolist()] * 8
 
 

@@ -22,6 +22,7 @@ import sys
 from threading import Barrier, Thread
 
 import numpy as np
+from patience import PATIENCE
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
@@ -379,7 +380,7 @@ def test_package_installed_as_bytecode_alone_compiles_robots(tmp_path):
 
 def together(*calls):
     """Run calls at once, and return their results."""
-    barrier, results = Barrier(len(calls), timeout=30.0), [None] * len(calls)
+    barrier, results = Barrier(len(calls), timeout=PATIENCE), [None] * len(calls)
 
     def run(place, call):
         barrier.wait()
@@ -389,7 +390,7 @@ def together(*calls):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60.0)
+        thread.join(PATIENCE)
     assert all(result is not None for result in results)
     return results
 

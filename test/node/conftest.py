@@ -16,6 +16,7 @@
 from math import inf
 
 from node_bench import Bench
+from patient_clock import PatientClock
 import pytest
 import rclpy
 from ros2_rnea.node import monitor
@@ -55,15 +56,17 @@ def bench(request, shared_workers, monkeypatch, own_records):
     Return a function that starts a node with parameters; all are taken down afterwards.
 
     Every test that asks for it runs on both executors.  The last commands of its nodes are
-    recorded in a folder of the test.
+    recorded in a folder of the test, and their time does not run on while the machine is busy.
     """
     if request.param == 'events' and EVENTS_EXECUTOR is None:
         pytest.skip('this rclpy has no EventsExecutor')
     shared_workers.install(monkeypatch)
+    clock = PatientClock()
+    clock.install(monkeypatch)
     benches = []
 
     def start(**parameters) -> Bench:
-        benches.append(Bench(**{'executor': request.param, **parameters}))
+        benches.append(Bench(clock, **{'executor': request.param, **parameters}))
         return benches[-1]
 
     yield start

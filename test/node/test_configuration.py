@@ -47,7 +47,7 @@ def test_a_bad_description_is_refused_and_the_old_robot_stays(bench):
 
 
 def test_a_new_description_replaces_the_robot(bench):
-    arm = bench(joints=JOINTS)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     before = arm.answer(JOINTS, [0.1, 0.2])
     arm.describe(ARM.replace('mass value="1.0"', 'mass value="2.0"'))

@@ -272,13 +272,13 @@ def test_a_controller_that_is_slow_to_answer_stops_nothing(start, monkeypatch):
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
-    arm.executor.remove_node(controller._node)
+    controller.pause()
     looks = []
     monkeypatch.setattr(monitor, 'check_publishers', lambda *_: looks.append(1))
     arm.until(lambda: len(looks) > 10)
     assert sends(arm)
     asked = controller.asked
-    arm.executor.add_node(controller._node)
+    controller.resume()
     arm.until(lambda: controller.asked > asked)
     controller.parameters['joints'] = JOINTS[::-1]
     arm.until(lambda: not sends(arm))
@@ -289,7 +289,7 @@ def test_an_answer_that_is_lost_is_asked_for_again(start):
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
-    arm.executor.remove_node(controller._node)
+    controller.pause()
     arm.until(lambda: arm.node._controllers._effort._parameters._pending)
     start_controller(arm, joints=JOINTS[::-1])
     controller.leave()

@@ -431,7 +431,7 @@ def test_a_refusal_says_that_a_state_is_stale_and_not_that_it_is_unknown():
 def test_a_request_waits_for_a_state_that_is_late(bench):
     arm = with_robot(bench(joints=JOINTS, state_timeout=0.05), ARM)
     arm.answer(JOINTS, [0.1, 0.2])
-    arm.until(lambda: not arm.node.policy.states.is_fresh(monotonic()))
+    arm.until(lambda: not arm.node.policy.states.is_fresh(arm.node._clocks.steady()))
     client = arm.peer.create_client(Fill, 'inverse_dynamics/fill_trajectory_efforts')
     arm.until(client.service_is_ready)
     future = client.call_async(Fill.Request(trajectory=message(LATER)))

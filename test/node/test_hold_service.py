@@ -13,7 +13,7 @@
 # limitations under the License.
 """The service ~/hold and hold_after_goal, beside an action that is simulated."""
 
-from time import monotonic
+from math import inf
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ class Held:
         self.pose = POSE
 
     def publish(self):
-        now = monotonic()
+        now = self.node._clocks.steady()
         count = len(self.joints)
         self.pose = [position + 0.01 * self.speed for position in self.pose]
         self.node.policy.take_controller_state(ControllerReference(
@@ -83,7 +83,7 @@ class Held:
         return self.arm.call(Trigger, 'hold')
 
     def at_rest(self):
-        return self.node.policy.motion.controller.is_at_rest(monotonic())
+        return self.node.policy.motion.controller.is_at_rest(self.node._clocks.steady())
 
     def interrupt(self):
         """Abort a goal."""
@@ -145,7 +145,7 @@ def test_where_the_commanded_effort_has_feedback_in_it_nothing_is_blended(beside
     (lambda held: setattr(held, 'efforts', None), 'commands no efforts'),
     (lambda held: setattr(held, 'joints', [*JOINTS, 'grip']), "'grip', whose effort is not known"),
     (lambda held: setattr(held.goals, 'said', 'it was preempted'), 'it was preempted'),
-    (lambda held: setattr(held.service, '_busy_until', monotonic() + 99.0), 'already executing'),
+    (lambda held: setattr(held.service, '_busy_until', inf), 'already executing'),
 ])
 def test_the_service_refuses_with_the_reason(beside, change, said):
     held = beside()
@@ -193,7 +193,7 @@ def test_a_goal_that_follows_an_abort_is_not_disturbed(beside, delay):
     held.arm.until(lambda: len(held.goals.sent) == 1)
     held.interrupt()
     held.arm.settle(delay)
-    if held.service._trigger.is_due(monotonic()):
+    if held.service._trigger.is_due(held.node._clocks.steady()):
         pytest.skip('the machine is too busy to be this early')
     held.goals.on_status({b'goal': GoalState.ABORTED, b'next': GoalState.EXECUTING})
     held.arm.settle(0.6)

@@ -117,6 +117,20 @@ def moving(arm) -> None:
     arm.until(lambda: np.abs(np.array(arm.answer(JOINTS, Q)) - gravity(Q)).max() > 0.05)
 
 
+def active(managed, **parameters):
+    """
+    Return an arm that follows a motion.
+
+    The effort fades out over the state_timeout, which is cut short where a state is too old.
+    """
+    arm = managed(**{'joints': JOINTS, 'state_timeout': 0.5, **parameters})
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    moving(arm)
+    received(arm)
+    return arm
+
+
 # ---- what each state does -----------------------------------------------------------------------
 
 def test_an_inactive_node_listens_and_answers_and_sends_nothing(managed):
@@ -157,11 +171,7 @@ def test_an_unconfigured_node_has_no_robot_and_sends_nothing(managed):
 
 
 def test_the_effort_fades_out_before_the_reply_and_nothing_follows(managed):
-    arm = managed(joints=JOINTS)
-    arm.describe(ARM)
-    assert change(arm, ACTIVATE)
-    moving(arm)
-    arm.efforts.clear()
+    arm = active(managed)
     assert change(arm, DEACTIVATE)
     faded = received(arm)
     assert len(faded) > 5
@@ -171,10 +181,7 @@ def test_the_effort_fades_out_before_the_reply_and_nothing_follows(managed):
 
 
 def test_a_motion_from_before_the_activation_is_not_followed(managed):
-    arm = managed(joints=JOINTS)
-    arm.describe(ARM)
-    assert change(arm, ACTIVATE)
-    moving(arm)
+    arm = active(managed)
     assert change(arm, DEACTIVATE)
     received(arm)
     assert change(arm, ACTIVATE)
@@ -182,11 +189,7 @@ def test_a_motion_from_before_the_activation_is_not_followed(managed):
 
 
 def test_shutdown_fades_out_too_and_keeps_the_node_visible(managed):
-    arm = managed(joints=JOINTS)
-    arm.describe(ARM)
-    assert change(arm, ACTIVATE)
-    moving(arm)
-    arm.efforts.clear()
+    arm = active(managed)
     assert change(arm, SHUT_DOWN)
     assert received(arm)[-1] == pytest.approx(gravity(Q), abs=1e-12)
     arm.state(JOINTS, Q)
@@ -461,11 +464,7 @@ def test_an_impossible_transition_is_refused_and_the_node_goes_on(managed):
 
 @pytest.mark.parametrize('transition', [DEACTIVATE, SHUT_DOWN])
 def test_after_a_defect_in_a_transition_it_fades_out(managed, monkeypatch, transition):
-    arm = managed(joints=JOINTS)
-    arm.describe(ARM)
-    assert change(arm, ACTIVATE)
-    moving(arm)
-    arm.efforts.clear()
+    arm = active(managed)
     send_last, calls = arm.node.send_last, []
 
     def fails_at_first():
@@ -509,6 +508,7 @@ def test_a_signal_while_active_fades_out_first():
         [sys.executable, '-m', 'ros2_rnea.node.managed_node', '--ros-args', '-r',
          f'__ns:={namespace}', '-p', f'robot_description:={ARM!r}', '-p',
          'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-p', 'blend_time:=0.0', '-p',
+         'state_timeout:=1.0', '-p',
          'effort_rate_limit:=.inf', '-p', 'position_limit_margin:=0.0', '-p',
          'path_tolerance:=0.0'],
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

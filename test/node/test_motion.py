@@ -155,9 +155,10 @@ def test_a_wrench_far_too_large_adds_no_more_than_its_share_of_the_limits(bench)
 
 
 def test_by_default_half_of_a_wrench_is_compensated_within_the_limits(bench):
-    """All parameters of wrenches are as they are shipped."""
+    """All parameters of wrenches are as they are shipped, but the timeout and the fade time."""
     shipped = {name: getattr(Settings(), name) for name in COMPENSATED_AT_ONCE}
-    arm = bench(joints=JOINTS, wrench_fade_time=0.2, state_timeout=5.0, **shipped)
+    arm = bench(joints=JOINTS, wrench_fade_time=0.2, state_timeout=5.0, **{
+        **shipped, 'wrench_timeout': 60.0})
     arm.describe(ARM)
     robot, q, zeros = Robot.from_urdf(ARM), [0.2, 0.3], [0.0, 0.0]
     gravity = robot.gravity(q)

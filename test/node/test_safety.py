@@ -397,7 +397,7 @@ def test_parameters_with_which_the_arm_would_not_be_held_are_refused_while_effor
 
 def test_a_payload_that_the_motors_cannot_hold_is_refused_while_efforts_are_sent(bench):
     interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
-    arm = bench(joints=JOINTS, state_timeout=5.0, payload_links=['tool'])
+    arm = bench(joints=JOINTS, state_timeout=1.0, payload_links=['tool'])
     arm.describe(ARM)
     assert close(arm.answer(JOINTS, Q), GRAVITY)
     request = {'name': 'box', 'link': 'tool', 'inertia': Inertia(m=900.0)}

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -38,7 +39,8 @@ class Controller:
         self._node = Node(name, namespace='/robot', start_parameter_services=False)
         self._node.create_service(ListParameters, f'{name}/list_parameters', self._list)
         self._node.create_service(GetParameters, f'{name}/get_parameters', self._get)
-        arm.executor.add_node(self._node)
+        self._executor = arm.executor
+        self._executor.add_node(self._node)
 
     def _list(self, _, response):
         response.result.names = list(self.parameters)
@@ -52,10 +54,25 @@ class Controller:
                 for name in request.names]
         return response
 
+    def pause(self):
+        """Answer no more."""
+        self._executor.remove_node(self._node)
+
+    def resume(self):
+        """
+        Answer again.
+
+        That is left to another executor, as the EventsExecutor of rclpy may be told nothing of the
+        requests to a node that comes back to it.
+        """
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        self._arm.in_each_turn.append(lambda: self._executor.spin_once(timeout_sec=0.0))
+
     def leave(self):
         """Be gone, once what is being answered is."""
         if self._node is not None:
-            self._arm.executor.remove_node(self._node)
+            self._executor.remove_node(self._node)
             self._arm.settle(0.1)
             self._node.destroy_node()
             self._node = None

@@ -18,11 +18,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import inf
-from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from patience import until
+from patient_clock import PatientClock
 import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -57,15 +57,20 @@ class Bench:
     Unless they say otherwise, efforts change at once.
 
     :param create: the kind of node, or a function that creates one.
+    :param clock: the time of the node.
     :param commands: to which topic ~/commands is remapped; empty: it is not.
+    :ivar in_each_turn: what else is done in each turn of the executor.
     """
 
     def __init__(
             self,
+            clock: PatientClock,
             namespace: str = '/robot',
             create: Callable[..., InverseDynamicsNode] = InverseDynamicsNode,
             commands: str = '',
             **parameters) -> None:
+        self._clock = clock
+        self.in_each_turn: list[Callable[[], object]] = []
         overrides = [
             Parameter(name.replace('__', '.'), value=value)
             for name, value in {**AT_ONCE, **parameters}.items()]
@@ -112,7 +117,18 @@ class Bench:
 
     def until(self, condition: Callable[[], object]) -> None:
         """Let messages flow until a condition holds."""
-        until(condition, lambda: self.executor.spin_once(timeout_sec=0.02))
+        def turn() -> None:
+            self.executor.spin_once(timeout_sec=0.02)
+            self._clock.turn()
+            for each in self.in_each_turn:
+                each()
+
+        until(condition, turn)
+
+    def until_answered(self, condition: Callable[[], object]) -> None:
+        """Wait for an answer that the node owes, while little of its time passes."""
+        with self._clock.exchange():
+            self.until(condition)
 
     def settle(self, seconds: float = 0.1) -> None:
         """
@@ -122,14 +138,14 @@ class Bench:
         answers it and what follows from that are three ways; time alone tells nothing on a busy
         machine.
 
-        :param seconds: that pass at least, for what happens without a message.
+        :param seconds: that pass for the node at least, for what happens without a message.
         """
-        deadline = monotonic() + seconds
+        deadline = self._clock.monotonic() + seconds
         for _ in range(4):
             self._probes.clear()
             self._probe.publish(String())
-            self.until(lambda: self._probes)
-        self.until(lambda: monotonic() >= deadline)
+            self.until_answered(lambda: self._probes)
+        self.until(lambda: self._clock.monotonic() >= deadline)
 
     def connect(self, publisher) -> None:
         """
@@ -145,7 +161,7 @@ class Bench:
                 if subscription.topic_name == publisher.topic_name
                 and hasattr(subscription, 'get_publisher_count'))  # rclpy of Humble has none
 
-        self.until(is_connected)
+        self.until_answered(is_connected)
 
     # ---- what drivers and users do --------------------------------------------------------------
 
@@ -156,14 +172,14 @@ class Bench:
     def describe(self, urdf: str) -> None:
         """Publish a description, and wait until it is in use or refused."""
         self.begin_to_describe(urdf)
-        self.until(self.is_settled)
+        self.until_answered(self.is_settled)
 
     def begin_to_describe(self, urdf: str) -> None:
         """Publish a description, and wait until the node asks for its model or refuses it."""
         refused = self.refused('robot_description')
         self.description.publish(String(data=urdf))
-        self.until(lambda: self.node._configuration.description == urdf
-                   or self.refused('robot_description') > refused)
+        self.until_answered(lambda: self.node._configuration.description == urdf
+                            or self.refused('robot_description') > refused)
 
     def refused(self, topic: str) -> int:
         """Return how many messages the node has refused on a topic."""
@@ -192,7 +208,7 @@ class Bench:
         """Publish a joint state and return the effort that answers it."""
         count = len(self.efforts)
         self.state(*state, **more)
-        self.until(lambda: len(self.efforts) > count)
+        self.until_answered(lambda: len(self.efforts) > count)
         return list(self.efforts[-1].effort)
 
     def sends(self, *state, **more) -> bool:
@@ -200,27 +216,27 @@ class Bench:
         diagnostics, count = self.node._diagnostics, len(self.efforts)
         taken, decided = diagnostics._accepted['joint_states'], diagnostics._commands
         self.state(*state, **more)
-        self.until(lambda: diagnostics._accepted['joint_states'] > taken)
+        self.until_answered(lambda: diagnostics._accepted['joint_states'] > taken)
         if diagnostics._commands == decided:
             return False
-        self.until(lambda: len(self.efforts) > count)
+        self.until_answered(lambda: len(self.efforts) > count)
         return True
 
     def call(self, service_type, name: str, /, **fields):
         """Call a service of the node and return the response."""
         client = self.peer.create_client(service_type, f'inverse_dynamics/{name}')
-        self.until(client.service_is_ready)
+        self.until_answered(client.service_is_ready)
         if hasattr(self.node, 'count_clients'):  # the reply to an unknown client would be lost
-            self.until(lambda: self.node.count_clients(client.srv_name))
+            self.until_answered(lambda: self.node.count_clients(client.srv_name))
         future = client.call_async(service_type.Request(**fields))
-        self.until(future.done)
+        self.until_answered(future.done)
         self.peer.destroy_client(client)
         return future.result()
 
     def set_parameter(self, name: str, value):
         """Set a parameter and return the result, once it is in use."""
         result = self.node.set_parameters([Parameter(name, value=value)])[0]
-        self.until(self.is_settled)
+        self.until_answered(self.is_settled)
         return result
 
     def send_trajectory(self, names: Sequence[str], points, stamp: float = 0.0) -> None:
@@ -249,7 +265,7 @@ class Bench:
 
     def ros_time(self) -> float:
         """Return the time that trajectory stamps count in."""
-        return 1e-9 * self.peer.get_clock().now().nanoseconds
+        return self.node._clocks.now().ros.seconds
 
 
 def started() -> bool:

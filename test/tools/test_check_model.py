@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 from example_robots import example_urdf
+from patience import PATIENCE
 import pytest
 from ros2_rnea.audit import examine, Finding, Kind
 from ros2_rnea.model.urdf import parse_urdf
@@ -230,7 +231,7 @@ def test_without_xacro_it_is_said_how_to_get_it(check, tmp_path, monkeypatch):
 def run_module(*arguments, text=''):
     return subprocess.run(
         [sys.executable, '-m', 'ros2_rnea.tools.check_model', *arguments], input=text,
-        capture_output=True, text=True, check=False, timeout=60.0)
+        capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def test_it_reads_the_standard_input():

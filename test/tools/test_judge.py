@@ -20,7 +20,14 @@ import numpy as np
 import pytest
 
 from ros2_rnea.tools.demo.commander import RateLimited
-from ros2_rnea.tools.demo.judge import Check, GENERAL, judge, LIMITS, machine_too_slow
+from ros2_rnea.tools.demo.judge import (
+    Check,
+    GENERAL,
+    judge,
+    LIMITS,
+    machine_too_slow,
+    may_be_disturbed,
+)
 
 WORST_JOINT = 'full feedforward: RMS of the worst joint'
 AT_240_HZ = 'the same at 240 Hz'
@@ -98,6 +105,17 @@ def test_the_limit_itself_passes(value, at_least, passed):
 ])
 def test_beyond_one_percent_too_late_it_is_the_machine(make_results, timing, slow):
     assert machine_too_slow(make_results(timing=timing)) is slow
+
+
+@pytest.mark.parametrize(('late', 'slow', 'disturbed'), [
+    (2, 0, False), (3, 0, True), (0, 2, False), (0, 3, True)])
+def test_a_pause_in_one_scene_may_spoil_its_figures(
+        make_results, make_episode, late, slow, disturbed):
+    episode = make_episode(
+        states_published=1000, older_than_20_ms=late, engine_ticks=1000, engine_20_ms_late=slow)
+    results = make_results(episodes={'payload': episode})
+    assert may_be_disturbed(results) is disturbed
+    assert not machine_too_slow(results)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -240,15 +240,28 @@ class Results:
 
         Phases in which the node sends nothing at all do not count.
         """
-        return self._share('older_than_20_ms', 'states_published', where='states_answered')
+        return _share(self._timings(), *_LATE)
 
     def share_slow(self) -> float:
         """Return the share of the simulated milliseconds that came more than 20 ms late."""
-        return self._share('engine_20_ms_late', 'engine_ticks', where='engine_ticks')
+        return _share(self._timings(), *_SLOW)
 
-    def _share(self, part: str, whole: str, where: str) -> float:
-        timings = [recording.timing for recording in self.recordings.values()]
-        timings += [episode.timing for episode in self.episodes.values()]
-        timings = [timing for timing in timings if timing[where]]
-        parts, wholes = (sum(timing[name] or 0 for timing in timings) for name in (part, whole))
-        return parts / wholes if wholes else 0.0
+    def worst_share(self) -> float:
+        """Return the larger of these shares in the phase or scene in which it is largest."""
+        return max((_share([timing], *names) for timing in self._timings()
+                    for names in (_LATE, _SLOW)), default=0.0)
+
+    def _timings(self) -> list[Timing]:
+        return [*(recording.timing for recording in self.recordings.values()),
+                *(episode.timing for episode in self.episodes.values())]
+
+
+_LATE = 'older_than_20_ms', 'states_published', 'states_answered'
+_SLOW = 'engine_20_ms_late', 'engine_ticks', 'engine_ticks'
+
+
+def _share(timings: Sequence[Timing], part: str, whole: str, where: str) -> float:
+    """Return what part of the whole is late, of timings that have what `where` names."""
+    timings = [timing for timing in timings if timing[where]]
+    parts, wholes = (sum(timing[name] or 0 for timing in timings) for name in (part, whole))
+    return parts / wholes if wholes else 0.0

@@ -28,6 +28,9 @@ from ros2_rnea.tools.demo.figures import Episode, Results
 TOO_LATE = 0.01
 """If more than this share of commands is over 20 ms old, the machine is too slow to judge."""
 
+DISTURBED = 0.002
+"""If more than this share in any phase is so late, a failed check may be due to the machine."""
+
 # A joint that hardly moves off its path by itself cannot show how much better it gets.
 _WORTH_IMPROVING = 0.1
 
@@ -112,6 +115,15 @@ class Check:
 def machine_too_slow(results: Results) -> bool:
     """Return whether the processes had to wait so long that the results cannot be judged."""
     return max(results.share_late(), results.share_slow()) > TOO_LATE
+
+
+def may_be_disturbed(results: Results) -> bool:
+    """
+    Return whether a check may have failed because the processes had to wait in some phase.
+
+    One pause of a tenth of a second spoils the figures of its phase, whatever the node does.
+    """
+    return results.worst_share() > DISTURBED
 
 
 def judge(results: Results, limits: Limits) -> list[Check]:
