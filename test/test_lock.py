@@ -16,8 +16,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import distribution, PackageNotFoundError
 import re
 import runpy
+import sys
 from typing import NamedTuple
 
 from packaging.requirements import Requirement
@@ -141,3 +143,23 @@ def test_what_the_folders_are_built_with_is_locked():
     for python in PYTHONS:
         assert unsatisfied(re.findall(r'"(.+?)"', listed.group(1)),
                            versions('demo.txt', python)) == []
+
+
+def test_what_is_locked_requires_nothing_else():
+    """Check it with the packages that are installed, whose own requirements are known."""
+    found = versions('test.txt', '.'.join(map(str, sys.version_info[:2])))
+    missing = {}
+    for name, version in found.items():
+        try:
+            package = distribution(name)
+        except PackageNotFoundError:
+            continue
+        required = [line for line in package.requires or () if applies(line)]
+        if package.version == version and unsatisfied(required, found):
+            missing[name] = unsatisfied(required, found)
+    assert missing == {}, REMEDY
+
+
+def applies(line: str) -> bool:
+    marker = Requirement(line).marker
+    return marker is None or marker.evaluate({'extra': ''})
