@@ -238,3 +238,21 @@ def test_without_participants_a_loaded_controller_may_hold_something(monkeypatch
     watch.after(1.0)
     assert watch.after(30.0, (C, 7, 2))
     assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_controller_that_is_discovered_again_without_its_name_is_the_same(watch):
+    watch.after(1.0, (C, 7), (RECORDER, 8))
+    watch.send(3.0, 4.0)
+    watch.after(20.0)  # DDS gives both up while the network is cut
+    assert not watch.receivers.present
+    watch.after(10.0, (UNKNOWN_NODE, 7), (UNKNOWN_NODE, 8))
+    assert {endpoint.node for endpoint in watch.receivers.present} == {'/' + C}
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_names_of_endpoints_do_not_pile_up(watch):
+    for number in range(2 * receivers.MOST_NAMES):
+        watch.graph.info = lambda name, process, entity=number: SimpleNamespace(
+            node_name=name, node_namespace='/', endpoint_gid=entity.to_bytes(16, 'little'))
+        watch.after(1.0, (RECORDER, 7))
+    assert len(watch.receivers._names_of_endpoints) == receivers.MOST_NAMES

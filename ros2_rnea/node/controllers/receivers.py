@@ -64,7 +64,15 @@ WITH_PARTICIPANTS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 """Where they are; of others nothing is known but whether an endpoint is the same."""
 
 UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
-"""What rcl calls the node of an endpoint until its name has been discovered."""
+"""
+What rcl calls the node of an endpoint until its name has been discovered.
+
+After a network cut of 20 s and more, rmw_fastrtps discovers the same endpoints again, but never the
+names of their nodes.
+"""
+
+MOST_NAMES = 1000
+"""Of so many endpoints the names are remembered."""
 
 
 class Receivers:
@@ -100,6 +108,7 @@ class Receivers:
         self.are_incomplete = False
         self._served: frozenset[Endpoint] = frozenset()  # the present ones that commands went to
         self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
+        self._names_of_endpoints: dict[bytes, str] = {}  # by identifiers, never used again
         self.is_handing_over = False
         self.publishing_nodes: Callable[[], frozenset[str]] = frozenset
         self._are_others_first = False  # commands of another publisher arrive
@@ -310,16 +319,20 @@ class Receivers:
             self._first_seen.setdefault(process, now)
 
     def _endpoints(self, found: Sequence[TopicEndpointInfo]) -> frozenset[Endpoint]:
-        return frozenset(Endpoint(_name(info), self._process(info)) for info in found)
+        return frozenset(Endpoint(self._name(info), self._process(info)) for info in found)
+
+    def _name(self, info: TopicEndpointInfo) -> str:
+        """Return the full name of an endpoint's node; empty where it has never been known."""
+        known, identifier = self._names_of_endpoints, bytes(info.endpoint_gid)
+        if info.node_name != UNKNOWN_NODE:
+            if len(known) >= MOST_NAMES and identifier not in known:
+                del known[next(iter(known))]
+            known[identifier] = f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+        return known.get(identifier, '')
 
     def _process(self, info: TopicEndpointInfo) -> str:
         identifier = bytes(info.endpoint_gid)
         return (identifier[:PARTICIPANT_BYTES] if self._has_participants else identifier).hex()
-
-
-def _name(info: TopicEndpointInfo) -> str:
-    is_unknown = info.node_name == UNKNOWN_NODE
-    return '' if is_unknown else f'{info.node_namespace.rstrip("/")}/{info.node_name}'
 
 
 def _others(present: frozenset[Endpoint], earlier: frozenset[Endpoint]) -> list[Endpoint]:
