@@ -67,8 +67,8 @@ UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
 """
 What rcl calls the node of an endpoint until its name has been discovered.
 
-After a network cut of 20 s and more, rmw_fastrtps discovers the same endpoints again, but never the
-names of their nodes.
+After a network cut of 20 s and more, rmw_fastrtps discovers the same endpoints again, but never
+the names of their nodes.
 """
 
 MOST_NAMES = 1000
