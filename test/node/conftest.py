@@ -79,10 +79,11 @@ def start_arm(bench, monkeypatch):
     """
     Return a function that starts a node which compensates gravity, and sends to controllers.
 
-    It waits for the answer of a controller for as long as that takes.
+    It waits for as long as it takes to discover who receives, and until a controller answers.
     """
     monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     monkeypatch.setattr(receivers, 'LONGEST_WAIT', inf)
+    monkeypatch.setattr(receivers, 'LONGEST_PAUSE', inf)
 
     def start(is_described=True, **parameters) -> Bench:
         arm = bench(**{

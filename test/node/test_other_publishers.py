@@ -78,6 +78,7 @@ def test_it_does_not_begin_while_commands_of_another_publisher_arrive(start, con
     assert '/robot/peer' in arm.told(other_publishers.SUBJECT)
     efforts = len(arm.efforts)
     arm.until(lambda: publish_both(arm) or len(arm.efforts) > efforts + 20)
+    controller.flush(arm)
     assert own_commands(controller) == []
     # When they have stopped, it begins from what the other one has commanded last.
     arm.until(lambda: publish_state(arm) or own_commands(controller))
@@ -122,6 +123,7 @@ def test_a_node_that_is_enabled_again_waits_for_others_too(start, controller):
     arm.until(lambda: publish_state(arm) or not arm.node.policy.is_sending)
     list_other(arm)
     arm.until(lambda: publish_both(arm) or said(arm, 'this node sends none before'))
+    controller.flush(arm)
     count = len(own_commands(controller))
     assert arm.set_parameter('enabled', True).successful
     efforts = len(arm.efforts)

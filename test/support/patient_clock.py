@@ -27,6 +27,7 @@ import time
 
 import pytest
 from ros2_rnea.node import inverse_dynamics_node
+from ros2_rnea.node.controllers import other_publishers
 from ros2_rnea.node.timing import clocks
 
 LONGEST_TURN = 0.02
@@ -56,7 +57,8 @@ class PatientClock:
         monkeypatch.setattr(clocks, 'monotonic', self.monotonic)
         monkeypatch.setattr(clocks, 'time_ns', self.time_ns)
         monkeypatch.setattr(clocks, 'time', lambda: 1e-9 * self.time_ns())
-        monkeypatch.setattr(inverse_dynamics_node, 'monotonic', self.monotonic)
+        for module in (inverse_dynamics_node, other_publishers):
+            monkeypatch.setattr(module, 'monotonic', self.monotonic)
         monkeypatch.setattr(inverse_dynamics_node, 'sleep', self.sleep)
 
     def monotonic(self) -> float:
