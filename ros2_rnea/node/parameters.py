@@ -49,7 +49,7 @@ COMMAND_SCALE = 'command_scale.'
 PER_JOINT = {
     EFFORT_LIMITS: (
         "Effort limit of joint {!r}, in place of the URDF's [Nm or N].",
-        'a finite number above 0'),
+        'a number above 0, up to 10000 Nm or 1000000 N'),
     GUIDING_DAMPING: (
         'Damping of joint {!r} in mode gravity_compensation [Nm s/rad or N s/m].',
         'a finite number, 0 or more'),
