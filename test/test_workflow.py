@@ -71,6 +71,11 @@ def test_the_real_controllers_are_demanded_where_they_are_installed():
     assert 'ROS2_RNEA_DEMANDS_ROS2_CONTROL: 1' in WORKFLOW.read_text(encoding='utf-8')
 
 
+def test_two_hosts_are_demanded_where_there_is_root():
+    assert 'sudo ROS2_RNEA_DEMANDS_HOSTS=1 .venv/bin/python -m pytest -s test/hosts' in (
+        commands('hosts'))
+
+
 def test_plain_python_job_runs_the_project_s_own_entry():
     assert commands('python').strip() == 'bash .ci/run'
 
