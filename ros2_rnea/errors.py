@@ -51,7 +51,24 @@ class MessageError(RneaError):
     """A message cannot be used; what it would have replaced remains in use."""
 
 
+LONGEST_TEXT = 1000
+"""More characters of a text about something that came from outside are not shown."""
+
+LONGEST_NAME = 100
+"""For longer names, no similar one is searched."""
+
+
+def shortened(text: str, most: int = LONGEST_TEXT) -> str:
+    """Return a text whose middle is left out where it has too many characters."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f'{text[:half]} [...{len(text) - 2 * half} characters...] {text[-half:]}'
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint at the known name that is most like an unknown one, or nothing."""
+    if len(name) > LONGEST_NAME:
+        return ''
     close = get_close_matches(name, names, n=1)
     return f'; did you mean {close[0]!r}?' if close else ''

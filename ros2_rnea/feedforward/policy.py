@@ -49,7 +49,9 @@ from ros2_rnea.feedforward.effort.start_effort import Evidence, StartRule
 from ros2_rnea.feedforward.effort.state_feedback import check_gains, StateFeedback
 from ros2_rnea.feedforward.effort.wrench_compensation import WrenchCompensation
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
-from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion, Target
+from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
+from ros2_rnea.feedforward.reference.desired_state import DesiredState
+from ros2_rnea.feedforward.reference.planned_motion import MotionStart
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
 from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.feedforward.state.dead_man_switch import DeadManSwitch
@@ -413,10 +415,20 @@ class FeedforwardPolicy:
 
         :raises TrajectoryError: where it cannot be followed; the present one then continues.
         """
+        self.motion.follow(self.motion_start(now).planned(command), now.steady)
+
+    def motion_start(self, now: Instant) -> MotionStart:
+        """
+        Return what a trajectory that is received now starts from, to plan it in another thread.
+
+        ``motion.follow`` begins the planned motion afterwards.
+
+        :raises TrajectoryError: where there is no fresh state.
+        """
         if not self.states.is_fresh(now.steady):
             raise TrajectoryError(
                 'a trajectory starts from the measured state, and there is no fresh one')
-        self.motion.take_trajectory(command, now, self._measured)
+        return self.motion.start(now, self._measured)
 
     def take_controller_state(self, reference: ControllerReference, now: Instant) -> None:
         """
@@ -800,7 +812,7 @@ class FeedforwardPolicy:
             self._ramp.blend(self.settings.blend_time)
 
     def _correction(
-            self, feedback: StateFeedback, ahead: Target, now: Instant) -> np.ndarray:
+            self, feedback: StateFeedback, ahead: DesiredState, now: Instant) -> np.ndarray:
         """
         Return the acceleration that corrects the errors of position and velocity.
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from queue import SimpleQueue
 from time import monotonic
@@ -25,12 +25,19 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.audit import Finding
+from ros2_rnea.errors import shortened
 from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.topics.conversions import listed
 
 PERIOD = 1.0
 LATENCY_WINDOW = 2000
+
+MOST_LINES, LINES_PERIOD = 5, 10.0
+"""At most so many lines about one subject are logged in so many seconds."""
+
+MOST_FINDINGS = 50
+"""More findings about a model are not listed, but counted."""
 
 PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
@@ -90,6 +97,8 @@ class Diagnostics:
         self._rate_limited = 0
         self._notices: dict[str, str] = {}
         self._errors: set[str] = set()  # the subjects of notices that are errors
+        self._lines: dict[str, deque[float]] = {}  # when something was logged about a subject
+        self._omitted: Counter[str] = Counter()  # lines about it since then
         self._logged_once: set[str] = set()
         self._last_seen: dict[str, float] = {}
         self._reports: SimpleQueue[tuple[str, str]] = SimpleQueue()
@@ -108,6 +117,7 @@ class Diagnostics:
         :param resolution: what is logged then; empty: that the known condition is resolved.
         :param is_error: whether the condition keeps the node from its task.
         """
+        text = shortened(text)
         known = self._notices.pop(about, '')
         self._errors.discard(about)
         if text:
@@ -116,13 +126,38 @@ class Diagnostics:
                 self._errors.add(about)
         if bool(text) == bool(known) and (text == known or about not in PERSISTENT):
             return
-        if text and is_error:
-            self._node.get_logger().error(f'{about}: {text}')
-        elif text:
-            self._node.get_logger().warning(f'{about}: {text}')
+        if not self._may_log(about):
+            return
+        if text:
+            self._log_notice(about, text)
         else:
             self._node.get_logger().info(f"{about}: {resolution or f'resolved: {known}'}")
         self.publish()
+
+    def _log_notice(self, about: str, text: str) -> None:
+        if about in self._errors:
+            self._node.get_logger().error(f'{about}: {text}')
+        else:
+            self._node.get_logger().warning(f'{about}: {text}')
+
+    def _may_log(self, about: str) -> bool:
+        """Tell whether a line about a subject may be logged, since not too many were lately."""
+        times, now = self._lines.setdefault(about, deque(maxlen=MOST_LINES)), monotonic()
+        if len(times) == MOST_LINES and now - times[0] < LINES_PERIOD:
+            self._omitted[about] += 1
+            return False
+        times.append(now)
+        return True
+
+    def _log_omitted(self) -> None:
+        """Log how many lines were omitted, and what is true now, where there is room again."""
+        for about, count in [*self._omitted.items()]:
+            del self._omitted[about]
+            if self._may_log(about):
+                self._log_notice(about, f'{count} lines were omitted; the last state is: '
+                                 f"{self._notices.get(about, 'resolved')}")
+            else:
+                self._omitted[about] = count
 
     @property
     def errors(self) -> dict[str, str]:
@@ -225,6 +260,7 @@ class Diagnostics:
         for about in [a for a, seen in self._last_seen.items() if now - seen >= PERIOD]:
             del self._last_seen[about]
             self.notice(about, '')
+        self._log_omitted()
         if _differ(self._decision, self._logged):
             self._log()
         else:
@@ -273,7 +309,11 @@ class Diagnostics:
         values += sorted(self._notices.items())
         values += [(f'payload {name}', f'{inertial.mass:g} kg on {link}')
                    for name, link, inertial in self.payloads]
-        values += [(f'model finding {i}', str(f)) for i, f in enumerate(self.findings, start=1)]
+        values += [
+            (f'model finding {i}', shortened(str(finding)))
+            for i, finding in enumerate(self.findings[:MOST_FINDINGS], start=1)]
+        if len(self.findings) > MOST_FINDINGS:
+            values.append(('further model findings', str(len(self.findings) - MOST_FINDINGS)))
         return values
 
 

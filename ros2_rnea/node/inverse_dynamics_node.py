@@ -37,6 +37,11 @@ from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
+from ros2_rnea.node.bounds import (
+    check_description_size,
+    MOST_STATE_BYTES,
+    MOST_TRAJECTORY_BYTES,
+)
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.controllers.other_publishers import OtherPublishers
 from ros2_rnea.node.controllers.receivers import Receivers
@@ -54,14 +59,17 @@ from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
+from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs
-from ros2_rnea.node.topics.qos import LATCHED, sensor_data
+from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
+from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
 
 OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] was stamped by another clock: its latency is not measured."""
@@ -110,12 +118,20 @@ class InverseDynamicsNode(GuardedNode):
             lambda: self._controllers.trajectory_joints, self._diagnostics)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        self.create_subscription(
+            String, 'robot_description', self._take_description, LATCHED, raw=True)
         states = Input(
             'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
-            self._take_joint_state, self._cycle_if_due, raw=True)
+            MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True)
+        self._trajectories = TrajectoryInput(
+            self, lambda: self.policy, self._clocks.now, self._diagnostics)
+        trajectories = Input(
+            TOPIC, JointTrajectory, TRAJECTORIES, MOST_TRAJECTORY_BYTES, self._trajectories.take,
+            raw=True,
+            refusal_without_robot='there is no robot yet that could follow the trajectory')
         self._inputs = Inputs(
-            self, (states, *INPUTS), lambda: self.policy, self._clocks.now, self._diagnostics)
+            self, (states, trajectories, *INPUTS), lambda: self.policy, self._clocks.now,
+            self._diagnostics)
         self.create_timer(
             monitor.PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._jumps = self.get_clock().create_jump_callback(
@@ -160,6 +176,7 @@ class InverseDynamicsNode(GuardedNode):
     def destroy_node(self) -> None:
         """Stop the worker processes too."""
         self._answers.close()
+        self._trajectories.close()
         self._configuration.close()
         super().destroy_node()
 
@@ -172,6 +189,14 @@ class InverseDynamicsNode(GuardedNode):
             self._diagnostics.notice('thread_priority', raise_priority(own['thread_priority']))
 
     # ---- messages -----------------------------------------------------------------------------
+
+    def _take_description(self, message: bytes) -> None:
+        """Read a description, unless it is far larger than that of any robot."""
+        try:
+            check_description_size(len(message))
+            self._on_description(deserialized(message, String))
+        except RneaError as error:
+            self._diagnostics.refused('robot_description', error)
 
     def _on_description(self, message: String) -> None:
         is_refused = bool(self._diagnostics.text('robot_description'))

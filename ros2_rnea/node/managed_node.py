@@ -24,7 +24,7 @@ from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import LEVELS, sentence
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
@@ -114,7 +114,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             for step in steps:
                 step()
         except refusals as error:
-            self.get_logger().error(f'{name}: refused: {error}')
+            self.get_logger().error(shortened(f'{name}: refused: {error}'))
             return TransitionCallbackReturn.FAILURE
         except Exception:  # noqa: BLE001 (no defect may end the node in a transition)
             self.get_logger().error(f'{name}: failed: {format_exc()}')
@@ -245,7 +245,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             try:
                 return change_state(request, response)
             except Exception as error:  # noqa: BLE001 (a request must not end the node)
-                self.get_logger().error(f'the transition is not possible: {error}')
+                self.get_logger().error(shortened(f'the transition is not possible: {error}'))
                 response.success = False
                 return response
 

@@ -146,7 +146,7 @@ def test_a_negative_second_on_clock_is_ignored(bench):
 
 def test_an_error_in_a_callback_is_logged_with_its_traceback_and_the_node_goes_on(
         arm, monkeypatch, capfd):
-    monkeypatch.setattr(arm.node.policy, 'take_trajectory', fail)
+    monkeypatch.setattr(arm.node.policy, 'motion_start', fail)
     capfd.readouterr()
     for _ in range(3):
         arm.send_trajectory(JOINTS, [(1.0, Q)])

@@ -19,7 +19,7 @@ import numpy as np
 
 from ros2_rnea.feedforward.arrays import as_indices
 from ros2_rnea.feedforward.effort.effort_law import RobotMotion
-from ros2_rnea.feedforward.reference.desired_motion import Target
+from ros2_rnea.feedforward.reference.desired_state import DesiredState
 from ros2_rnea.feedforward.state.joint_index_map import JointIndexMap
 
 
@@ -73,7 +73,7 @@ class MotionBuffers:
         self._index_map.fill_positions(self._q, positions, start=self._count)
         self._qd[self._others_v] = velocities
 
-    def desired(self, target: Target) -> RobotMotion:
+    def desired(self, target: DesiredState) -> RobotMotion:
         """Return the desired motion of the controlled joints."""
         self._q[self._controlled_q] = target.positions
         if not target.moves:
@@ -83,7 +83,8 @@ class MotionBuffers:
         return self._moving
 
     def corrected(
-            self, target: Target, measured: np.ndarray, correction: np.ndarray) -> RobotMotion:
+            self, target: DesiredState, measured: np.ndarray, correction: np.ndarray,
+            ) -> RobotMotion:
         """
         Return the measured motion with the desired acceleration and a correction of it.
 

@@ -29,18 +29,23 @@ acceleration.  The effect of a changing s is neglected, because only its steps a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.arrays import LARGEST
 from ros2_rnea.feedforward.reference.trajectory import Array
 from ros2_rnea.feedforward.state.joint_states import Floats
 
 # The reference stands still after this many messages with the same positions in a row.  Two could
 # be the samples before and after a turning point.
 _STANDSTILL = 3
+
+
+LARGEST_SCALING = 1000.0
+"""No controller runs its trajectory faster than this, in multiples of the trajectory's time."""
 
 
 class ControllerReference(NamedTuple):
@@ -155,10 +160,10 @@ class ControllerState:
         fields = {
             'positions': positions, 'velocities': velocities, 'accelerations': accelerations}
         state = np.array([self._picked(field, values) for field, values in fields.items()])
-        if not speed_scaling >= 0.0 or not isfinite(speed_scaling):
+        if not 0.0 <= speed_scaling <= LARGEST_SCALING:
             raise MessageError(
                 f'the speed scaling factor of the reference is {speed_scaling}; '
-                'it must be a finite number, 0 or more')
+                f'it must be from 0 to {LARGEST_SCALING:g}')
         if stamp:
             if stamp == self._stamp:
                 return
@@ -207,12 +212,13 @@ class ControllerState:
                 'newest one')
 
     def _places_of(self, joint_names: Sequence[str]) -> np.ndarray:
-        lacking = [name for name in self.joint_names if name not in joint_names]
+        place = {name: index for index, name in reversed([*enumerate(joint_names)])}
+        lacking = [name for name in self.joint_names if name not in place]
         if lacking:
             raise MessageError(
                 f"the reference has no joint {', '.join(map(repr, lacking))}: its controller must "
                 'move all the joints that are controlled here')
-        return np.array([list(joint_names).index(name) for name in self.joint_names], dtype=int)
+        return np.array([place[name] for name in self.joint_names], dtype=int)
 
     def _picked(self, field: str, values: Floats) -> Array:
         """Return a field's values in the order of the joints here; zeros where it is missing."""
@@ -222,9 +228,11 @@ class ControllerState:
             raise MessageError(
                 f'the reference has {len(values)} {field} for {len(self._names)} joints')
         picked = np.asarray(values, dtype=float)[self._places]
-        if not np.isfinite(picked).all():
-            joint = int(np.argmin(np.isfinite(picked)))
+        usable = np.abs(picked) < LARGEST
+        if not usable.all():
+            joint = int(np.argmin(usable))
             raise MessageError(
                 f'the reference has {picked[joint]} among its {field}, '
-                f'for joint {self.joint_names[joint]!r}; it must be finite')
+                f'for joint {self.joint_names[joint]!r}; it must be finite, and smaller than '
+                f'{LARGEST:g}')
         return picked

@@ -16,55 +16,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import (
     ControllerReference,
     ControllerState,
 )
+from ros2_rnea.feedforward.reference.desired_state import DesiredState, DEVIATIONS
 from ros2_rnea.feedforward.reference.path_guard import PathGuard
+from ros2_rnea.feedforward.reference.planned_motion import MotionStart, PlannedMotion
 from ros2_rnea.feedforward.reference.trajectory import (
     Array,
     Trajectory,
     TrajectoryCommand,
     whole_turns,
 )
-from ros2_rnea.feedforward.reference.trajectory_replacement import joined
 from ros2_rnea.feedforward.ros_time import RosTime
-
-
-_DEVIATIONS = (Status.GOAL_DEVIATION, Status.PATH_DEVIATION)
-"""Statuses in which the robot is not where its motion wants it."""
-
-LONGEST_PAUSE = 0.5
-"""A trajectory that begins within this time after the end of another one continues it [s]."""
-
-
-class Target(NamedTuple):
-    """
-    The desired state; each array has shape (joints,) and must not be written to.
-
-    ``deviation`` is the distance of the measured positions from the end of the motion, or from its
-    path where the robot has left it, the shorter way round for continuous joints; None while the
-    motion is followed.  Where the robot deviates, the desired state is the measured one at rest,
-    unless ``keeps_tracking`` of the motion is set.
-    """
-
-    status: Status
-    positions: Array
-    velocities: Array
-    accelerations: Array
-    deviation: Array | None = None
-
-    @property
-    def moves(self) -> bool:
-        """Return whether velocities or accelerations may differ from zero."""
-        return self.deviation is None and self.status is not Status.NO_TRAJECTORY
 
 
 class DesiredMotion:
@@ -121,16 +91,19 @@ class DesiredMotion:
         self.keeps_tracking = False
         self._trajectory: Trajectory | None = None
         self._intended: Trajectory | None = None  # the same, started from the desired state
+        self._changes = 0  # of the trajectory
 
     def adopt(self, older: DesiredMotion) -> None:
         """Continue with the motion of an earlier object for the same joints."""
         self._trajectory, self._intended = older._trajectory, older._intended
+        self._changes = older._changes
         self.path.has_left = older.path.has_left
         self.controller.adopt(older.controller)
 
     def clear(self) -> None:
-        """Discard the motion."""
+        """Discard the motion, also one that is being planned."""
         self._trajectory = self._intended = None
+        self._changes += 1
         self.controller.clear()
 
     def take_trajectory(self, command: TrajectoryCommand, now: Instant, measured: Array) -> None:
@@ -146,22 +119,41 @@ class DesiredMotion:
             shape (2, joints).
         :raises TrajectoryError: when it cannot be followed; the present motion then continues.
         """
-        trajectory = self._checked(command, now.ros)
-        if self.controller.is_fresh(now.steady):
+        self.follow(self.start(now, measured).planned(command), now.steady)
+
+    def start(self, now: Instant, measured: Array) -> MotionStart:
+        """
+        Return what a trajectory that is received now starts from.
+
+        Its motion may then be computed by another thread, since that takes long for a trajectory
+        of many points.
+
+        :param measured: positions and velocities, shape (2, joints).
+        """
+        positions, velocities = measured.copy()
+        return MotionStart(
+            self.joint_names, self._continuous, self.rules, now, positions, velocities,
+            self.target(now.ros, positions, now.steady), self._trajectory, self._intended,
+            self._changes, self.controller.is_fresh(now.steady))
+
+    def follow(self, planned: PlannedMotion | None, steady: float) -> None:
+        """
+        Follow a planned motion, unless another one, or none, was begun since its start.
+
+        :param planned: what :meth:`.MotionStart.planned` has returned.
+        :param steady: the present time on the steady clock [s].
+        """
+        if planned is None:
             return
-        positions, velocities = measured
-        present = self.target(now.ros, positions, now.steady)
-        motion = self._replacing(self._trajectory, present, trajectory, now.ros, positions)
-        motion = motion.entered_from(now.ros, *self._entry(present, positions, velocities))
-        former = self._intended
-        if former is None or now.ros - former.end > LONGEST_PAUSE:
-            self._intended = motion
+        is_superseded = (
+            planned.start.changes != self._changes
+            or planned.start.joint_names != self.joint_names)
+        if is_superseded or self.controller.is_fresh(steady):
+            return
+        if not planned.is_continued:
             self.path.reset()
-        else:
-            continued = self._replacing(former, present, trajectory, now.ros, positions)
-            self._intended = continued.entered_from(
-                now.ros, *self._state_on(former, now.ros))
-        self._trajectory = motion
+        self._trajectory, self._intended = planned.trajectory, planned.intended
+        self._changes += 1
         self.controller.clear()
 
     def take_reference(self, reference: ControllerReference, steady: float) -> None:
@@ -177,7 +169,7 @@ class DesiredMotion:
     def target(
         self, time: RosTime, measured_positions: Array, steady: float | None = None,
         lookahead: float = 0.0,
-    ) -> Target:
+    ) -> DesiredState:
         """
         Return the desired state at a time.
 
@@ -191,9 +183,9 @@ class DesiredMotion:
         if reference is not None:
             *desired, strength = reference
             if strength == 1.0:
-                return Target(Status.FOLLOWING_CONTROLLER, *desired)
+                return DesiredState(Status.FOLLOWING_CONTROLLER, *desired)
             if strength > 0.0:
-                return Target(Status.CONTROLLER_LOST, *desired)
+                return DesiredState(Status.CONTROLLER_LOST, *desired)
             return self._holding(Status.CONTROLLER_LOST, desired[0], measured_positions)
         if self._trajectory is None or self._intended is None:
             return self._resting(Status.NO_TRAJECTORY, measured_positions)
@@ -205,10 +197,10 @@ class DesiredMotion:
         intended = sample if is_sampled else self._intended.sample(time)
         deviation = self.path.deviation(intended[0], measured_positions)
         if deviation is None:
-            return Target(Status.FOLLOWING, *sample)
+            return DesiredState(Status.FOLLOWING, *sample)
         if self.keeps_tracking:
             desired, velocities, accelerations = self._intended.sample(ahead)
-            return Target(
+            return DesiredState(
                 Status.PATH_DEVIATION, desired, velocities, accelerations, deviation)
         return self._resting(Status.PATH_DEVIATION, measured_positions, deviation)
 
@@ -218,7 +210,7 @@ class DesiredMotion:
 
         It bounds the effort of feedback on a robot that is blocked; None: any error.
         """
-        if status not in _DEVIATIONS:
+        if status not in DEVIATIONS:
             return None
         tolerances = self.path.tolerances
         largest = np.where(np.isinf(tolerances), self.hold_tolerance, tolerances)
@@ -226,9 +218,9 @@ class DesiredMotion:
             return largest
         return np.maximum(largest, self.hold_tolerance)
 
-    def explain(self, target: Target) -> str:
+    def explain(self, target: DesiredState) -> str:
         """Return a sentence that explains a target of this motion."""
-        if target.deviation is None or target.status not in _DEVIATIONS:
+        if target.deviation is None or target.status not in DEVIATIONS:
             return target.status.value
         sent = 'gravity at the measured state'
         if self.keeps_tracking:
@@ -243,55 +235,9 @@ class DesiredMotion:
             if abs(distance) > self.hold_tolerance)
         return f'{target.status.value}: {sent} ({joints}; hold_tolerance {self.hold_tolerance})'
 
-    def _checked(self, command: TrajectoryCommand, now: RosTime) -> Trajectory:
-        joint_names, waypoints, stamp = command
-        trajectory = Trajectory(
-            joint_names, waypoints, stamp or now,
-            self.rules.allow_nonzero_velocity_at_trajectory_end)
-        if trajectory.end < now:
-            raise TrajectoryError(
-                f'The trajectory ended {now - trajectory.end:.3f} s ago: '
-                f'it is stamped {trajectory.start.seconds:.3f} s and lasts '
-                f'{trajectory.duration:.3f} s.')
-        omitted = [name for name in self.joint_names if name not in joint_names]
-        if omitted and not self.rules.allow_partial_joints_goal:
-            raise TrajectoryError(
-                f"The trajectory does not move {', '.join(map(repr, omitted))}: "
-                'it must name all joints, unless partial goals are allowed.')
-        return trajectory
-
-    def _replacing(
-        self, old: Trajectory | None, present: Target, trajectory: Trajectory, now: RosTime,
-        measured_positions: Array,
-    ) -> Trajectory:
-        """Return a trajectory for all joints, joined to an old one where rules demand it."""
-        # A robot that deviates was moved by something else, so nothing is replaced.
-        if (self.rules.allow_trajectory_replacement and old is not None
-                and len(old.waypoints) > 1 and present.status not in _DEVIATIONS):
-            return joined(old, trajectory, now)
-        commanded = self.rules.omitted_joints_stay_where_commanded
-        return trajectory.for_joints(
-            self.joint_names, present.positions if commanded else measured_positions)
-
-    def _entry(
-        self, present: Target, positions: Array, velocities: Array,
-    ) -> tuple[Array, Array | None, Array, Array | None]:
-        """Return the state that a motion starts from, for :meth:`Trajectory.entered_from`."""
-        if self.rules.interpolate_from_desired_state:
-            return (
-                present.positions, present.velocities, self._continuous, present.accelerations)
-        return positions, velocities, self._continuous, None
-
-    def _state_on(
-        self, trajectory: Trajectory, now: RosTime,
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return the state on a trajectory, for :meth:`Trajectory.entered_from`."""
-        positions, velocities, accelerations = trajectory.sample(now)
-        if now >= trajectory.end:
-            velocities = accelerations = self._at_rest
-        return positions, velocities, self._continuous, accelerations
-
-    def _holding(self, status: Status, positions: Array, measured_positions: Array) -> Target:
+    def _holding(
+        self, status: Status, positions: Array, measured_positions: Array,
+    ) -> DesiredState:
         """Return the end of the motion as target, or where it deviates the measured position."""
         deviation = measured_positions - positions
         deviation -= whole_turns(deviation, self._continuous)
@@ -302,5 +248,5 @@ class DesiredMotion:
 
     def _resting(
         self, status: Status, positions: Array, deviation: Array | None = None,
-    ) -> Target:
-        return Target(status, positions, self._at_rest, self._at_rest, deviation)
+    ) -> DesiredState:
+        return DesiredState(status, positions, self._at_rest, self._at_rest, deviation)

@@ -38,13 +38,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from math import inf, isfinite, pi
+from math import inf, pi
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.errors import shortened, TrajectoryError
+from ros2_rnea.feedforward.arrays import LARGEST
 from ros2_rnea.feedforward.ros_time import RosTime
 
 Array = NDArray[np.float64]
@@ -55,6 +56,9 @@ _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 _HALF_TURN_TOLERANCE = 1e-9
 
 _EPOCH = RosTime(0)
+
+_LONGEST = 2.0 ** 31
+"""Longest duration in a message [s]."""
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
 
@@ -187,12 +191,13 @@ class Trajectory:
             shape (len(joint_names),) [rad or m].
         :raises TrajectoryError: when this trajectory has a joint that is not in ``joint_names``.
         """
-        unknown = [name for name in self.joint_names if name not in joint_names]
+        place = {name: column for column, name in enumerate(joint_names)}
+        unknown = [name for name in self.joint_names if name not in place]
         if unknown:
-            raise TrajectoryError(
+            raise TrajectoryError(shortened(
                 f"The trajectory moves {', '.join(map(repr, unknown))}, "
-                f"but the joints here are {', '.join(map(repr, joint_names))}.")
-        columns = [joint_names.index(name) for name in self.joint_names]
+                f"but the joints here are {', '.join(map(repr, joint_names))}."))
+        columns = [place[name] for name in self.joint_names]
 
         states = np.zeros((len(self._times), 3, len(joint_names)))
         states[:, 0] = held_positions
@@ -263,9 +268,11 @@ def whole_turns(differences: Array, continuous: ArrayLike) -> Array:
 def _check_joint_names(joint_names: Sequence[str]) -> None:
     if not joint_names:
         raise TrajectoryError('The trajectory names no joints.')
-    for index, name in enumerate(joint_names):
-        if name in joint_names[:index]:
+    seen: set[str] = set()
+    for name in joint_names:
+        if name in seen:
             raise TrajectoryError(f'The trajectory names joint {name!r} twice.')
+        seen.add(name)
 
 
 def _check_times(waypoints: Sequence[Waypoint]) -> None:
@@ -273,9 +280,10 @@ def _check_times(waypoints: Sequence[Waypoint]) -> None:
         raise TrajectoryError('The trajectory has no points.')
     previous = -inf
     for index, waypoint in enumerate(waypoints):
-        if not isfinite(waypoint.time) or waypoint.time < 0.0:
+        if not 0.0 <= waypoint.time <= _LONGEST:
             raise TrajectoryError(
-                f'Point {index} has time_from_start {waypoint.time} s: it must be 0 or more.')
+                f'Point {index} has time_from_start {waypoint.time} s: '
+                f'it must be 0 or more, and at most {_LONGEST:g}.')
         if waypoint.time <= previous:
             raise TrajectoryError(
                 f'Point {index} has time_from_start {waypoint.time} s: '
@@ -306,12 +314,12 @@ def _stack(
                     f'for {len(joint_names)} joints.')
             states[index, row] = fields[row]
         field_counts.append(field_count)
-    not_finite = np.argwhere(~np.isfinite(states))
-    if len(not_finite):
-        index, row, joint = not_finite[0]
+    unusable = np.argwhere(~(np.abs(states) < LARGEST))
+    if len(unusable):
+        index, row, joint = unusable[0]
         raise TrajectoryError(
             f'Point {index} has {states[index, row, joint]} among its {_FIELDS[row]}, '
-            f'for joint {joint_names[joint]!r}: give a finite number.')
+            f'for joint {joint_names[joint]!r}: give a finite number below {LARGEST:g}.')
     return states, field_counts
 
 

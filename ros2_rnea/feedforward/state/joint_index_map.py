@@ -49,10 +49,12 @@ def check_joint_names(robot: Robot, names: Sequence[str], where: str) -> None:
     :param where: the parameter or field that contains the names, for errors.
     :raises ArgumentError: naming the joint that cannot be used, and an alternative.
     """
-    known = single_joints(robot)
-    for i, name in enumerate(names):
-        if name in names[:i]:
+    known = dict.fromkeys(single_joints(robot))
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise ArgumentError(f'{where} names {name!r} twice')
+        seen.add(name)
         if name in known:
             continue
         if name in robot.tree.mimics:

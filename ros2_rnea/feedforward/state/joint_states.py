@@ -17,16 +17,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.arrays import any_set, as_indices, Indices
+from ros2_rnea.feedforward.arrays import any_set, as_indices, Indices, LARGEST
 from ros2_rnea.feedforward.state.plausibility import AGREEING, Plausibility, Reading
 
 MAXIMUM_PLANS = 64
+MOST_PLANNED_NAMES = 10_000
+"""How many lists of names are remembered, and how many names in all of them."""
 
 Floats = Sequence[float] | np.ndarray
 
@@ -121,7 +123,8 @@ class JointStates:
 
         :param now: time of reception on the steady clock [s].
         :return: whether the message contains a controlled joint.
-        :raises MessageError: for wrong lengths, values that are not finite, or an old stamp.
+        :raises MessageError: for wrong lengths, values that are not finite or larger than
+            :data:`~ros2_rnea.feedforward.arrays.LARGEST`, or an old stamp.
         """
         names, positions, velocities, efforts, stamp = message
         _check_lengths(names, positions, velocities)
@@ -132,11 +135,11 @@ class JointStates:
         q = np.asarray(positions, dtype=float)[source]
         moves: bool | np.ndarray = len(velocities) > 0
         qd = np.asarray(velocities, dtype=float)[source] if moves else np.zeros(len(q))
-        # One test of the sum costs less than one of each value; it also fails where it overflows.
-        if not isfinite(sum(q.tolist()) + sum(qd.tolist())):
+        # One test of the norm costs less than one of each value, and it does not overflow.
+        if not hypot(*q.tolist(), *qd.tolist()) < LARGEST:
             moves &= ~np.isnan(qd)
             qd = np.where(np.isnan(qd), 0.0, qd)
-            usable = np.isfinite(q) & np.isfinite(qd)
+            usable = (np.abs(q) < LARGEST) & (np.abs(qd) < LARGEST)
             target = self._places[target]
             self._refuse_unless_others(target[~usable], q[~usable], qd[~usable])
             target, q, qd, moves = target[usable], q[usable], qd[usable], moves[usable]
@@ -262,9 +265,11 @@ class JointStates:
             controlled=bool(controlled),
             all_controlled=len(controlled) == self._count,
             controlled_count=len(controlled))
-        if len(self._plans) >= MAXIMUM_PLANS:
+        known = sum(map(len, self._plans))
+        if len(self._plans) >= MAXIMUM_PLANS or known + len(names) > MOST_PLANNED_NAMES:
             self._plans.clear()
-        self._plans[names] = plan
+        if len(names) <= MOST_PLANNED_NAMES:
+            self._plans[names] = plan
         return plan
 
     def _refuse_unless_others(
@@ -273,7 +278,7 @@ class JointStates:
             if joint < self._count:
                 raise MessageError(
                     f'joint {self.names[joint]!r} has position {position} and velocity '
-                    f'{velocity}; both must be finite')
+                    f'{velocity}; both must be finite, and smaller than {LARGEST:g}')
 
     def _elapsed(self, target: Indices, stamp: float, now: float) -> np.ndarray:
         """

@@ -27,6 +27,7 @@ from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS, RobotDescription
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.node.bounds import check_description, check_description_size
 
 KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 """The methods of a robot that the cycle and the services call."""
@@ -159,9 +160,11 @@ def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
 
     For a large robot this takes about a second.
 
-    :raises DescriptionError: where the description is invalid.
+    :raises DescriptionError: where the description is invalid, or too large.
     """
+    check_description_size(len(source.description))
     description = parse_urdf(source.description)
+    check_description(description)
     tree = build_tree(
         description if source.has_friction else _without_friction(description),
         massless_links=source.massless_links)

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.dynamics.terms import TERM_NAMES
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import (
@@ -32,10 +33,11 @@ from ros2_rnea.feedforward.queries import (
     RequestedState,
     state_query,
 )
+from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.models.model_summary import NO_ROBOT
-from ros2_rnea.node.services.background_services import BackgroundServices
+from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
+from ros2_rnea.robot import Robot
 from sensor_msgs.msg import JointState
 
 try:
@@ -94,14 +96,10 @@ class Services:
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
-        node.create_service(
-            ComputeGravity, '~/compute_gravity',
-            lambda request, response: self._answer(self._gravity, request, response))
-        node.create_service(
-            ComputeInverseDynamics, '~/compute_inverse_dynamics',
-            lambda request, response: self._answer(self._inverse_dynamics, request, response))
-        self._in_background = (FillService(
-            node, policy, now, partial(on_exit, 'fills trajectories'), controller_joints),)
+        self._in_background = (
+            ComputeServices(node, policy, now, partial(on_exit, 'computes efforts')),
+            FillService(
+                node, policy, now, partial(on_exit, 'fills trajectories'), controller_joints))
         if diagnostics is not None:
             self._add_hold_service(node, diagnostics, partial(on_exit, 'fills trajectories'))
         if HAS_MATRICES:
@@ -123,34 +121,52 @@ class Services:
         for services in self._in_background:
             services.close()
 
-    def _answer(self, compute: Callable, request: Any, response: Any) -> Any:
-        """Fill a response with the result or with the error."""
-        policy = self._policy()
-        try:
-            if policy is None:
-                raise ArgumentError(NO_ROBOT)
-            compute(policy, request, response)
-        except RneaError as error:
-            response.success, response.message = False, str(error)
-        else:
-            response.success = True
-        return response
 
-    def _gravity(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
+class ComputeServices(BackgroundServices):
+    """
+    ~/compute_gravity and ~/compute_inverse_dynamics; see :class:`.BackgroundServices`.
+
+    A request may be large, and deserializing it takes longer than a cycle.  The thread of the
+    services computes the answer itself, as the textbook does, since the kernels of the robot in
+    use belong to the cycle.
+
+    :param now: returns the time on the steady clock [s].
+    """
+
+    def __init__(
+            self,
+            node: Node,
+            policy: Callable[[], FeedforwardPolicy | None],
+            now: Callable[[], float],
+            on_exit: Callable[[str], None]) -> None:
+        self._now = now
+        self._made: tuple[RobotSnapshot, Robot] | None = None
+        super().__init__(node, 'efforts', policy, on_exit, {
+            'compute_gravity': BackgroundService(ComputeGravity, self._gravity),
+            'compute_inverse_dynamics': BackgroundService(
+                ComputeInverseDynamics, self._inverse_dynamics)})
+
+    def _gravity(
+            self, policy: FeedforwardPolicy, request: ComputeGravity.Request,
+            ) -> ComputeGravity.Response:
         """Answer with the gravity term; the springs of joints are not part of it."""
         question = state_query(
             policy, self._now(), RequestedState(request.names, request.positions))
-        tau = policy.robot.gravity(question.q, _gravity(request))
-        joints = answered_joints(policy)
-        _fill_effort(response.effort, joints, question.q, tau)
+        tau = self._robot(policy).gravity(question.q, _gravity(request))
+        response = ComputeGravity.Response(success=True)
+        _fill_effort(response.effort, answered_joints(policy), question.q, tau)
+        return response
 
-    def _inverse_dynamics(self, policy: FeedforwardPolicy, request: Any, response: Any) -> None:
+    def _inverse_dynamics(
+            self, policy: FeedforwardPolicy, request: ComputeInverseDynamics.Request,
+            ) -> ComputeInverseDynamics.Response:
         question = state_query(
             policy, self._now(), RequestedState(
                 request.names, request.positions, request.velocities, request.accelerations))
-        terms = policy.robot.effort_terms(
+        terms = self._robot(policy).effort_terms(
             *question, wrenches_by_frame(request.wrenches), _gravity(request))
         joints = answered_joints(policy)
+        response = ComputeInverseDynamics.Response(success=True)
         _fill_effort(response.effort, joints, question.q, terms.total)
         response.effort.velocity = question.qd[joints.v_index].tolist()
         filled = response.terms
@@ -160,6 +176,15 @@ class Services:
         filled.feedback = [0.0] * len(joints.names)
         beyond = np.abs(terms.total) > allowed_efforts(policy.robot, policy.settings)
         filled.saturated = beyond[joints.v_index].tolist()
+        return response
+
+    def _robot(self, policy: FeedforwardPolicy) -> Robot:
+        """Return the robot in use, without kernels; it is made anew only where it has changed."""
+        snapshot = policy.snapshot
+        if self._made is None or self._made[0] is not snapshot:
+            tree, payloads, gravity, *_ = snapshot
+            self._made = snapshot, Robot(tree, payloads, gravity, Engine.TEXTBOOK)
+        return self._made[1]
 
 
 def _gravity(request: Any) -> Sequence[float] | None:

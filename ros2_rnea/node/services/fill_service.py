@@ -21,7 +21,9 @@ from time import monotonic, sleep
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.adjustable_robot import RobotSnapshot
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.node.bounds import MOST_FILLED_POINTS
 from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
 from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
 from ros2_rnea.node.worker.channel import Message
@@ -63,6 +65,10 @@ class FillService(BackgroundServices):
     def _fill(
             self, policy: FeedforwardPolicy, request: FillTrajectoryEfforts.Request,
             ) -> FillTrajectoryEfforts.Response:
+        points = len(request.trajectory.points)
+        if points > MOST_FILLED_POINTS:
+            raise ArgumentError(
+                f'the trajectory has {points} points; at most {MOST_FILLED_POINTS} are accepted')
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # frees its objects before the next collection
         deadline = monotonic() + LONGEST_WAIT

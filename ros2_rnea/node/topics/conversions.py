@@ -16,17 +16,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Wrench, WrenchStamped
 import numpy as np
-from ros2_rnea.errors import ArgumentError
+from rclpy.serialization import deserialize_message
+from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import NANOSECONDS, RosTime
+from ros2_rnea.node.bounds import MOST_WRENCHES
 from trajectory_msgs.msg import JointTrajectory
 
-MOST_WRENCHES = 1000
-"""A request with more wrenches than this is refused."""
+
+def deserialized(message: bytes, kind: type) -> Any:
+    """
+    Return a message of a type.
+
+    :raises MessageError: where it is none.
+    """
+    try:
+        return deserialize_message(message, kind)
+    except (RuntimeError, UnicodeError) as error:  # RuntimeError is the base of rclpy's errors
+        raise MessageError(f'the message cannot be deserialized: {error}') from error
 
 
 def seconds(time: Time | Duration) -> float:
@@ -49,7 +61,7 @@ def wrenches_by_frame(messages: Sequence[WrenchStamped]) -> dict[str, np.ndarray
     """
     Return the sum of the wrenches in each frame, six numbers [moment; force].
 
-    :raises ArgumentError: where there are more than :data:`MOST_WRENCHES`.
+    :raises ArgumentError: where there are more than :data:`.MOST_WRENCHES`.
     """
     if len(messages) > MOST_WRENCHES:
         raise ArgumentError(

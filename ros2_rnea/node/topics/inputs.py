@@ -26,15 +26,19 @@ from ros2_rnea.errors import ArgumentError, MessageError, RneaError
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.node.bounds import MOST_SENSOR_BYTES, MOST_STATE_BYTES
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.controller_messages import (
     controller_reference,
     JointTrajectoryControllerState,
 )
-from ros2_rnea.node.topics.conversions import moment_force, trajectory_command
-from ros2_rnea.node.topics.qos import sensor_data, TRAJECTORIES
+from ros2_rnea.node.topics.conversions import deserialized, moment_force
+from ros2_rnea.node.topics.qos import sensor_data
 from sensor_msgs.msg import Imu, Joy
-from trajectory_msgs.msg import JointTrajectory
+
+
+PENDING = 'pending'
+"""What a handler returns that will count the message as accepted or refused later."""
 
 
 class Input(NamedTuple):
@@ -42,28 +46,27 @@ class Input(NamedTuple):
     A topic that the node subscribes to.
 
     :ivar message: the type of its messages; None where the package that defines it is missing.
-    :ivar handle: passes a message to the policy; raises an RneaError to refuse it.
+    :ivar most_bytes: a larger message is refused, without being read.
+    :ivar handle: passes a message to the policy; raises an RneaError to refuse it.  It returns
+        :data:`PENDING` or None.
     :ivar finish: called once after all messages that were queued have been handled; None: messages
         are handled one at a time.
-    :ivar raw: whether the handler receives the message as serialized bytes.
+    :ivar raw: whether the handler receives the message as serialized bytes; otherwise it is
+        deserialized before.
     :ivar is_wanted: returns whether the policy's settings need the topic; None: always.
     :ivar refusal_without_robot: the reason why a message is refused while there is no robot;
         empty where it is ignored.
     """
 
     topic: str
-    message: type | None
+    message: Any
     qos: QoSProfile
-    handle: Callable[[FeedforwardPolicy, Any, Instant], None]
+    most_bytes: int
+    handle: Callable[[FeedforwardPolicy, Any, Instant], str | None]
     finish: Callable[[FeedforwardPolicy, Instant], None] | None = None
     raw: bool = False
     is_wanted: Callable[[Settings], bool] | None = None
     refusal_without_robot: str = ''
-
-
-def take_trajectory(policy: FeedforwardPolicy, message: JointTrajectory, now: Instant) -> None:
-    """Follow a trajectory."""
-    policy.take_trajectory(trajectory_command(message), now)
 
 
 def take_controller_state(policy: FeedforwardPolicy, message: Any, now: Instant) -> None:
@@ -92,16 +95,15 @@ def take_joy(policy: FeedforwardPolicy, message: Joy, now: Instant) -> None:
 
 
 INPUTS = (
-    Input('joint_trajectory', JointTrajectory, TRAJECTORIES, take_trajectory,
-          refusal_without_robot='there is no robot yet that could follow the trajectory'),
-    Input('controller_state', JointTrajectoryControllerState, sensor_data(1),
+    Input('controller_state', JointTrajectoryControllerState, sensor_data(1), MOST_STATE_BYTES,
           take_controller_state),
-    Input('wrench', WrenchStamped, sensor_data(1), take_wrench),
-    Input('imu', Imu, sensor_data(1), take_imu,
+    Input('wrench', WrenchStamped, sensor_data(1), MOST_SENSOR_BYTES, take_wrench),
+    Input('imu', Imu, sensor_data(1), MOST_SENSOR_BYTES, take_imu,
           is_wanted=lambda settings: settings.gravity_from_imu),
-    Input('joy', Joy, sensor_data(1), take_joy,
+    Input('joy', Joy, sensor_data(1), MOST_SENSOR_BYTES, take_joy,
           is_wanted=lambda settings: settings.dead_man_button >= 0),
 )
+"""The inputs whose messages are handled here; the node adds those that need more."""
 
 
 class Inputs:
@@ -141,7 +143,7 @@ class Inputs:
                 policy is not None and row.is_wanted(policy.settings))
             if is_wanted and row.topic not in self.subscriptions:
                 self.subscriptions[row.topic] = self._node.create_subscription(
-                    row.message, row.topic, self._callback(row), row.qos, raw=row.raw)
+                    row.message, row.topic, self._callback(row), row.qos, raw=True)
             elif not is_wanted and row.topic in self.subscriptions:
                 self._node.destroy_subscription(self.subscriptions.pop(row.topic))
 
@@ -149,7 +151,7 @@ class Inputs:
         topic, finish, refusal = row.topic, row.finish, row.refusal_without_robot
         policy_in_use, now, diagnostics = self._policy, self._now, self._diagnostics
 
-        def receive(message: Any) -> None:
+        def receive(message: bytes) -> None:
             policy = policy_in_use()
             if policy is None:
                 if refusal:
@@ -165,15 +167,20 @@ class Inputs:
         return receive
 
     def _handle(
-            self, row: Input, policy: FeedforwardPolicy, message: Any, now: Instant) -> None:
+            self, row: Input, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
         try:
-            row.handle(policy, message, now)
+            if len(message) > row.most_bytes:
+                raise MessageError(
+                    f'it has {len(message)} bytes; at most {row.most_bytes} are accepted')
+            state = row.handle(
+                policy, message if row.raw else deserialized(message, row.message), now)
         except RneaError as error:
             self._diagnostics.refused(row.topic, error)
         else:
-            self._diagnostics.accepted(row.topic)
+            if state is not PENDING:
+                self._diagnostics.accepted(row.topic)
 
-    def _queued(self, row: Input) -> Iterator[Any]:
+    def _queued(self, row: Input) -> Iterator[bytes]:
         """
         Take the messages that are queued behind the one that the executor has taken.
 
@@ -183,7 +190,7 @@ class Inputs:
         handle = self.subscriptions[row.topic].handle
         for _ in range(row.qos.depth - 1):
             with handle:
-                taken = handle.take_message(row.message, row.raw)
+                taken = handle.take_message(row.message, True)
             if taken is None:
                 return
             yield taken[0]

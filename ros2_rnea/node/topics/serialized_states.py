@@ -23,23 +23,18 @@ is deserialized by rclpy again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import error as StructError, Struct
+from struct import error as StructError
 from typing import NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message
 from ros2_rnea.errors import MessageError
+from ros2_rnea.node.topics.serialized_fields import FieldReader, Numbers, STAMP, START
 from sensor_msgs.msg import JointState
 
 MAXIMUM_LAYOUTS = 16
-
-# The Common Data Representation (OMG, DDSI-RTPS 2.5, section 10.2): a header of four bytes with
-# the encoding, then the fields, each aligned to its size.  These types are for little-endian
-# encoding; with another one the comparison with rclpy's result fails.
-_START = 4
-_STAMP = Struct('<iI')
-_COUNT = Struct('<I')
-_DOUBLE = np.dtype('<f8')
+MOST_LAYOUT_BYTES = 1 << 18
+"""How many layouts are kept, and the size of all their messages [bytes]."""
 
 
 class MeasuredState(NamedTuple):
@@ -52,25 +47,15 @@ class MeasuredState(NamedTuple):
     efforts: np.ndarray | None = None  # None: not requested
 
 
-class _Numbers(NamedTuple):
-    """The size and offset of an array of numbers in a message."""
-
-    size: int
-    start: int
-
-    def read(self, message: bytes) -> np.ndarray:
-        return np.frombuffer(message, _DOUBLE, self.size, self.start)
-
-
 class _Layout(NamedTuple):
     """The layout of messages that agree in all bytes but numbers, stamp and padding."""
 
     mask: int      # of the bytes that are neither numbers, stamp nor padding
     constant: int  # the values of those bytes
     names: tuple[str, ...]
-    positions: _Numbers
-    velocities: _Numbers
-    efforts: _Numbers
+    positions: Numbers
+    velocities: Numbers
+    efforts: Numbers
 
     def fits(self, message: bytes) -> bool:
         return int.from_bytes(message, 'little') & self.mask == self.constant
@@ -78,7 +63,7 @@ class _Layout(NamedTuple):
     def read(self, message: bytes, with_efforts: bool) -> MeasuredState:
         return MeasuredState(
             self.names, self.positions.read(message), self.velocities.read(message),
-            _STAMP.unpack_from(message, _START),
+            STAMP.unpack_from(message, START),
             self.efforts.read(message) if with_efforts else None)
 
 
@@ -118,7 +103,8 @@ class StateReader:
             (stamp.sec, stamp.nanosec), np.array(typed.effort))
         layout = _layout(message)
         if layout is not None and _same(layout.read(message, with_efforts=True), state):
-            if len(self._layouts) >= MAXIMUM_LAYOUTS:
+            if len(self._layouts) >= MAXIMUM_LAYOUTS or (
+                    sum(self._layouts) + len(message) > MOST_LAYOUT_BYTES):
                 self._layouts.clear()
             self._layouts[len(message)] = layout
         return state
@@ -138,9 +124,9 @@ def _bytes(numbers: np.ndarray | None) -> bytes | None:
 
 def _layout(message: bytes) -> _Layout | None:
     """Return the layout of a serialized JointState; None where it cannot be determined."""
-    fields = _FieldReader(message)
+    fields = FieldReader(message, marks=True)
     try:
-        fields.skip(_STAMP.size)
+        fields.skip(STAMP.size)
         fields.text()
         names = tuple(fields.text() for _ in range(fields.count()))
         positions, velocities, efforts = fields.numbers(), fields.numbers(), fields.numbers()
@@ -149,52 +135,3 @@ def _layout(message: bytes) -> _Layout | None:
     mask = int.from_bytes(fields.constant_bytes, 'little')
     constant = int.from_bytes(message, 'little') & mask
     return _Layout(mask, constant, names, positions, velocities, efforts)
-
-
-class _FieldReader:
-    """
-    Reads a message field by field.
-
-    :ivar constant_bytes: as long as the message; all bits are set where a byte is neither number,
-        stamp nor padding.
-    """
-
-    def __init__(self, message: bytes) -> None:
-        self._message = message
-        self._at = 0
-        self.constant_bytes = bytearray(len(message))
-        self._mark(_START)
-
-    def skip(self, size: int) -> None:
-        self._at += size
-
-    def count(self) -> int:
-        self._align(_COUNT.size)
-        count: int = _COUNT.unpack_from(self._message, self._at)[0]
-        self._mark(_COUNT.size)
-        return count
-
-    def text(self) -> str:
-        size = self.count()
-        if size > len(self._message) - self._at:  # as in a message of the other byte order
-            raise StructError('the message ends before its text does')
-        text = self._message[self._at:self._at + size]
-        self._mark(size)
-        return text.rstrip(b'\0').decode()
-
-    def numbers(self) -> _Numbers:
-        count = self.count()
-        if count:
-            self._align(_DOUBLE.itemsize)
-        if count * _DOUBLE.itemsize > len(self._message) - self._at:
-            raise StructError('the message ends before its numbers do')
-        numbers = _Numbers(count, self._at)
-        self.skip(count * _DOUBLE.itemsize)
-        return numbers
-
-    def _align(self, size: int) -> None:
-        self._at += (_START - self._at) % size
-
-    def _mark(self, size: int) -> None:
-        self.constant_bytes[self._at:self._at + size] = b'\xff' * size
-        self._at += size

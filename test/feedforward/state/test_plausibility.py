@@ -238,7 +238,7 @@ def test_the_noise_of_a_joint_with_a_tiny_limit_is_no_jump():
 # ---- velocities -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('velocity', [6.1, -6.1, -900.0, 1e200])
+@pytest.mark.parametrize('velocity', [6.1, -6.1, -900.0, 1e99])
 def test_a_velocity_that_the_positions_do_not_show_is_never_believed(source, velocity):
     for _ in range(9):
         assert not source.tells(velocity={'elbow': velocity})

@@ -1,0 +1,75 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+How large the inputs of the node may be.
+
+The thread of the cycle reads what arrives, and while it reads no effort is sent.  Within these
+bounds, which no robot needs, it reads no input for longer than 20 ms; a larger input is refused
+without being read.  What may take longer is computed beside the cycle.  The bounds are listed in
+``docs/interface.rst``.
+"""
+
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.model.description import RobotDescription
+
+MOST_STATE_BYTES = 1 << 16
+"""Size of a message on joint_states or controller_state [bytes]."""
+
+MOST_SENSOR_BYTES = 1 << 14
+"""Size of a message on wrench, imu or joy [bytes]."""
+
+MOST_TRAJECTORY_BYTES = 1 << 24
+MOST_TRAJECTORY_JOINTS = 1000
+MOST_TRAJECTORY_POINTS = 20_000
+"""Size of a message on joint_trajectory [bytes], and the joints and points in it."""
+
+SHORT_TRAJECTORY_BYTES = 1 << 13
+"""A larger trajectory is read beside the cycle [bytes]; streamed points are smaller."""
+
+MOST_DESCRIPTION_BYTES = 1 << 22
+MOST_LINKS = 1000
+MOST_JOINTS = 200
+"""Size of a robot description [bytes], its links, and its joints that are not fixed."""
+
+MOST_WRENCHES = 1000
+"""Number of wrenches in the request to a service."""
+
+MOST_FILLED_POINTS = 100_000
+"""Number of points in a trajectory that shall be filled with efforts."""
+
+
+def check_description_size(size: int) -> None:
+    """
+    Check the size of a robot description [bytes], or characters.
+
+    :raises DescriptionError: where it is larger than :data:`MOST_DESCRIPTION_BYTES`.
+    """
+    if size > MOST_DESCRIPTION_BYTES:
+        raise DescriptionError(
+            f'the description has {size} bytes; at most {MOST_DESCRIPTION_BYTES} are accepted')
+
+
+def check_description(description: RobotDescription) -> None:
+    """
+    Check the number of links and joints.
+
+    :raises DescriptionError: where there are more than :data:`MOST_LINKS` or :data:`MOST_JOINTS`.
+    """
+    moving = sum(joint.type.moves for joint in description.joints)
+    for number, what, most in (
+            (len(description.links), 'links', MOST_LINKS),
+            (moving, 'joints that are not fixed', MOST_JOINTS)):
+        if number > most:
+            raise DescriptionError(
+                f'the description has {number} {what}; at most {most} are accepted')

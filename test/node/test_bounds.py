@@ -1,0 +1,297 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Large inputs: none of them stops the cycle.
+
+What counts is the processor time of the thread of the cycle, which no busy machine changes.
+"""
+
+from array import array
+from functools import partial, wraps
+from time import thread_time
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
+from repository import ROOT
+from ros2_rnea import Robot
+from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.node import bounds, diagnostics
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from ros2_rnea.node.topics.serialized_states import MOST_LAYOUT_BYTES, StateReader
+from sensor_msgs.msg import JointState, Joy
+from small_robots import ARM
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ['shoulder', 'elbow']
+Q = [0.3, -0.8]
+GRAVITY = Robot.from_urdf(ARM).gravity(Q)
+LONGEST = 0.020
+"""No callback may take longer than this [s of processor time]."""
+
+
+class TimedNode(InverseDynamicsNode):
+    """A node that measures how long its callbacks take."""
+
+    def __init__(self, **arguments):
+        self.longest = {}
+        super().__init__(**arguments)
+
+    def guarded(self, callback):
+        return self.timed(super().guarded(callback))
+
+    def guarded_service(self, callback):
+        return self.timed(super().guarded_service(callback))
+
+    def timed(self, callback):
+        @wraps(callback)
+        def call(*arguments):
+            started = thread_time()
+            try:
+                return callback(*arguments)
+            finally:
+                name, taken = callback.__qualname__, thread_time() - started
+                self.longest[name] = max(taken, self.longest.get(name, 0.0))
+
+        return call
+
+
+@pytest.fixture
+def arm(bench):
+    """Return an arm whose effort is that of gravity, and whose callbacks are timed."""
+    arm = bench(create=TimedNode, joints=JOINTS, state_timeout=10.0, dead_man_button=0,
+                dead_man_timeout=10.0)
+    arm.describe(ARM)
+    arm.until(lambda: 'joy' in arm.node._inputs.subscriptions)
+    gives(arm, 'joy', Joy(buttons=[1]))
+    arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
+    arm.node.longest.clear()
+    return arm
+
+
+def gives(arm, topic, message):
+    """Hand a message to the node as its executor does."""
+    data = message if isinstance(message, bytes) else serialize_message(message)
+    subscription = next(each for each in arm.node.subscriptions
+                        if each.topic_name == f'/robot/{topic}')
+    subscription.callback(data)
+
+
+def check(arm):
+    """Check that no callback took long, and that the arm is still driven."""
+    arm.settle()
+    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
+    assert not slow
+    gives(arm, 'joy', Joy(buttons=[1]))
+    arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
+    assert arm.node.unexpected_errors == 0
+
+
+def names(count, length=0):
+    return [f'{i}'.rjust(length, 'j') for i in range(count)]
+
+
+def states(count):
+    return JointState(name=names(count), position=array('d', bytes(8 * count)))
+
+
+def trajectory(joints, points):
+    message = JointTrajectory(joint_names=joints)
+    zeros = [0.0, 0.0]
+    for index in range(points):
+        point = JointTrajectoryPoint(positions=Q, velocities=zeros, accelerations=zeros)
+        point.time_from_start.sec = 1 + index
+        message.points.append(point)
+    return message
+
+
+def wrench(frame):
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    return message
+
+
+def described(attributes):
+    more = ' '.join(f'a{i}="1"' for i in range(attributes))
+    return String(data=ARM.replace('<robot ', f'<robot {more} ', 1))
+
+
+def chain(joints):
+    """Return the URDF of an arm of many joints."""
+    link = ('<link name="link_{0}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" '
+            'iyy="1" iyz="0" izz="1"/></inertial></link>')
+    joint = ('<joint name="joint_{0}" type="revolute"><parent link="link_{0}"/>'
+             '<child link="link_{1}"/><axis xyz="0 1 0"/>'
+             '<limit lower="-1" upper="1" effort="10" velocity="1"/></joint>')
+    return '<robot name="chain">' + ''.join(
+        [link.format(0), *(link.format(i + 1) + joint.format(i, i + 1) for i in range(joints))]
+    ) + '</robot>'
+
+
+INPUTS = {
+    'joint_states at the bound': ('joint_states', partial(states, 3_000)),
+    'joint_states of empty names': ('joint_states', lambda: JointState(name=[''] * 8_000)),
+    'joint_states beyond': ('joint_states', partial(states, 100_000)),
+    'a trajectory of 30 000 joints': ('joint_trajectory', lambda: trajectory(names(30_000), 1)),
+    'a trajectory of 1000 joints': ('joint_trajectory', lambda: trajectory(names(1000), 1)),
+    'a trajectory of short names': ('joint_trajectory', lambda: trajectory([''] * 1000, 0)),
+    'a short trajectory': ('joint_trajectory', lambda: trajectory(JOINTS, 80)),
+    'a trajectory of 20 000 points': ('joint_trajectory', lambda: trajectory(JOINTS, 20_000)),
+    'a trajectory of 100 000 points': ('joint_trajectory', lambda: trajectory(JOINTS, 100_000)),
+    'a trajectory of 200 MB': ('joint_trajectory', lambda: bytes(200_000_000)),
+    'a wrench at the bound': ('wrench', lambda: wrench('w' * 16_000)),
+    'a wrench beyond': ('wrench', lambda: wrench('w' * 10_000_000)),
+    'many buttons': ('joy', lambda: Joy(buttons=[1] * 4_000)),
+    'too many buttons': ('joy', lambda: Joy(buttons=[1] * 1_000_000)),
+    'a description of 300 000 attributes': ('robot_description', partial(described, 300_000)),
+    'a description of 1500 joints': (
+        'robot_description', lambda: String(data=chain(1500))),
+    'a description beyond': ('robot_description', lambda: String(data='<' * 20_000_000)),
+}
+
+
+@pytest.mark.parametrize('topic, message', INPUTS.values(), ids=INPUTS)
+def test_no_message_stops_the_cycle(arm, topic, message):
+    sent = message()
+    sent = sent if isinstance(sent, bytes) else serialize_message(sent)
+    for _ in range(3):
+        gives(arm, topic, sent)
+    arm.until(lambda: arm.is_settled() and not arm.node._trajectories._pending)
+    check(arm)
+
+
+@pytest.mark.parametrize('topic, message, refusal', [
+    ('joint_states', partial(states, 100_000), 'it has 1996044 bytes; at most 65536 are accepted'),
+    ('joint_trajectory', lambda: trajectory(names(30_000), 1),
+     'The trajectory has 30000 joint_names; at most 1000 are accepted.'),
+    ('joint_trajectory', lambda: trajectory(JOINTS, 20_001),
+     'The trajectory has 20001 points; at most 20000 are accepted.'),
+    ('joint_trajectory', lambda: bytes(bounds.MOST_TRAJECTORY_BYTES + 1),
+     'it has 16777217 bytes; at most 16777216 are accepted'),
+    ('wrench', lambda: wrench('w' * 20_000), 'it has 20068 bytes; at most 16384 are accepted'),
+    ('robot_description', lambda: String(data=chain(201)),
+     'the description has 201 joints that are not fixed; at most 200 are accepted'),
+    ('robot_description', lambda: String(data='<' * 5_000_000),
+     'the description has 5000009 bytes; at most 4194304 are accepted'),
+], ids=map(str, range(7)))
+def test_what_is_too_large_is_refused_with_its_size_and_the_bound(arm, topic, message, refusal):
+    gives(arm, topic, message())
+    arm.until(lambda: arm.told(topic))
+    assert refusal in arm.told(topic)
+
+
+def test_a_robot_at_the_bound_is_driven_and_its_parameters_are_set(bench, monkeypatch):
+    monkeypatch.delenv('ROS2_RNEA_ENGINE')  # a robot of this size has to be compiled
+    arm = bench(create=TimedNode, state_timeout=10.0)
+    arm.describe(ARM)  # logs for the first time, which takes 30 ms
+    joints = [f'joint_{i}' for i in range(bounds.MOST_JOINTS)]
+    arm.describe(chain(bounds.MOST_JOINTS))
+    for _ in range(3):
+        arm.answer(joints, [0.0] * len(joints))
+    one = Parameter('lookahead', value=0.1).to_parameter_msg()
+    assert arm.call(SetParameters, 'set_parameters', parameters=[one]).results[0].successful
+    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
+    assert not slow
+
+
+def test_a_long_trajectory_is_followed_from_when_it_arrived(bench):
+    arm = bench(joints=JOINTS, state_timeout=10.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    gives(arm, 'joint_trajectory', trajectory(JOINTS, 1000))
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    arm.answer(JOINTS, Q)
+    assert arm.node._diagnostics._decision.status is Status.FOLLOWING
+    assert not arm.node._trajectories._pending
+
+
+def test_a_later_trajectory_supersedes_a_long_one(bench):
+    arm = bench(joints=JOINTS, state_timeout=10.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    gives(arm, 'joint_trajectory', trajectory(JOINTS, 20_000))
+    gives(arm, 'joint_trajectory', trajectory(JOINTS, 3))
+    arm.until(lambda: not arm.node._trajectories._pending)
+    assert arm.node.policy.motion._trajectory.duration == 3.0
+
+
+def test_a_long_trajectory_that_is_wrong_is_refused_with_its_reason(bench):
+    arm = bench(joints=JOINTS, state_timeout=10.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    message = trajectory(JOINTS, 1000)
+    message.points[700].time_from_start.sec = 1
+    gives(arm, 'joint_trajectory', message)
+    arm.until(lambda: 'Point 700' in arm.told('joint_trajectory'))
+    assert arm.node._diagnostics._accepted['joint_trajectory'] == 0
+
+
+@pytest.mark.parametrize('fields, said', [
+    ({'names': ['x'] * 100_000}, "names names 'x', which is no moving joint"),
+    ({'wrenches': [WrenchStamped()] * 30_000}, 'at most 1000 are accepted'),
+], ids=['names', 'wrenches'])
+def test_no_request_stops_the_cycle(arm, fields, said):
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    response = arm.call(
+        interfaces.ComputeInverseDynamics, 'compute_inverse_dynamics', **fields)
+    assert not response.success
+    assert said in response.message
+    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
+    assert not slow
+
+
+def test_refusals_with_changing_texts_are_short_and_few_in_the_log(arm, capfd):
+    capfd.readouterr()
+    for i in range(100):
+        gives(arm, 'joint_trajectory', trajectory(2 * [f'{i}' + 'x' * 2000], 0))
+    assert arm.refused('joint_trajectory') == 100
+    lines = [line for line in capfd.readouterr().err.splitlines() if 'joint_trajectory' in line]
+    assert 0 < len(lines) <= 5
+    assert max(map(len, lines)) < 1500
+
+
+def test_lines_that_were_omitted_are_counted_when_there_is_room_again(arm, monkeypatch, capfd):
+    monkeypatch.setattr(diagnostics, 'LINES_PERIOD', 1.0)
+    for i in range(20):
+        gives(arm, 'joint_trajectory', trajectory([f'{i}', f'{i}'], 0))
+    logged = []
+    arm.until(lambda: logged.append(capfd.readouterr().err) or 'were omitted' in logged[-1])
+    assert 'joint_trajectory: 15 lines were omitted; the last state is: refused:' in logged[-1]
+
+
+def test_the_layouts_of_large_states_are_not_all_kept():
+    reader = StateReader()
+    for count in range(900, 1000):
+        reader.read(serialize_message(states(count)))
+    assert 0 < sum(reader._layouts) <= MOST_LAYOUT_BYTES
+
+
+def test_the_documentation_has_the_bounds():
+    text = (ROOT / 'docs' / 'interface.rst').read_text(encoding='utf-8')
+    section = text[text.index('Bounds of inputs\n'):]
+    for name, value in vars(bounds).items():
+        if name.startswith('MOST_'):
+            assert _written(name, value) in section, name
+
+
+def _written(name, value):
+    if name.endswith('BYTES'):
+        return f'{value >> 20} MiB' if value >= 1 << 20 else f'{value >> 10} KiB'
+    return f'{value:,}'.replace(',', ' ')
