@@ -1,0 +1,120 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A short run of the fuzzer; ``./run fuzz`` is the long one."""
+
+from __future__ import annotations
+
+from fuzz.messages import damaged, messages, nearly, places
+from fuzz.rounds import Round, VARIANTS
+from fuzz.target import Broken, Target
+from hypothesis import find, given, settings
+import numpy as np
+import pytest
+from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import Imu, JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+pytestmark = pytest.mark.ros
+
+SEEDS = range(100, 100 + len(VARIANTS))
+BATCHES = 4
+
+STATE = JointState(name=['a', 'b'], position=[0.1, 0.2])
+
+
+@pytest.fixture(scope='module')
+def ros():
+    """Start ROS once."""
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_node_withstands_hostile_messages(ros, tmp_path, seed):
+    Round(seed, tmp_path).run(BATCHES)
+
+
+@pytest.mark.parametrize('kind', [Imu, JointState, JointTrajectory, SetParameters.Request])
+def test_messages_of_any_type_are_made_from_its_fields(kind):
+    @given(messages(kind, ['word']))
+    @settings(max_examples=20, deadline=None, database=None)
+    def can_be_sent(message):
+        assert serialize_message(message)
+
+    can_be_sent()
+
+
+@pytest.mark.parametrize('is_found', [
+    lambda message: len(message.position) != len(message.name),
+    lambda message: any(map(np.isnan, message.velocity)),
+    lambda message: len(set(message.name)) < len(message.name),
+    lambda message: len(message.name) >= 100_000,
+    lambda message: '' in message.name,
+    lambda message: message.header.stamp.sec == 2 ** 31 - 1,  # in the year 2038
+    lambda message: message.header.stamp.sec < 0,
+], ids=['sizes', 'nan', 'repeated', 'many', 'empty', '2038', 'negative'])
+def test_what_is_nearly_honest_is_wrong_in_every_known_way(is_found):
+    honest = JointState(name=['a', 'b'], position=[0.1, 0.2], velocity=[0.0, 0.0])
+    find(nearly(honest, ['a']), is_found,
+         settings=settings(max_examples=20_000, deadline=None, database=None))
+
+
+def test_all_fields_of_nested_messages_are_known():
+    trajectory = JointTrajectory(points=[JointTrajectoryPoint()] * 2)
+    found = {('.'.join(map(str, place.path)), place.field) for place in places(trajectory)}
+    assert ('header.stamp', 'nanosec') in found
+    assert ('points.1.time_from_start', 'sec') in found
+
+
+@pytest.mark.parametrize('is_found', [
+    lambda payload, good: payload == good[:len(payload)] and len(payload) < len(good),
+    lambda payload, good: payload.startswith(good) and payload != good,
+    lambda payload, good: len(payload) == len(good) and payload != good,
+], ids=['cut', 'extended', 'changed'])
+def test_damaged_messages_are_cut_extended_and_changed(is_found):
+    good = serialize_message(STATE)
+    find(damaged(STATE), lambda payload: is_found(payload, good),
+         settings=settings(database=None))
+
+
+class StartedTarget(Target):
+    """A target without a process, whose judgement is tested."""
+
+    def command(self, effort, number):
+        """Take a command, and raise what is wrong with it."""
+        from std_msgs.msg import Float64MultiArray
+
+        self._on_command(Float64MultiArray(data=list(effort)),
+                         {'publication_sequence_number': number})
+        if self._fault:
+            raise Broken(self._fault)
+
+
+def test_a_right_effort_is_no_fault_and_wrong_ones_are(tmp_path):
+    target = StartedTarget(tmp_path, {})
+    right = target._right
+    target.command(right, 1)
+    target.command(right + 0.5 * target._steps, 2)
+    target.command(right - 0.5 * target._steps, 3)
+    for wrong, before, said in (
+            (right + 3.0 * target._steps, (3, right), 'the effort went from'),
+            (right * np.nan, (3, right), 'an effort of'),
+            (2.0 * target._limits, None, 'the limits are')):
+        target._last, target._fault = before, ''
+        with pytest.raises(Broken, match=said):
+            target.command(wrong, 4)

@@ -1,0 +1,440 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The real node as a process, and a peer that sends hostile messages and judges the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from math import inf, isfinite
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from time import monotonic
+from types import TracebackType
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from fuzz.hostile import Honest, Hostile, Input
+from fuzz.messages import message_type
+import numpy as np
+from patience import PATIENCE
+from rcl_interfaces.msg import Parameter, ParameterType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.task import Future
+from ros2_rnea import Robot
+from ros2_rnea.arguments import STANDARD_GRAVITY
+from ros2_rnea.tools.models import ur5
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, Joy
+from std_msgs.msg import Float64MultiArray, Header, String
+
+NODE = 'inverse_dynamics'
+
+AGREEMENT = 1e-9
+"""Largest difference between an effort and the library's [Nm]."""
+
+RIGHT_ANSWERS = 3
+"""So many right efforts in succession end the judgement of a batch."""
+
+LONGEST_LINE = 4000
+"""Longest line that the node may log [bytes]."""
+
+DISCOVERY = 1.0
+"""Inputs of the node that are not discovered within this time after others do not exist [s]."""
+
+OF_RCL = b'] [rcl]: '
+"""In lines that rcl logs itself, such as those of the service get_type_description."""
+
+OF_CLOCK = b'unexpected error in TimeSource.clock_callback'
+"""In the line about a negative time on /clock, which rclpy cannot represent."""
+
+LOG_OF_A_BATCH = 60_000
+LOG_PER_SECOND = 20_000
+"""What the node may log: in one batch, and more for each second that it takes [bytes]."""
+
+LARGEST_GROWTH = 96 * 2 ** 20
+"""By how much the memory of the node may grow after :data:`WARM_UP` batches [bytes]."""
+
+WARM_UP = 10
+
+LARGEST_EFFORT = 1e6
+"""No effort that is sent is larger, whatever limits a parameter or a description sets [Nm]."""
+
+LONGEST_PERIOD = 0.01
+"""The effort changes by no more than its rate limit in this time from command to command [s]."""
+
+CHANGES = ('robot_description', 'set_parameters', 'set_parameters_atomically', 'enable',
+           'set_gravity', 'set_payload', 'clock')
+"""Inputs that may change limits; while they are attacked, only finite efforts are demanded."""
+
+NEEDED = {'joint_states', 'joint_trajectory', 'robot_description', 'list_parameters',
+          'get_parameters', 'set_parameters_atomically', 'set_payload'}
+"""Inputs through which the peer restores what it has attacked."""
+
+_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Broken(AssertionError):
+    """The node does not keep what it promises."""
+
+
+_numbers = count(1)
+
+
+class Target:
+    """
+    The node's executable, a robot and a peer, over real DDS, as a context.
+
+    :param folder: where the node's log goes.
+    :param parameters: of the node.
+    :param omitted: last parts of the names of inputs that are not attacked.
+    :param awaited: those of inputs that it has with these parameters only.
+    """
+
+    def __init__(
+            self, folder: Path, parameters: Mapping[str, str], omitted: Sequence[str] = (),
+            awaited: Sequence[str] = ()) -> None:
+        model = ur5()
+        # A node that was killed stays in the graph for a while, under its own namespace.
+        self._namespace = f'/fuzz_{next(_numbers)}'
+        self._robot = Robot.from_urdf(model.urdf)
+        self._positions = np.array(model.start)
+        self._joints = [body.joint for body in self._robot.tree.bodies]
+        limits = [body.limits for body in self._robot.tree.bodies]
+        self._limits = np.array([limit.effort for limit in limits])
+        self._steps = LONGEST_PERIOD * np.minimum(1000.0, self._limits / np.where(
+            self._limits > 150.0, 0.15, 0.05))
+        self._right = self._robot.gravity(self._positions)
+        self._links = [body.link for body in self._robot.tree.bodies]
+        self._urdf = model.urdf
+        self._parameters = parameters
+        self._omitted = omitted
+        self._awaited = {*awaited, 'fill_trajectory_efforts', 'compute_mass_matrix'}
+        self._log = folder / 'node.log'
+        self._read = 0
+        self._batches = 0
+        self._grown_from = 0
+        self._fault = ''
+        self._is_changed = False
+        self._right_in_succession = 0
+        self._last: tuple[int, np.ndarray] | None = None
+        self._status = ''
+        self._inputs: dict[str, Input] = {}
+        self._inputs_since = inf
+        self._senders: dict[str, Any] = {}
+
+    # ---- life ---------------------------------------------------------------------------------
+
+    def __enter__(self) -> Target:
+        """Start the node and wait until it answers with the right effort."""
+        given = {'joints': f'[{", ".join(self._joints)}]', 'start_from': 'zero',
+                 **self._parameters}
+        with self._log.open('wb') as file:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
+                 '-r', f'__ns:={self._namespace}',
+                 *(word for name, value in given.items() for word in ('-p', f'{name}:={value}'))],
+                stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
+        self._peer = Node('fuzzer', namespace=self._namespace)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._peer)
+        self._peer.create_subscription(
+            Float64MultiArray, f'{NODE}/commands', self._on_command, 1000)
+        self._peer.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        try:
+            self._come_up()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def _come_up(self) -> None:
+        self._until(self._is_discovered, 'the node is discovered')
+        self._honest = Honest(self._urdf, self._joints, self._positions, self._links, {})
+        self._all_parameters = self._ask_parameters()
+        self._honest = self._honest._replace(parameters=self._all_parameters)
+        self._describe()
+        self._until(self._has_all_inputs, f'{sorted(self._awaited)} are inputs of the node')
+        self._judge()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        """End the node: by SIGINT, cleanly, unless it has been found broken."""
+        if error is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                code = self._process.wait(PATIENCE)
+            finally:
+                self._close()
+            if code != 0:
+                raise Broken(f'the node ended with exit code {code}:\n{self._last_lines()}')
+        else:
+            self._close()
+
+    def _close(self) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._executor.shutdown()
+        self._peer.destroy_node()
+
+    # ---- what can be attacked ------------------------------------------------------------------
+
+    @property
+    def honest(self) -> Honest:
+        """Return what is right for the robot."""
+        return self._honest
+
+    def inputs(self) -> list[Input]:
+        """Return all topics that the node subscribes to, and all services that it offers."""
+        return [each for each in self._inputs.values() if each.base not in self._omitted]
+
+    def _all_inputs(self) -> list[Input]:
+        topics = self._peer.get_subscriber_names_and_types_by_node(NODE, self._namespace)
+        own = f'{self._namespace}/{NODE}/'  # also of its hidden nodes
+        services = [each for each in self._peer.get_service_names_and_types()
+                    if each[0].startswith(own)]
+        found = [Input(name, message_type(kinds[0])) for name, kinds in (*topics, *services)]
+        return sorted(found, key=lambda each: each.name)
+
+    # ---- a batch ------------------------------------------------------------------------------
+
+    def withstand(self, batch: Sequence[Hostile]) -> None:
+        """
+        Send hostile messages, make good what they may rightly have changed, and judge.
+
+        :raises Broken: where the node does not answer an honest state as it should.
+        """
+        self._is_changed = any(each.to.base in CHANGES for each in batch)
+        answers = {}
+        for each in batch:
+            answers[each.to.base] = self._send(each)
+            self._spin(0.0)
+        for base, answer in answers.items():
+            if answer is not None:  # also to those before it, which the queue may have lost
+                self._until(answer.done, f'{base} answers')
+        self._make_good(batch)
+        self._judge()
+
+    def _send(self, hostile: Hostile) -> Future | None:
+        """Send something as often as it says; return the future answer to the last request."""
+        to = self._inputs[hostile.to.base]
+        sender, answer = self._sender(to), None
+        for _ in range(hostile.times):
+            if to.is_service:
+                answer = sender.call_async(hostile.content)
+            elif isinstance(hostile.content, bytes):
+                with suppress(RuntimeError):  # of rcl: longer than any message of that type
+                    sender.publish(hostile.content)
+            else:
+                sender.publish(hostile.content)
+        return answer
+
+    def _sender(self, to: Input) -> Any:
+        """Return a publisher or client that is matched with the node."""
+        if to.name not in self._senders:
+            if to.is_service:
+                client = self._peer.create_client(to.interface, to.name)
+                self._until(client.service_is_ready, f'{to.name} is ready')
+                self._senders[to.name] = client
+            else:
+                info, = (each for each in self._peer.get_subscriptions_info_by_topic(to.name)
+                         if each.node_name == NODE)
+                publisher = self._peer.create_publisher(to.kind, to.name, QoSProfile(
+                    depth=100, durability=info.qos_profile.durability))
+                self._senders[to.name] = publisher
+                self._until(publisher.get_subscription_count, f'{to.name} is matched')
+        return self._senders[to.name]
+
+    def _make_good(self, batch: Sequence[Hostile]) -> None:
+        """Undo what a hostile message may rightly have changed."""
+        bases = {each.to.base for each in batch}
+        for name in {each.content.name for each in batch if each.to.base == 'set_payload'}:
+            self._call('set_payload', name=name, remove=True)
+        if bases & {'robot_description', 'set_parameters', 'set_parameters_atomically'}:
+            self._describe()
+        if bases & {'set_parameters', 'set_parameters_atomically', 'enable', 'set_gravity'}:
+            self._until(self._restore_parameters, 'the parameters are what they were')
+        if 'joint_trajectory' in bases:
+            self._send(Hostile(self._inputs['joint_trajectory'], self._honest.trajectory()))
+
+    def _restore_parameters(self) -> bool:
+        """Set the parameters that differ, and tell whether none did."""
+        now = self._ask_parameters()
+        changed = [name for name, value in self._all_parameters.items() if now[name] != value]
+        if changed:
+            self._judge_life()
+            self._call('set_parameters_atomically', parameters=[
+                Parameter(name=name, value=self._all_parameters[name]) for name in changed])
+            self._publish_state()
+        return not changed
+
+    def _judge(self) -> None:
+        """Publish honest states until they are answered rightly."""
+        started = monotonic()
+        self._right_in_succession = 0
+
+        def is_right() -> bool:
+            self._publish_state()
+            self._judge_life()
+            return self._right_in_succession >= RIGHT_ANSWERS
+
+        self._until(is_right, 'an honest state is answered with the right effort')
+        self._judge_log(monotonic() - started)
+        self._batches += 1
+        self._judge_memory()
+
+    # ---- what the node promises ----------------------------------------------------------------
+
+    def _judge_life(self) -> None:
+        if self._process.poll() is not None:
+            raise Broken(
+                f'the node ended with exit code {self._process.returncode}:\n{self._last_lines()}')
+        if self._fault:
+            fault, self._fault = self._fault, ''
+            raise Broken(fault)
+
+    def _judge_log(self, seconds: float) -> None:
+        """Judge what has been logged since the last time, but for what rcl logs by itself."""
+        with self._log.open('rb') as file:
+            file.seek(self._read)
+            text = file.read()
+        self._read += len(text)
+        lines = [line for line in text.splitlines() if OF_RCL not in line]
+        size = sum(map(len, lines))
+        if size > LOG_OF_A_BATCH + LOG_PER_SECOND * seconds:
+            raise Broken(f'{size} bytes were logged in one batch: {self._last_lines()[:2000]}')
+        for line in lines:
+            if len(line) > LONGEST_LINE:
+                raise Broken(f'a line of {len(line)} bytes was logged: {line[:300]!r}')
+            if b'Traceback' in line and OF_CLOCK not in line:
+                raise Broken(f'an exception escaped:\n{self._last_lines()}')
+
+    def _judge_memory(self) -> None:
+        if self._batches == WARM_UP:
+            self._grown_from = self.memory()
+        elif self._batches > WARM_UP and self.memory() > self._grown_from + LARGEST_GROWTH:
+            raise Broken(f'the memory of the node has grown from {self._grown_from >> 20} to '
+                         f'{self.memory() >> 20} MiB in {self._batches - WARM_UP} batches')
+
+    def memory(self) -> int:
+        """Return how much memory the node has resident [bytes]."""
+        pages = Path(f'/proc/{self._process.pid}/statm').read_text().split()[1]
+        return int(pages) * os.sysconf('SC_PAGE_SIZE')
+
+    def _on_command(self, message: Float64MultiArray, info: Any) -> None:
+        """Judge a command."""
+        effort = np.array(message.data)
+        if not all(map(isfinite, effort)) or (np.abs(effort) > LARGEST_EFFORT).any():
+            self._fault = f'an effort of {effort.tolist()} was sent'
+        last, self._last = self._last, (info['publication_sequence_number'], effort)
+        if len(effort) != len(self._limits):
+            self._right_in_succession = 0
+            return
+        if not self._is_changed:
+            self._judge_effort(effort, last)
+        is_right = bool((np.abs(effort - self._right) <= AGREEMENT).all())
+        self._right_in_succession = self._right_in_succession + 1 if is_right else 0
+
+    def _judge_effort(self, effort: np.ndarray, last: tuple[int, np.ndarray] | None) -> None:
+        if (np.abs(effort) > self._limits + AGREEMENT).any():
+            self._fault = (
+                f'an effort of {effort.tolist()} was sent; the limits are {self._limits.tolist()}')
+        if last is None or len(last[1]) != len(effort):
+            return
+        commands = (self._last or last)[0] - last[0]
+        if (np.abs(effort - last[1]) > commands * self._steps + AGREEMENT).any():
+            self._fault = (f'the effort went from {last[1].tolist()} to {effort.tolist()} in '
+                           f'{commands} commands')
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self._status = message.status[0].message
+
+    # ---- means --------------------------------------------------------------------------------
+
+    def _publish_state(self) -> None:
+        """Publish the honest state, and what else the node may need to send efforts."""
+        now = self._peer.get_clock().now().to_msg()
+        gravity = Imu(header=Header(stamp=now, frame_id=self._robot.tree.root))
+        gravity.linear_acceleration.z = -STANDARD_GRAVITY[2]
+        state = self._honest.state()
+        state.header.stamp = now
+        for base, message in (('clock', Clock(clock=now)), ('imu', gravity),
+                              ('joy', Joy(buttons=[1])), ('joint_states', state)):
+            if base in self._inputs:
+                self._send(Hostile(self._inputs[base], message))
+        self._spin(0.005)
+
+    def _describe(self) -> None:
+        if 'description' not in self._senders:
+            self._senders['description'] = self._peer.create_publisher(
+                String, 'robot_description', _LATCHED)
+        self._senders['description'].publish(String(data=self._urdf))
+
+    def _ask_parameters(self) -> dict[str, Any]:
+        """Return the values of all parameters of the node that have one."""
+        names = self._call('list_parameters').result.names
+        values = self._call('get_parameters', names=names).values
+        return {name: value for name, value in zip(names, values)
+                if value.type != ParameterType.PARAMETER_NOT_SET}
+
+    def _call(self, service: str, **fields: Any) -> Any:
+        to = self._inputs[service]
+        future = self._sender(to).call_async(to.kind(**fields))
+        self._until(future.done, f'{service} answers')
+        return future.result()
+
+    def _is_discovered(self) -> bool:
+        """Tell whether everything of the node is known that the peer needs."""
+        if (NODE, self._namespace) not in self._peer.get_node_names_and_namespaces():
+            return False
+        self._discover()
+        return NEEDED <= self._inputs.keys() and bool(
+            self._peer.count_publishers(f'{NODE}/commands'))
+
+    def _discover(self) -> None:
+        inputs = {each.base: each for each in self._all_inputs()}
+        if inputs != self._inputs:
+            self._inputs, self._inputs_since = inputs, monotonic()
+
+    def _has_all_inputs(self) -> bool:
+        """Tell whether no more inputs are being discovered: a seed has to draw the same again."""
+        self._discover()
+        return (self._awaited <= self._inputs.keys()
+                and monotonic() - self._inputs_since > DISCOVERY)
+
+    def _spin(self, seconds: float) -> None:
+        self._executor.spin_once(timeout_sec=seconds)
+
+    def _until(self, condition: Callable[[], object], promise: str) -> None:
+        deadline = monotonic() + PATIENCE
+        while not condition():
+            if self._process.poll() is not None:
+                self._judge_life()
+            if monotonic() > deadline:
+                raise Broken(f'within {PATIENCE:.0f} s it was not so that {promise}; the last '
+                             f'effort is {self._last}, right is {self._right.tolist()}; '
+                             f'{self._status}:\n{self._last_lines()}')
+            self._spin(0.01)
+
+    def _last_lines(self) -> str:
+        with self._log.open('rb') as file:
+            file.seek(max(0, self._log.stat().st_size - 5000))
+            return file.read().decode(errors='replace')
