@@ -83,7 +83,7 @@ def long_sines(count):
     return list(zip(times.tolist(), q.tolist(), qd.tolist()))
 
 
-LONG = long_sines(4_000)
+LONG = long_sines(1_500)
 
 
 @lru_cache
@@ -133,7 +133,7 @@ def test_every_state_is_answered_while_a_long_trajectory_is_filled(arm):
     while not future.done():
         arm.answer(JOINTS, [0.1, 0.2])  # fails where none comes
         answered += 1
-    assert answered > 50  # where the cycle waits for the filling, it is one or two
+    assert answered > 10  # where the cycle waits for the filling, it is one or two
     reply = future.result()
     assert reply.success, reply.message
     assert_same_points(reply.trajectory, filled_long())

@@ -14,13 +14,16 @@
 """
 Worker processes that serve one node after another, since starting one takes longer than a test.
 
-A worker process keeps nothing that an answer depends on, so that this changes no result.
+A worker process keeps nothing that an answer depends on, so that this changes no result.  They
+have the priority of the tests, so that they make progress on a busy machine, too.
 """
 
 from __future__ import annotations
 
 import pytest
+from ros2_rnea.node.worker import worker_process
 from ros2_rnea.node.worker.worker_process import WorkerProcess
+import worker_at_once
 
 
 class SharedWorkers:
@@ -55,6 +58,7 @@ class SharedWorkers:
             idle.append((self._process, self._channel, self._printed))
             self._process = self._channel = None
 
+        monkeypatch.setattr(worker_process, 'worker_program', worker_at_once)
         monkeypatch.setattr(WorkerProcess, 'ask', ask_and_tell)
         monkeypatch.setattr(WorkerProcess, '_started', start_or_take)
         monkeypatch.setattr(WorkerProcess, 'close', keep_or_close)

@@ -52,7 +52,7 @@ def children_of(pid):
 def judged(out, *options):
     """Return the figures of a demo that passed; skip the test where the machine is too slow."""
     run = subprocess.run(
-        [*DEMO, '--out', out, *options], capture_output=True, text=True, timeout=600)
+        [*DEMO, '--out', out, *options], capture_output=True, text=True, timeout=6.0 * PATIENCE)
     if run.returncode == 3:
         assert 'machine too slow, not judged' in run.stdout
         pytest.skip('machine too slow, not judged')

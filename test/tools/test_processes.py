@@ -17,7 +17,7 @@ import os
 import signal
 import sys
 
-from patience import until
+from patience import PATIENCE, until
 import pytest
 
 from ros2_rnea.tools.demo import processes
@@ -47,7 +47,8 @@ child.wait()
 def impatient(monkeypatch):
     """Let children be ended with little patience."""
     monkeypatch.setattr(processes, 'PATIENCE', tuple(
-        (number, 0.3 if number != signal.SIGKILL else 5.0) for number, _ in processes.PATIENCE))
+        (number, PATIENCE if number == signal.SIGKILL else 0.3)
+        for number, _ in processes.PATIENCE))
 
 
 def start(children, folder, name, code):

@@ -45,7 +45,7 @@ FEEDFORWARD_NODE = 'inverse_dynamics'
 DIAGNOSTIC = 'commands limited in rate'
 """Its value begins with their number; that of all is called ``commands``."""
 
-_PATIENCE = 20.0
+_PATIENCE = 120.0  # a busy machine starts processes slowly; one that ends is noticed at once
 _ASK_AGAIN = 1.0
 # Deep enough that no joint state is lost while this process draws its progress bar.
 _RECORDING = QoSProfile(depth=2000)

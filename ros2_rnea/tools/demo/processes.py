@@ -24,7 +24,7 @@ import subprocess
 from threading import current_thread, main_thread
 from types import TracebackType
 
-PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
+PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 20.0))
 """How to end a child: each signal, and the seconds to wait before the next."""
 
 
