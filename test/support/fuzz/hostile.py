@@ -157,14 +157,15 @@ def _content(each: Input, honest: Honest) -> SearchStrategy:
         if each.base.startswith('set_parameters'):
             return st.lists(_parameters(honest), min_size=1, max_size=4).map(
                 lambda changes: each.kind(parameters=changes))
-    good = _honest_message(each, honest)
+    good = honest_message(each, honest)
     ways = [messages(each.kind, words), nearly(good, words), nearly(good, words)]
     if not each.is_service:  # rclpy sends serialized messages, but no serialized requests
         ways.append(damaged(good))
     return st.one_of(ways)
 
 
-def _honest_message(each: Input, honest: Honest) -> Any:
+def honest_message(each: Input, honest: Honest) -> Any:
+    """Return the message or request that is right for an input."""
     message = each.kind()
     for path, value in honest.by_base().get(each.base, {}).items():
         *owners, field = path.split('.')

@@ -29,7 +29,7 @@ from types import TracebackType
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from fuzz.hostile import Honest, Hostile, Input
+from fuzz.hostile import Honest, honest_message, Hostile, Input
 from fuzz.messages import message_type
 import numpy as np
 from patience import PATIENCE
@@ -272,6 +272,9 @@ class Target:
             self._describe()
         if bases & {'set_parameters', 'set_parameters_atomically', 'enable', 'set_gravity'}:
             self._until(self._restore_parameters, 'the parameters are what they were')
+        if 'controller_state' in bases:  # its last reference counts for ever
+            to = self._inputs['controller_state']
+            self._send(Hostile(to, honest_message(to, self._honest)))
         if 'joint_trajectory' in bases:
             self._send(Hostile(self._inputs['joint_trajectory'], self._honest.trajectory()))
 
