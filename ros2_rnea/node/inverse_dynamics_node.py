@@ -28,6 +28,7 @@ import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
 from rclpy.executors import Executor, ExternalShutdownException
+from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import RneaError
@@ -53,6 +54,7 @@ from ros2_rnea.node.process import (
     lock_memory,
     make_executor,
     raise_priority,
+    shared_memory_warning,
     spin_for,
 )
 from ros2_rnea.node.services.change_services import ChangeServices
@@ -450,6 +452,9 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     """
     stopping = Event()
     _set_on_signal(stopping)
+    warning = shared_memory_warning(rclpy.get_rmw_implementation_identifier())
+    if warning:  # before the middleware is started, because that may end the process
+        get_logger('inverse_dynamics').warning(warning)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = create()

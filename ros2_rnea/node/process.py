@@ -43,6 +43,15 @@ EVENTS_EXECUTOR = _find_events_executor()
 COLLECTION_PERIOD = 1.0
 """How often garbage is collected [s]."""
 
+SHARED_MEMORY = '/dev/shm'
+
+SHARED_MEMORY_NEEDED = 16 << 20
+"""
+The free shared memory below which a warning is logged at start [byte].
+
+One process of Fast DDS 2.14 takes 0.6 MB; the rest is for the other processes of the robot.
+"""
+
 # <sys/mman.h> of Linux, on all architectures that ROS 2 runs on
 _MCL_CURRENT = 1
 _MCL_FUTURE = 2
@@ -100,6 +109,32 @@ class GarbageCollection:
         if now - self._collected >= COLLECTION_PERIOD:
             gc.collect()
             self._collected = now
+
+
+def shared_memory_warning(middleware: str) -> str:
+    """
+    Return a warning if little shared memory is left for Fast DDS, otherwise an empty text.
+
+    Fast DDS reserves memory before it is filled.  Where the file system becomes full meanwhile,
+    Linux ends the process with SIGBUS, for which no program can prepare.
+
+    :param middleware: identifier of the RMW implementation.
+    """
+    transports = os.environ.get('FASTDDS_BUILTIN_TRANSPORTS', '')
+    if not middleware.startswith('rmw_fastrtps') or transports.startswith('UDP'):
+        return ''
+    try:
+        status = os.statvfs(SHARED_MEMORY)
+    except OSError:  # without it, Fast DDS uses the network
+        return ''
+    free = status.f_bavail * status.f_frsize
+    if free >= SHARED_MEMORY_NEEDED:
+        return ''
+    return (
+        f'{SHARED_MEMORY} has {free / 2**20:.1f} MiB left, and when it is full, Linux ends this '
+        f'process with SIGBUS; it needs at least {SHARED_MEMORY_NEEDED >> 20} MiB: remove files '
+        'of killed processes with "fastdds shm clean", start the container with a larger '
+        '--shm-size, or do without shared memory by FASTDDS_BUILTIN_TRANSPORTS=UDPv4')
 
 
 def lock_memory() -> str:

@@ -20,11 +20,12 @@ import gc
 import os
 import resource
 import threading
+from types import SimpleNamespace
 
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.node import process
+from ros2_rnea.node import inverse_dynamics_node, process
 from ros2_rnea.node.worker.background_thread import background_threads, BackgroundThread
 
 pytestmark = pytest.mark.ros
@@ -149,3 +150,50 @@ def test_only_what_there_is_at_the_start_is_frozen(monkeypatch, collection):
     collection.collect_if_due()
     assert gc.get_freeze_count() <= frozen
     del more
+
+
+# ---- shared memory ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_shared_memory(monkeypatch):
+    monkeypatch.delenv('FASTDDS_BUILTIN_TRANSPORTS', raising=False)
+    status = SimpleNamespace(f_bavail=750, f_frsize=4096)
+    monkeypatch.setattr(process.os, 'statvfs', {'/dev/shm': status}.__getitem__)
+
+
+def test_little_shared_memory_is_said_with_the_rest_and_the_remedy(little_shared_memory):
+    warning = process.shared_memory_warning('rmw_fastrtps_cpp')
+    for words in ('/dev/shm has 2.9 MiB left', 'SIGBUS', '16 MiB', 'fastdds shm clean',
+                  '--shm-size', 'FASTDDS_BUILTIN_TRANSPORTS=UDPv4'):
+        assert words in warning
+
+
+def test_shared_memory_that_is_not_used_is_not_said(little_shared_memory, monkeypatch):
+    assert process.shared_memory_warning('rmw_cyclonedds_cpp') == ''
+    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+    assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''
+
+
+def test_enough_shared_memory_or_none_at_all_is_not_said(monkeypatch):
+    enough = SimpleNamespace(f_bavail=4096, f_frsize=4096)
+    monkeypatch.setattr(process.os, 'statvfs', lambda _: enough)
+    assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''
+    monkeypatch.undo()
+    monkeypatch.setattr(process, 'SHARED_MEMORY', '/no/such/folder')
+    assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''
+
+
+def test_it_is_said_before_the_middleware_starts(monkeypatch):
+    said = []
+    monkeypatch.setattr(inverse_dynamics_node, 'shared_memory_warning', lambda _: 'it is full')
+    monkeypatch.setattr(inverse_dynamics_node, '_set_on_signal', lambda _: None)
+    monkeypatch.setattr(inverse_dynamics_node, 'get_logger', lambda _: SimpleNamespace(
+        warning=said.append))
+
+    def init(**_):
+        raise KeyboardInterrupt(*said)
+
+    monkeypatch.setattr(inverse_dynamics_node.rclpy, 'init', init)
+    with pytest.raises(KeyboardInterrupt, match='it is full'):
+        inverse_dynamics_node.run(lambda: None)
