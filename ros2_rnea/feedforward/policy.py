@@ -256,8 +256,27 @@ class FeedforwardPolicy:
             raise ArgumentError(
                 'command_scale cannot change at run time, because the command that a drive holds '
                 'would count in another unit; restart the node')
-        if self._ramp.is_sending and settings.enabled:
-            self._check_can_hold(settings, self.overload())
+        if settings.enabled:
+            self.check_finite(settings)
+            if self._ramp.is_sending:
+                self._check_can_hold(settings, self.overload())
+
+    def check_finite(self, settings: Settings | None = None) -> None:
+        """
+        Check that an effort can be computed where the joints are, or at 0 where that is unknown.
+
+        Otherwise gravity, a mass or a payload of 1e308 would be accepted, and nothing sent.
+
+        :param settings: in place of those in use.
+        :raises ArgumentError: naming the first joint whose effort is not a finite number.
+        """
+        positions = np.where(np.isnan(self._singles), 0.0, self._singles)
+        needed, _ = self._load(settings or self.settings, positions)
+        for name, effort in zip(self.controlled, needed.tolist()):
+            if not effort < inf:
+                raise ArgumentError(
+                    f'the effort that holds joint {name!r} is no finite number: gravity, a mass '
+                    'or a spring is far too large')
 
     def check_overload(self, before: Mapping[str, float]) -> None:
         """
@@ -304,16 +323,22 @@ class FeedforwardPolicy:
             return f'the position of joint {unknown[0]!r} is unknown: {self._remedy(unknown[0])}'
         return '; '.join(overloads(self.controlled, *self._load(settings), accepted).values())
 
-    def _load(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    def _load(
+            self, settings: Settings, positions: np.ndarray | None = None,
+            ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the sizes of the efforts that hold the joints where they are, and their limits.
 
         Both have the shape (joints,) [Nm or N], for some settings instead of those in use.
+
+        :param positions: of all single joints, in place of the measured ones [rad or m].
         """
+        if positions is None:
+            positions = self._singles
         is_measured = settings.gravity_from_imu and self.settings.gravity_from_imu
         law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
         self.robot.set_gravity(self.gravity if is_measured else settings.gravity)
-        needed = law.effort(self._motions.held(self._singles), self._held_tau)
+        needed = law.effort(self._motions.held(positions), self._held_tau)
         self.robot.set_gravity(self.gravity)
         controlled = self._motions.controlled
         return np.abs(needed[controlled]), allowed_efforts(self.robot, settings)[controlled]
@@ -340,6 +365,7 @@ class FeedforwardPolicy:
 
         :param duration: duration of the cross-fade between their efforts [s]; None: the
             settings' ``blend_time``.
+        :raises ArgumentError: where no finite effort holds the joints where they are.
         :raises UnsafeChangeError: where the previous policy is sending efforts, and this one could
             send none, or less than what holds a joint where it is.  Then the previous one has to
             go on, so that a robot which cannot be driven does not decide what is held.  It does
@@ -350,12 +376,14 @@ class FeedforwardPolicy:
         if previous.settings.gravity_from_imu and self.settings.gravity_from_imu and same_root:
             self.measured_gravity.adopt(previous.measured_gravity)
             self._use_measured_gravity()
-        if previous.is_sending:
-            try:
+        try:
+            if previous.is_sending:
                 self._check_can_hold(self.settings, previous.overload())
-            except UnsafeChangeError:
-                previous.robot.set_gravity(previous.gravity)  # both may have the same robot
-                raise
+            else:
+                self.check_finite()
+        except ArgumentError:
+            previous.robot.set_gravity(previous.gravity)  # both may have the same robot
+            raise
         if previous.controlled == self.controlled:
             self.motion.adopt(previous.motion)
             self.motion.keeps_tracking = (

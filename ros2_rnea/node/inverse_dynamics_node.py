@@ -418,6 +418,7 @@ class InverseDynamicsNode(GuardedNode):
         self._terms_publisher.poll()
         self._inputs.poll()
         if self._configuration.has_begun:
+            self._configuration.rebuild_if_due()
             self._controllers.poll()
         self._poll_receivers()
         monitor.check_publishers(

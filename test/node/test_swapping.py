@@ -39,6 +39,7 @@ from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from small_robots import ARM, ARM_WITH_GRIPPER
+from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 pytestmark = pytest.mark.ros
@@ -336,6 +337,28 @@ def test_nothing_keeps_the_node_from_being_disabled(bench, monkeypatch, release)
     assert arm.call(SetBool, 'enable', data=True).success is False  # of joints that it has not
     assert arm.set_parameter('joints', JOINTS).successful
     assert arm.call(SetBool, 'enable', data=True).success
+    arm.answer(JOINTS, [0.1, 0.2])
+
+
+def test_a_model_whose_worker_has_failed_is_requested_again(bench, monkeypatch):
+    """It may have been killed because memory was scarce when the node started."""
+    asked = []
+    ask = WorkerProcess.ask
+
+    def fail_twice(process, *request):
+        asked.append(request)
+        if len(asked) <= 2:
+            raise WorkerError('2 worker processes have exited')
+        return ask(process, *request)
+
+    monkeypatch.setattr(configuration, 'FIRST_REBUILD_PERIOD', 0.01)
+    monkeypatch.setattr(WorkerProcess, 'ask', fail_twice)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.description.publish(String(data=ARM))
+    arm.until(lambda: '2 worker processes have exited' in arm.told('robot_description'))
+    arm.until(lambda: arm.node.policy is not None)
+    assert len(asked) == 3
+    assert not arm.told('robot_description')
     arm.answer(JOINTS, [0.1, 0.2])
 
 

@@ -55,6 +55,7 @@ from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Progress, Request
+from ros2_rnea.node.worker.worker_process import WorkerError
 
 POLL_PERIOD = 0.005
 """How often the worker is asked for its answer [s]."""
@@ -67,6 +68,10 @@ PROGRESS_PERIOD = 5.0
 
 RETRY_PERIOD = 0.1
 """How often it is tried again to use a model with which the arm could not be held [s]."""
+
+FIRST_REBUILD_PERIOD, LONGEST_REBUILD_PERIOD = 1.0, 60.0
+"""How long it is waited until a model is requested again whose worker process has failed [s]; it
+doubles each time."""
 
 DECLARATIONS_PER_POLL = 4
 """How many parameters are declared in one callback; each takes about 0.1 ms."""
@@ -121,6 +126,8 @@ class Configuration:
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
+        self._rebuild_at = inf  # a model is requested again, since its worker has failed
+        self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
         self._progress: Progress | None = None  # of the compilation that is reported
         self._progress_logged_at = -inf
@@ -171,8 +178,20 @@ class Configuration:
             return None
         return self._answer.result.policy if isinstance(self._answer.result, Built) else None
 
+    def rebuild_if_due(self) -> None:
+        """
+        Request a model again whose worker process has failed; to be called regularly.
+
+        The process may have been killed because memory was scarce for a moment.
+        """
+        if self._refused is not None and monotonic() >= self._rebuild_at:
+            self._rebuild_at = inf
+            self._rebuild_period = min(2.0 * self._rebuild_period, LONGEST_REBUILD_PERIOD)
+            self._request(self._source(self._refused.description), self._transition)
+
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
+        self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refused = None
         self._request(self._source(description))
         if self._requested is None:  # it is in use
@@ -270,11 +289,12 @@ class Configuration:
         :raises RneaError: where this is not the case.
         """
         model.check(candidate)
-        if self.policy is None or not self.policy.is_sending or candidate == self._applied:
+        if self.policy is None or candidate == self._applied:
             return
         before = self.policy.overload()
         try:
             model.update(candidate)
+            self.policy.check_finite()
             self.policy.check_overload(before)
         finally:
             model.update(self._applied)
@@ -622,6 +642,9 @@ class Configuration:
         """Report why a model is not used."""
         self._stop_waiting()
         self._refused = source
+        self._rebuild_at = inf
+        if isinstance(error, WorkerError):
+            self._rebuild_at = monotonic() + self._rebuild_period
         model = self._model
         if model is None:
             self._diagnostics.refused('robot_description', error)

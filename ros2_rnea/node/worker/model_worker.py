@@ -233,7 +233,9 @@ class ModelWorker:
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
         model = Model(source, tree, robot, findings)
         model.update(parameters)
-        return Built(model, FeedforwardPolicy(robot, settings))
+        policy = FeedforwardPolicy(robot, settings)
+        policy.check_finite()
+        return Built(model, policy)
 
     def _set_progress(self, report: Any) -> None:
         since = monotonic() if self._progress is None else self._progress.since
