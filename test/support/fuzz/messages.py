@@ -40,7 +40,7 @@ INTEGERS = (0, 1, -1, 2, 10, 1000, 999_999_999, 1_000_000_000, 2 ** 31 - 1, -2 *
             2 ** 62, -2 ** 63)
 TEXTS = ('', ' ', '/', 'no_such_name', 'ünïcödé', 'two\nlines', '\x1b[31m', '%s %n {0} ${x}', '0')
 TEXT_LENGTHS = (300, 100_000)
-LENGTHS = (100, 10_000, 100_000)
+LENGTHS = (100, 3000, 30_000)
 """How long the long arrays are."""
 
 _ARRAY = re.compile(r'sequence<(?P<item>.+?)(?:, \d+)?>$|(?P<of>.+)\[(?P<size>\d+)\]$')
@@ -196,7 +196,7 @@ def _arrays(array: re.Match, words: Sequence[str]) -> SearchStrategy:
     if array['item'] in ('octet', 'byte', 'char'):
         return short
     small = item if array['item'] in INTEGER_BITS or array['item'] in ('double', 'float') else (
-        item.filter(lambda value: len(str(value)) < 1000))
+        item.filter(lambda value: len(str(value)) < 40))
     many = st.builds(lambda value, size: [value] * size, small, st.sampled_from(LENGTHS))
     return st.one_of(short, short, short, many)
 

@@ -69,8 +69,12 @@ LOG_OF_A_BATCH = 60_000
 LOG_PER_SECOND = 20_000
 """What the node may log: in one batch, and more for each second that it takes [bytes]."""
 
-LARGEST_GROWTH = 96 * 2 ** 20
-"""By how much the memory of the node may grow after :data:`WARM_UP` batches [bytes]."""
+LARGEST_GROWTH = 256 * 2 ** 20
+"""
+By how much the memory of the node may grow after :data:`WARM_UP` batches [bytes].
+
+For each entry of each queue, DDS keeps a buffer as large as the largest message that has come.
+"""
 
 WARM_UP = 10
 
