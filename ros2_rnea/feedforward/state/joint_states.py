@@ -30,6 +30,9 @@ MAXIMUM_PLANS = 64
 MOST_PLANNED_NAMES = 10_000
 """How many lists of names are remembered, and how many names in all of them."""
 
+LONGEST_DISORDER = 1.0
+"""No message is overtaken by one whose stamp is newer by more than this [s]."""
+
 Floats = Sequence[float] | np.ndarray
 
 
@@ -103,6 +106,7 @@ class JointStates:
         self._stamps = np.zeros(len(self.names))
         self._newest_stamp, self._newest_stamp_at = 0.0, -inf
         self._leading_stamp, self._leading_stamp_at, self._leading = 0.0, -inf, 0
+        self._late_stamp, self._late_at, self._late = 0.0, -inf, 0
         self.ignored: dict[str, str] = {}
         self._places = np.arange(len(self.names))
         self._plans: dict[tuple[str, ...], _Plan] = {}
@@ -306,9 +310,20 @@ class JointStates:
             self.ignored[self.names[self._places[reading.joints][at]]] = reason
 
     def _refuse_late(self, target: Indices, stamp: float, now: float) -> None:
-        """Refuse a stamp that is older than that of a fresh state."""
+        """
+        Refuse a stamp that is older than that of a fresh state.
+
+        Several that are much older, and agree with each other, show that the newer one was wrong.
+        """
         late = (stamp < self._stamps[target]) & self._are_fresh(now)[target]
         if late.any():
+            lead = float((self._stamps[target] - stamp).max())
+            agrees = 0.0 <= stamp - self._late_stamp <= now - self._late_at + self.timeout
+            self._late = self._late + 1 if agrees and lead > LONGEST_DISORDER else 1
+            self._late_stamp, self._late_at = stamp, now
+            if self._late >= AGREEING:
+                self._late = 0
+                return
             joint = self._places[target][np.argmax(late)]
             raise MessageError(
                 f'joint {self.names[joint]!r} has a stamp that is '

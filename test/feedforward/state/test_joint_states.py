@@ -357,3 +357,17 @@ def test_a_state_is_fresh_up_to_the_timeout_and_not_beyond():
     states.update(MeasuredJoints(['shoulder'], [0.1]), NOW)
     assert states.is_fresh(NOW + 0.125)
     assert not states.is_fresh(NOW + 0.1875)
+
+
+def test_one_stamp_of_the_far_future_shuts_out_two_honest_states_at_most():
+    names = ('shoulder', 'elbow')
+    states = JointStates(names, (), 0.1)
+    states.update(MeasuredJoints(names, (0.0, 0.0), stamp=2145916800.0), 10.0)  # 2038
+    refused = 0
+    for cycle in range(1, 90):
+        now = 10.0 + 0.001 * cycle
+        try:
+            states.update(MeasuredJoints(names, (0.1, 0.1), stamp=1000.0 + now), now)
+        except MessageError:
+            refused += 1
+    assert refused == 2
