@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 import signal
 from threading import Event
@@ -36,6 +36,7 @@ from ros2_rnea.feedforward.decision import Decision, Instant, Status
 from ros2_rnea.feedforward.effort.start_effort import Evidence
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.feedforward.state.state_ages import StateAges
 from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.bounds import (
@@ -94,6 +95,7 @@ class InverseDynamicsNode(GuardedNode):
         self._refused_values = parameters.declare(self)
         self.add_on_set_parameters_callback(self._refuse_deletion)
         self._reader = StateReader()
+        self._state_ages = StateAges()
         self._state_stamp = (0, 0)
         self._is_due = False  # an effort, for joint states that have been received
         self._has_failed = False  # the cycle: nothing is sent before it is enabled again
@@ -124,7 +126,8 @@ class InverseDynamicsNode(GuardedNode):
             String, 'robot_description', self._take_description, LATCHED, raw=True)
         states = Input(
             'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
-            MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True)
+            MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
+            with_info=True)
         self._trajectories = TrajectoryInput(
             self, lambda: self.policy, self._clocks.now, self._diagnostics)
         trajectories = Input(
@@ -206,13 +209,15 @@ class InverseDynamicsNode(GuardedNode):
             self._configuration.set_description(message.data)
 
     def _take_joint_state(
-            self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
+            self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant) -> None:
         """Pass joint states to the policy, and note whether an effort is due."""
+        message, info = taken
         names, positions, velocities, stamp, efforts = self._reader.read(
             message, self._terms_publisher.has_subscriber or not policy.has_start
             or self._receivers.is_handing_over)
         measured = MeasuredJoints(
-            names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1])
+            names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1],
+            self._age(info, stamp, names, now, policy.settings.state_timeout))
         waiting = self._configuration.waiting_policy
         if waiting is not None:  # it may wait for joints that the robot in use does not have
             with suppress(RneaError):
@@ -220,6 +225,21 @@ class InverseDynamicsNode(GuardedNode):
         due = policy.take_joint_state(measured, now)
         if due:
             self._state_stamp, self._is_due = stamp, True
+
+    def _age(
+            self, info: Any, stamp: tuple[int, int], names: Sequence[str], now: Instant,
+            timeout: float) -> float:
+        """
+        Return the age of a joint state [s].
+
+        With simulated time it is 0: a simulation may run at any speed, or stop.
+        """
+        if self._clocks.is_simulated:
+            return 0.0
+        self._state_ages.note_alive(now.steady, timeout)
+        sent = info['source_timestamp'] or stamp[0] * 1_000_000_000 + stamp[1]
+        return self._state_ages.age(
+            info['received_timestamp'], sent, now.steady, now.ros.nanoseconds, names, timeout)
 
     def _cycle_if_due(self, policy: FeedforwardPolicy, now: Instant) -> None:
         """Run one cycle for all joint states that were queued."""
@@ -294,7 +314,8 @@ class InverseDynamicsNode(GuardedNode):
         """
         Decide and publish.
 
-        :return: None while it is being discovered who receives the commands.
+        :return: None while it is being discovered who receives the commands, and where the state
+            has become old meanwhile.
         :raises RneaError: where no decision can be made.
         """
         started = perf_counter()
@@ -305,6 +326,9 @@ class InverseDynamicsNode(GuardedNode):
         was_sending = policy.is_sending
         decision = policy.decide(now)
         if decision.effort is not None:
+            since = 0.0 if self._clocks.is_simulated else monotonic() - now.steady
+            if since > policy.settings.state_timeout:
+                return None  # this process stood still meanwhile: the state is old by now
             self._send(policy, decision.effort)
             if not has_start and not self._receivers.is_handing_over:
                 self.get_logger().info(f'the effort starts from {policy.start_reason}')
@@ -399,6 +423,8 @@ class InverseDynamicsNode(GuardedNode):
     def _on_watch(self) -> None:
         """Run a cycle while joint states are stale, since no message triggers one."""
         policy, now = self.policy, self._clocks.now()
+        if policy is not None and not self._clocks.is_simulated:
+            self._state_ages.note_alive(now.steady, policy.settings.state_timeout)
         if policy is None:
             is_building = self._configuration.description is not None
             self._diagnostics.notice('robot', (
@@ -421,6 +447,9 @@ class InverseDynamicsNode(GuardedNode):
             self._configuration.rebuild_if_due()
             self._controllers.poll()
         self._poll_receivers()
+        self._diagnostics.notice('state times', '' if not self._state_ages.uses_delays else (
+            'the middleware gives no times of reception (rmw_cyclonedds): the age of a joint '
+            'state is by how much its delay exceeds the smallest one'))
         monitor.check_publishers(
             self, self._inputs.subscriptions['joint_states'], self._diagnostics)
         if self.policy is not None:

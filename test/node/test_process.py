@@ -19,6 +19,7 @@ from contextlib import contextmanager
 import signal
 import subprocess
 import sys
+from time import sleep
 
 from patience import PATIENCE, until
 import pytest
@@ -200,3 +201,38 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
             process.send_signal(end)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
+
+
+@pytest.mark.parametrize('executor', ['automatic', 'single_threaded'])
+def test_states_that_arrived_while_it_was_stopped_are_not_answered(start, executor):
+    """The thread that notes their reception was stopped, too: they look like new ones."""
+    namespace = f'/stopped_{executor}'
+    process = start(
+        AS_USERS_START_IT, '-p', f'robot_description:={ARM!r}', '-p',
+        'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-p', f'executor:={executor}',
+        '-p', 'state_timeout:=0.3', '-r', f'__ns:={namespace}')
+    peer, spinner, answered = Node('driver', namespace=namespace), SingleThreadedExecutor(), []
+    spinner.add_node(peer)
+    peer.create_subscription(
+        JointState, 'inverse_dynamics/effort',
+        lambda effort: answered.append(effort.header.stamp.sec), 100)
+    states = peer.create_publisher(JointState, 'joint_states', 10)
+
+    def publish(stamp) -> None:
+        state = JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1])
+        state.header.stamp.sec = stamp
+        states.publish(state)
+        spinner.spin_once(timeout_sec=0.01)
+
+    before, meanwhile, afterwards = 1, 2, 3
+    until(lambda: len(answered) > 100, lambda: publish(before))
+    process.send_signal(signal.SIGSTOP)
+    for _ in range(5):
+        publish(meanwhile)
+    sleep(1.0)  # so that these are too old, however busy the machine is
+    process.send_signal(signal.SIGCONT)
+    sleep(0.5)  # so that the node reads them first
+    until(lambda: afterwards in answered, lambda: publish(afterwards))
+    spinner.shutdown()
+    peer.destroy_node()
+    assert before in answered and meanwhile not in answered

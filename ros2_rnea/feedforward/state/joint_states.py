@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import hypot, inf
+from math import hypot, inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +46,7 @@ class MeasuredJoints(NamedTuple):
     :ivar efforts: likewise [Nm or N]; empty where the message has none, None where they were not
         read because nothing needs them.
     :ivar stamp: time of the measurement on the publisher's clock [s]; 0: not given.
+    :ivar age: how long ago the message was received [s].
     """
 
     names: Sequence[str]
@@ -53,6 +54,7 @@ class MeasuredJoints(NamedTuple):
     velocities: Floats = ()
     efforts: Floats | None = None
     stamp: float = 0.0
+    age: float = 0.0
 
 
 class _Plan(NamedTuple):
@@ -125,12 +127,19 @@ class JointStates:
         accepted, because the publisher's clock may have been reset.  A position or velocity that
         is not plausible is refused; of a joint that is not controlled it is ignored.
 
-        :param now: time of reception on the steady clock [s].
+        :param now: present time on the steady clock [s].
         :return: whether the message contains a controlled joint.
         :raises MessageError: for wrong lengths, values that are not finite or larger than
-            :data:`~ros2_rnea.feedforward.arrays.LARGEST`, or an old stamp.
+            :data:`~ros2_rnea.feedforward.arrays.LARGEST`, an old stamp, or a message that was
+            received longer ago than the timeout.
         """
-        names, positions, velocities, efforts, stamp = message
+        names, positions, velocities, efforts, stamp, age = message
+        if age > self.timeout:
+            raise MessageError(
+                f'it has waited for {age:.3f} s before it was read, longer than state_timeout '
+                f'({self.timeout:g} s)' if isfinite(age) else
+                'it may have waited while this process did not run')
+        received = now - age
         _check_lengths(names, positions, velocities)
         plan = self._plan(names)
         if not plan.size:
@@ -152,8 +161,9 @@ class JointStates:
         if self.plausibility is not None and not self.plausibility.is_small(
                 target, q, qd, self.positions[target]):
             reading = Reading(
-                target, q, qd, self.positions[target], self._elapsed(target, stamp, now))
-            refused = self.plausibility.refused(reading, plan.controlled_count, now)
+                target, q, qd, self.positions[target],
+                self._elapsed(target, stamp, received))
+            refused = self.plausibility.refused(reading, plan.controlled_count, received)
             if any_set(refused):
                 self._refuse_unless_ignored(
                     self.plausibility, reading, refused, plan.controlled_count)
@@ -164,17 +174,17 @@ class JointStates:
             for joint in self._places[target].tolist():
                 self.ignored.pop(self.names[joint], None)
         if stamp:
-            self._take_stamp(target, stamp, now)
+            self._take_stamp(target, stamp, received)
         self.positions[target] = q
         self.velocities[target] = qd
-        self._received[target] = now
+        self._received[target] = received
         if moves is not True or self._some_lack_velocity:
             self._has_velocity[target] = moves
             self._some_lack_velocity = not self._has_velocity[:self._count].all()
         if efforts is not None:
             self._take_efforts(efforts, plan, len(names))
         if plan.all_controlled:
-            self._oldest = self._newest = now
+            self._oldest = self._newest = received
         else:
             self._summarize()
         return plan.controlled
@@ -293,7 +303,8 @@ class JointStates:
         count, because it may be wrong.
         """
         ages, stamps = now - self._received[target], self._stamps[target]
-        elapsed = np.where(ages < 0.0, inf, ages)
+        # Of two publishers, the message that was received first may be read last.
+        elapsed = np.where(ages < -self.timeout, inf, np.maximum(ages, 0.0))
         if not stamp:
             return elapsed
         between = np.where(stamps > 0.0, stamp - stamps, 0.0)

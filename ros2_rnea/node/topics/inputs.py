@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import WrenchStamped
@@ -53,6 +54,7 @@ class Input(NamedTuple):
         are handled one at a time.
     :ivar raw: whether the handler receives the message as serialized bytes; otherwise it is
         deserialized before.
+    :ivar with_info: whether the handler receives a pair of these bytes and their MessageInfo.
     :ivar is_wanted: returns whether the policy's settings need the topic; None: always.
     :ivar refusal_without_robot: the reason why a message is refused while there is no robot;
         empty where it is ignored.
@@ -65,6 +67,7 @@ class Input(NamedTuple):
     handle: Callable[[FeedforwardPolicy, Any, Instant], str | None]
     finish: Callable[[FeedforwardPolicy, Instant], None] | None = None
     raw: bool = False
+    with_info: bool = False
     is_wanted: Callable[[Settings], bool] | None = None
     refusal_without_robot: str = ''
 
@@ -151,36 +154,41 @@ class Inputs:
         topic, finish, refusal = row.topic, row.finish, row.refusal_without_robot
         policy_in_use, now, diagnostics = self._policy, self._now, self._diagnostics
 
-        def receive(message: bytes) -> None:
+        def receive(*taken: Any) -> None:
             policy = policy_in_use()
             if policy is None:
                 if refusal:
                     diagnostics.refused(topic, ArgumentError(refusal))
                 return
             instant = now()
-            self._handle(row, policy, message, instant)
+            self._handle(row, policy, _pair(taken), instant)
             if finish is not None:
                 for queued in self._queued(row):
                     self._handle(row, policy, queued, instant)
                 finish(policy, instant)
 
+        signature = _WITH_INFO if row.with_info else _MESSAGE_ONLY
+        receive.__signature__ = signature  # type: ignore[attr-defined]
         return receive
 
     def _handle(
-            self, row: Input, policy: FeedforwardPolicy, message: bytes, now: Instant) -> None:
+            self, row: Input, policy: FeedforwardPolicy, taken: tuple[Any, ...], now: Instant,
+            ) -> None:
+        message: bytes = taken[0]
         try:
             if len(message) > row.most_bytes:
                 raise MessageError(
                     f'it has {len(message)} bytes; at most {row.most_bytes} are accepted')
-            state = row.handle(
-                policy, message if row.raw else deserialized(message, row.message), now)
+            content = taken if row.with_info else (
+                message if row.raw else deserialized(message, row.message))
+            state = row.handle(policy, content, now)
         except RneaError as error:
             self._diagnostics.refused(row.topic, error)
         else:
             if state is not PENDING:
                 self._diagnostics.accepted(row.topic)
 
-    def _queued(self, row: Input) -> Iterator[bytes]:
+    def _queued(self, row: Input) -> Iterator[tuple[bytes, Any]]:
         """
         Take the messages that are queued behind the one that the executor has taken.
 
@@ -193,4 +201,22 @@ class Inputs:
                 taken = handle.take_message(row.message, True)
             if taken is None:
                 return
-            yield taken[0]
+            yield taken
+
+
+def _pair(taken: tuple[Any, ...]) -> tuple[Any, ...]:
+    """
+    Return a message, and its MessageInfo where that is wanted.
+
+    :param taken: the arguments of a callback.  The events executor of Jazzy passes both as one
+        tuple, and not as two arguments, as others do.
+    """
+    return taken[0] if isinstance(taken[0], tuple) else taken
+
+
+def _signature(*names: str) -> Signature:
+    """Return the signature by which rclpy decides whether a callback receives a MessageInfo."""
+    return Signature([Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
+
+
+_MESSAGE_ONLY, _WITH_INFO = _signature('message'), _signature('message', 'info')

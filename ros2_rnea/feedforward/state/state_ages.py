@@ -1,0 +1,161 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+How old a joint state is when it is read.
+
+Middleware says when it received a message, on the wall clock.  A callback may run much later: the
+thread that runs it was busy, or the whole process stood still.  In the latter case the time of
+reception tells nothing either, because the thread that notes it stood still too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from math import inf
+
+WINDOW = 10.0
+"""The smallest delay of the last one to two windows counts [s], because clocks drift."""
+
+SAMPLING_PERIOD, SAMPLING_TIME = 0.05, 0.005
+"""How often delays are measured while they are not needed, and for how long [s]."""
+
+LARGEST_DRIFT = 0.01
+"""A wall clock that moves by more than this against the steady clock was set [s]."""
+
+LONGEST_DOUBT = 2.0
+"""How long delays count after the node stood still [s]; then clocks may have been set instead."""
+
+MOST_PUBLISHERS = 64
+"""Delays of more publishers than this are not kept."""
+
+TIMES_PER_SECOND = 1_000_000_000
+"""The times of middleware are in nanoseconds."""
+
+
+class StateAges:
+    """
+    The age of each message on one topic, from the times that the middleware gives.
+
+    The time of reception gives the age at once, so that a wall clock that is set later does not
+    matter.  A middleware that gives none (rmw_cyclonedds) leaves the delay since the message was
+    sent: as the clocks of two hosts may differ, the age is how much longer it took than the
+    fastest message of that publisher.
+
+    After a gap of the steady clock in which this process did not run, messages may be older than
+    their reception says.  Then the delay decides until a message has come without waiting.
+
+    :ivar uses_delays: whether the middleware gives no times of reception.
+    """
+
+    def __init__(self) -> None:
+        self.uses_delays = False
+        self._alive_at = inf
+        self._gap_end: float | None = None  # of a gap after which no message came without waiting
+        self._wall_less_steady = 0.0
+        self._sampling_ends = self._next_sampling = -inf
+        self._delays: dict[Hashable, _SmallestDelay] = {}
+        self._publisher: Hashable = None
+        self._smallest = _SmallestDelay()
+
+    def note_alive(self, now: float, longest_gap: float) -> None:
+        """
+        Note that this process runs; to be called several times in each ``longest_gap``.
+
+        :param now: on the steady clock [s].
+        :param longest_gap: if the last call is longer ago, the process stood still [s].
+        """
+        if now - self._alive_at > longest_gap:
+            self._gap_end = now
+        self._alive_at = now
+
+    def age(
+            self, received: int, sent: int, now: float, wall: int, publisher: Hashable,
+            longest: float) -> float:
+        """
+        Return the age of a message that is read now [s]; infinite: it may be of any age.
+
+        :param received: when it was received, on the wall clock [ns]; 0: not given.
+        :param sent: when it was sent or measured, on the publisher's clock [ns]; 0: not given.
+        :param now: on the steady clock [s].
+        :param wall: on the wall clock [ns].
+        :param publisher: what tells messages of different publishers apart.
+        :param longest: age up to which a message counts as one that did not wait [s].
+        """
+        if received > 0 and self._gap_end is None and self._is_enough_known(now):
+            return max((wall - received) / TIMES_PER_SECOND, 0.0)
+        self._discard_delays_if_clock_was_set(now, 1e-9 * wall)
+        delay = self._delay_beyond_smallest(sent, now, wall, publisher)
+        if received > 0:
+            age = max((wall - received) / TIMES_PER_SECOND, 0.0)
+        else:
+            self.uses_delays = True
+            age = 0.0 if delay is None else delay
+        if self._gap_end is None:
+            return age
+        if now - self._gap_end > LONGEST_DOUBT:
+            self._gap_end = None
+            return age
+        if delay is None:  # nothing is known but when it was read
+            may_have_waited = received <= 0 and now <= self._gap_end
+        else:
+            may_have_waited = delay > longest
+        if may_have_waited:
+            return inf
+        self._gap_end = None
+        return age
+
+    def _is_enough_known(self, now: float) -> bool:
+        """Tell whether no delay is needed now, since those of some messages are enough."""
+        if self._sampling_ends < now < self._next_sampling:
+            return True
+        if now >= self._next_sampling:
+            self._sampling_ends = now + SAMPLING_TIME
+            self._next_sampling = now + SAMPLING_PERIOD
+        return False
+
+    def _delay_beyond_smallest(
+            self, sent: int, now: float, wall: int, publisher: Hashable) -> float | None:
+        """Return by how much longer a message took than others; None where that is unknown."""
+        if not sent:
+            return None
+        if publisher != self._publisher or not self._delays:
+            if len(self._delays) >= MOST_PUBLISHERS:
+                self._delays.clear()
+            self._publisher = publisher
+            self._smallest = self._delays.setdefault(publisher, _SmallestDelay())
+        return self._smallest.excess((wall - sent) / TIMES_PER_SECOND, now)
+
+    def _discard_delays_if_clock_was_set(self, now: float, wall: float) -> None:
+        difference = wall - now
+        if abs(difference - self._wall_less_steady) > LARGEST_DRIFT:
+            self._delays.clear()
+        self._wall_less_steady = difference
+
+
+class _SmallestDelay:
+    """The smallest delay of the last one to two windows."""
+
+    def __init__(self) -> None:
+        self._former = self._present = inf
+        self._window_end = -inf
+
+    def excess(self, delay: float, now: float) -> float | None:
+        """Return by how much a delay exceeds the smallest one so far; None: it is the first."""
+        if now > self._window_end:
+            self._former, self._present = self._present, inf
+            self._window_end = now + WINDOW
+        smallest = min(self._former, self._present)
+        if delay < self._present:
+            self._present = delay
+        return None if smallest == inf else max(delay - smallest, 0.0)

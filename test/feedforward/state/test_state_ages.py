@@ -1,0 +1,173 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The age of a joint state, from the times that the middleware gives, with clocks of a test."""
+
+import pytest
+from ros2_rnea.errors import MessageError
+from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
+from ros2_rnea.feedforward.state.state_ages import LONGEST_DOUBT, StateAges, WINDOW
+
+TIMEOUT = 0.1
+ARM, GRIPPER = ('shoulder', 'elbow'), ('grip',)
+
+
+class Host:
+    """The clocks of the node's host, and how the middleware reports messages."""
+
+    def __init__(self, has_reception=True, has_source=True):
+        self.ages = StateAges()
+        self.now, self.wall = 50.0, 1.7e9
+        self.publisher_is_ahead = 3.0
+        self._has_reception, self._has_source = has_reception, has_source
+        self.live(0.0)
+
+    def live(self, seconds):
+        """Let the node run."""
+        steps = max(int(seconds / 0.02), 1)
+        for _ in range(steps):
+            self.stand_still(seconds / steps)
+            self.ages.note_alive(self.now, TIMEOUT)
+
+    def stand_still(self, seconds):
+        """Let time pass without the node."""
+        self.now += seconds
+        self.wall += seconds
+
+    def read(self, waited=0.0, transport=0.0, publisher=ARM):
+        """Return the age of a message that waited for the callback, and before in transport."""
+        self.ages.note_alive(self.now, TIMEOUT)
+        received = self.wall - waited
+        sent = received - transport + self.publisher_is_ahead
+        return self.ages.age(
+            round(1e9 * received) if self._has_reception else 0,
+            round(1e9 * sent) if self._has_source else 0,
+            self.now, round(1e9 * self.wall), publisher, TIMEOUT)
+
+
+def test_age_is_the_time_since_reception():
+    host = Host()
+    for waited in (0.0, 0.8, 0.002):
+        host.live(0.01)
+        assert host.read(waited) == pytest.approx(waited, abs=1e-6)
+    assert not host.ages.uses_delays
+
+
+def test_a_slow_network_does_not_count_while_reception_is_known():
+    host = Host()
+    host.read()
+    assert host.read(transport=5.0) == 0.0
+
+
+@pytest.mark.parametrize('jump', [-3600.0, -0.5, 0.5, 3600.0])
+def test_a_clock_that_is_set_changes_no_age_of_later_messages(jump):
+    host = Host()
+    host.read()
+    host.wall += jump
+    host.live(0.01)
+    assert host.read(waited=0.003) == pytest.approx(0.003, abs=1e-6)
+
+
+def test_a_clock_that_is_set_back_while_a_message_waits_gives_no_negative_age():
+    host = Host()
+    assert host.read(waited=-0.5) == 0.0
+
+
+def test_without_reception_the_age_is_the_delay_beyond_the_smallest():
+    host = Host(has_reception=False)
+    assert host.read(transport=0.02) == 0.0
+    assert host.read(transport=0.01) == 0.0
+    assert host.read(transport=0.01, waited=0.8) == pytest.approx(0.8, abs=1e-6)
+    assert host.ages.uses_delays
+
+
+def test_without_reception_each_publisher_has_its_own_clock():
+    host = Host(has_reception=False)
+    host.read()
+    host.publisher_is_ahead = -40.0
+    assert host.read(publisher=GRIPPER) == 0.0
+    host.publisher_is_ahead = 3.0
+    assert host.read(waited=0.3) == pytest.approx(0.3, abs=1e-6)
+
+
+@pytest.mark.parametrize('jump', [-3600.0, 3600.0])
+def test_without_reception_a_clock_that_is_set_counts_for_one_message_at_most(jump):
+    host = Host(has_reception=False)
+    host.read()
+    host.wall += jump
+    host.publisher_is_ahead -= jump  # another host, whose clock was not set
+    host.live(0.01)
+    host.read()
+    assert host.read(waited=0.4) == pytest.approx(0.4, abs=1e-6)
+
+
+def test_without_reception_a_clock_that_drifts_is_followed():
+    host = Host(has_reception=False)
+    for _ in range(100):
+        host.publisher_is_ahead -= 1e-3  # 10 s at 1e-3: far worse than a real clock
+        host.live(1.0)
+        assert host.read() <= (2.0 * WINDOW + 2.0) * 1e-3
+
+
+def test_without_any_time_a_message_has_no_age():
+    assert Host(has_reception=False, has_source=False).read(waited=5.0) == 0.0
+
+
+@pytest.mark.parametrize('has_reception', [True, False])
+def test_after_a_gap_only_a_message_that_did_not_wait_counts(has_reception):
+    """The thread that notes the reception stood still too, so that this time is a new one."""
+    host = Host(has_reception)
+    host.read()
+    host.stand_still(3.0)
+    for transport in (3.0, 2.0, 0.5, 0.11):
+        assert host.read(transport=transport) == float('inf')
+        host.live(0.0001)
+    assert host.read(transport=0.01) < TIMEOUT
+    if has_reception:  # the doubt is over
+        assert host.read(transport=0.5) == 0.0
+
+
+def test_after_a_gap_without_any_time_what_was_queued_does_not_count():
+    host = Host(has_reception=False, has_source=False)
+    host.read()
+    host.stand_still(3.0)
+    assert [host.read() for _ in range(3)] == 3 * [float('inf')]
+    host.live(0.001)
+    assert host.read() == 0.0
+
+
+def test_publishers_whose_clock_was_set_during_a_gap_are_believed_in_the_end():
+    host = Host()
+    host.read()
+    host.stand_still(3.0)
+    host.publisher_is_ahead -= 3600.0
+    assert host.read() == float('inf')
+    host.live(LONGEST_DOUBT + 0.1)
+    assert host.read() == 0.0
+
+
+def test_a_state_that_waited_longer_than_the_timeout_is_refused_and_refreshes_nothing():
+    states = JointStates(ARM, (), TIMEOUT)
+    states.update(MeasuredJoints(ARM, [0.1, 0.2]), 10.0)
+    for age, words in ((0.11, 'waited for 0.110 s'), (float('inf'), 'did not run')):
+        with pytest.raises(MessageError, match=words):
+            states.update(MeasuredJoints(ARM, [0.5, 0.6], age=age), 10.05)
+    assert states.age(10.05) == pytest.approx(0.05)
+    assert states.positions.tolist() == [0.1, 0.2]
+
+
+def test_a_state_is_as_old_as_its_reception_not_as_its_callback():
+    states = JointStates(ARM, (), TIMEOUT)
+    states.update(MeasuredJoints(ARM, [0.1, 0.2], age=0.08), 10.0)
+    assert states.is_fresh(10.0) and states.age(10.0) == pytest.approx(0.08)
+    assert not states.is_fresh(10.03)
