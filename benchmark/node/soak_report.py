@@ -40,7 +40,7 @@ def table(samples: Sequence[Sample], totals: Totals, rate: float) -> Table:
     """
     result = Table(title=f'the node at {rate:.0f} Hz', title_justify='left')
     for heading in ('min', 'memory\n[MiB]', 'workers\n[MiB]', 'threads', 'files', 'CPU\n[%]',
-                    'median\n[µs]', '99 %\n[µs]', 'worst\n[ms]', 'load'):
+                    'median\n[µs]', '99 %\n[µs]', 'worst\n\\[ms]', 'load'):
         result.add_column(heading, justify='right')
     last = len(samples) - 1
     for index in sorted({round(last * line / (LINES - 1)) for line in range(LINES)}):

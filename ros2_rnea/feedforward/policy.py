@@ -182,6 +182,7 @@ class FeedforwardPolicy:
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
         if self._defects:
             limits[:] = 0.0  # nothing is sent
+        self._limits = limits
         self._allowed = share_of(limits, settings.effort_limit_factor)
         self._ramp.set_rate_limits(effort_rate_limits(self._allowed, settings.effort_rate_limit))
         self._compensation.limits = share_of(self._allowed, settings.wrench_effort_share)
@@ -737,7 +738,7 @@ class FeedforwardPolicy:
             self._holding_effort)
         if effort is None:
             return f'{reason}; set start_from to say from which effort to start'
-        self._ramp.start_at(effort)
+        self._ramp.start_at(np.clip(effort, -self._limits, self._limits))
         self.start_reason = reason
         return ''
 

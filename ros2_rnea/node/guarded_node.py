@@ -29,6 +29,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rclpy.task import Future
 from rclpy.timer import Timer
 
 LOG_PERIOD = 10.0
@@ -137,6 +138,16 @@ class GuardedNode(Node):
     def unexpected_errors(self) -> int:
         """Return the number of unexpected exceptions so far."""
         return sum(self._unexpected.values())
+
+
+def call_when_done(node: Node, future: Future, callback: Callable) -> None:
+    """
+    Call back when a future is done, guarded like the callbacks of the node.
+
+    rclpy calls it from the executor, which an exception ends; EventsExecutor then crashes.
+    """
+    future.add_done_callback(
+        node.guarded(callback) if isinstance(node, GuardedNode) else callback)
 
 
 def _name(callback: Callable) -> str:

@@ -14,12 +14,15 @@
 """That the efforts of two publishers of ~/commands do not alternate without a word."""
 
 from array import array
+from math import nan
 import subprocess
 import sys
 
+import numpy as np
 from patience import until
 import pytest
 from ros2_rnea.node.controllers import other_publishers
+from ros2_rnea.node.topics.command_record import Endpoint
 from simulated_ros2_control import GRAVITY, publish_state, SimulatedRos2Control, TOPIC
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
@@ -132,6 +135,57 @@ def test_a_node_that_is_enabled_again_waits_for_others_too(start, controller):
     assert arm.set_parameter('blend_time', 60.0).successful
     arm.until(lambda: publish_state(arm) or len(own_commands(controller)) > count)
     assert own_commands(controller)[count] == pytest.approx(OTHER, abs=0.1)
+
+
+def test_what_another_one_has_sent_is_held_to_the_effort_limits(start, controller):
+    arm = start()
+    absurd = [1e30, 0.0]
+    arm.until(lambda: publish_both(arm, absurd) or said(arm, 'this node sends none before'))
+
+    def own():
+        return [command for command in controller.commands if command != absurd]
+
+    arm.until(lambda: publish_state(arm) or len(own()) > 20)
+    assert np.all(np.abs(own()) <= arm.node.policy.robot.effort_limits)
+
+
+@pytest.mark.parametrize('useless', [[1.0, 2.0, 3.0], [nan, 0.0]])
+def test_a_command_that_a_controller_ignores_does_not_count_as_held(start, controller, useless):
+    arm = start(is_listed=False)
+    arm.until(lambda: publish_state(arm) or own_commands(controller))
+    assert arm.set_parameter('enabled', False).successful
+    arm.until(lambda: publish_state(arm) or not arm.node.policy.is_sending)
+    list_other(arm)
+    arm.until(lambda: publish_both(arm, useless) or said(arm, 'this node sends none before'))
+    controller.flush(arm)
+    count = len(controller.commands)
+    assert arm.set_parameter('enabled', True).successful
+    arm.until(lambda: publish_state(arm) or len(controller.commands) > count)
+    assert controller.commands[count] == pytest.approx(GRAVITY)
+
+
+def test_a_driver_that_publishes_on_the_topic_too_still_receives(start_arm):
+    topic = '/robot/torques'
+    driver = SimulatedRos2Control(
+        topic=topic, name='motor_driver', has_manager=False, parameters={'baud': 1})
+    try:
+        arm = start_arm(commands=topic)
+        arm.until(lambda: publish_state(arm) or driver.commands)
+        driver.advertise()
+        arm.until(lambda: arm.node.count_publishers(topic) == 2)
+        arm.until(lambda: arm.node._other_publishers.is_listening)
+        count = len(driver.commands)
+        arm.until(lambda: publish_state(arm) or len(driver.commands) > count + 20)
+    finally:
+        driver.end()
+
+
+def test_who_sends_goes_on_while_another_subscriber_is_discovered(start, controller):
+    arm = start(is_listed=False)
+    arm.until(lambda: publish_state(arm) or own_commands(controller))
+    receivers = arm.node._receivers
+    receivers.present |= {Endpoint('', 'of a process whose name is not known yet')}
+    assert arm.node._is_commanding()
 
 
 PREDECESSOR = f"""

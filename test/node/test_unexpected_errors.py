@@ -23,9 +23,11 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.node import guarded_node, inverse_dynamics_node
+from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from rosgraph_msgs.msg import Clock
+from simulated_ros2_control import publish_state, SimulatedRos2Control
 from small_robots import ARM
 from std_srvs.srv import SetBool
 
@@ -243,6 +245,19 @@ def test_an_activation_ends_the_failure(bench, monkeypatch):
     assert arm.node.trigger_deactivate() is TransitionCallbackReturn.SUCCESS
     assert arm.node.trigger_activate() is TransitionCallbackReturn.SUCCESS
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def test_an_impossible_answer_of_another_node_does_not_end_the_node(start_arm, monkeypatch):
+    """rclpy calls back from the executor, and EventsExecutor crashes if that raises."""
+    controller = SimulatedRos2Control(
+        has_manager=False, parameters={'joints': ParameterValue(type=LARGEST)})
+    try:
+        arm = start_arm()
+        monkeypatch.setattr(receivers, 'LONGEST_WAIT', 0.2)  # its joints are never known
+        arm.until(lambda: arm.node.unexpected_errors)
+        arm.until(lambda: publish_state(arm) or arm.efforts)
+    finally:
+        controller.end()
 
 
 def test_every_callback_is_guarded(arm):

@@ -45,9 +45,10 @@ class SharedWorkers:
 
         def start_or_take(self):
             while self._process is None and not self._is_closed and idle:
-                process, channel, printed = idle.pop()
+                process, channel, printed, lifeline = idle.pop()
                 if process.poll() is None:
                     self._process, self._channel, self._printed = process, channel, printed
+                    self._lifeline = lifeline
             return started(self)
 
         def keep_or_close(self):
@@ -55,8 +56,8 @@ class SharedWorkers:
                 close(self)
                 return
             self._is_closed = True
-            idle.append((self._process, self._channel, self._printed))
-            self._process = self._channel = None
+            idle.append((self._process, self._channel, self._printed, self._lifeline))
+            self._process = self._channel = self._lifeline = None
 
         monkeypatch.setattr(worker_process, 'worker_program', worker_at_once)
         monkeypatch.setattr(WorkerProcess, 'ask', ask_and_tell)
@@ -65,6 +66,7 @@ class SharedWorkers:
 
     def close(self) -> None:
         """End all."""
-        for process, channel, _ in self._idle:
+        for process, channel, _, lifeline in self._idle:
             channel.close()
             process.wait(10.0)
+            lifeline.close()

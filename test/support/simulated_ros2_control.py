@@ -19,6 +19,7 @@ from threading import Event, Thread
 
 from command_log import CommandLog
 from node_bench import Bench, LATCHED
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters, ListParameters
 import rclpy
 from rclpy.context import Context
@@ -131,6 +132,10 @@ class SimulatedRos2Control:
         self._executor.remove_node(node)
         node.destroy_node()
 
+    def advertise(self):
+        """Let the controller's node publish on the topic of the commands as well."""
+        self._nodes[-1].create_publisher(Float64MultiArray, self._topic, 1)
+
     def switch(self, **states):
         """Report the states of all loaded controllers, by name."""
         self.states = states
@@ -180,6 +185,7 @@ class SimulatedRos2Control:
 
     def _get(self, request, response):
         response.values = [
-            Parameter(name, value=self.parameters[name]).get_parameter_value()
-            for name in request.names]
+            value if isinstance(value, ParameterValue)
+            else Parameter(name, value=value).get_parameter_value()
+            for name, value in ((name, self.parameters[name]) for name in request.names)]
         return response

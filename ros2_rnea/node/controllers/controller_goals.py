@@ -24,6 +24,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros2_rnea.feedforward.reference.hold_trigger import GoalState
+from ros2_rnea.node.guarded_node import call_when_done
 from ros2_rnea.node.topics.controller_messages import FollowJointTrajectory, JointTolerance
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
@@ -81,7 +82,8 @@ class ControllerGoals:
             trajectory=trajectory, path_tolerance=tolerances, goal_tolerance=tolerances)
         goal.goal_time_tolerance.sec = int(_WITHOUT_TOLERANCE)
         future = self._client.send_goal_async(goal, goal_uuid=UUID(uuid=list(identifier)))
-        future.add_done_callback(lambda done: self._on_response(done.result(), on_end))
+        call_when_done(
+            self._node, future, lambda done: self._on_response(done.result(), on_end))
         return identifier
 
     def _on_response(self, handle: Any, on_end: Callable[[str], None]) -> None:
@@ -96,7 +98,7 @@ class ControllerGoals:
                 f'{self.controller!r} has {state.name.lower()} the trajectory'
                 + (f': {said}' if said else '')))
 
-        handle.get_result_async().add_done_callback(on_result)
+        call_when_done(self._node, handle.get_result_async(), on_result)
 
 
 def _states(message: Any) -> dict[bytes, int]:

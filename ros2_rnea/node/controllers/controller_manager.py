@@ -23,6 +23,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from ros2_rnea.node.controllers.activation import ControllerKind, ManagerReport
+from ros2_rnea.node.guarded_node import call_when_done
 
 try:
     from controller_manager_msgs.srv import ListControllers
@@ -118,7 +119,7 @@ class ControllerManager:
         if self._list is not None:
             self._polls = 0
             self._pending = self._list.call_async(ListControllers.Request())
-            self._pending.add_done_callback(self._on_list)
+            call_when_done(self._node, self._pending, self._on_list)
 
     def _cancel(self) -> None:
         if self._list is not None and self._pending is not None:

@@ -61,7 +61,8 @@ class OtherPublishers:
 
     :param publisher: of ~/commands.
     :param is_commanding: returns whether this node sends commands at present.
-    :param on_command: called with each command of others, in the order of the message.
+    :param on_command: called with each command of others, in the order of the message, and whether
+        this node sends commands at present.
     :ivar nodes: the names of all nodes that publish; empty where this is the only one.
     :ivar is_listening: whether this node has subscribed to its own topic.
     """
@@ -69,7 +70,7 @@ class OtherPublishers:
     def __init__(
             self, node: Node, publisher: Publisher, diagnostics: Diagnostics,
             is_commanding: Callable[[], bool],
-            on_command: Callable[[tuple[float, ...]], object]) -> None:
+            on_command: Callable[[tuple[float, ...], bool], object]) -> None:
         self.nodes: frozenset[str] = frozenset()
         self.is_listening = False
         self._node = node
@@ -130,7 +131,7 @@ class OtherPublishers:
             'this node sends none before they have stopped')
         self._diagnostics.notice(SUBJECT, '' if not self.are_heard else (
             f'commands of {others} arrive on {self._publisher.topic_name}: {consequence}'),
-            is_error=True)
+            is_error=self._is_commanding())  # else it is waited for
 
     def _listen(self) -> None:
         if self._subscription is None:
@@ -156,6 +157,6 @@ class OtherPublishers:
         else:
             is_news = not self.are_heard
             self._heard_at = monotonic()
-            self._on_command_of_others(tuple(command))
+            self._on_command_of_others(tuple(command), self._is_commanding())
             if is_news:
                 self._report()

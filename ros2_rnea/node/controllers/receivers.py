@@ -29,12 +29,13 @@ counts is received without delay when the other controller hands over.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, isfinite
 from time import monotonic
 
 import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
 from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
@@ -163,10 +164,22 @@ class Receivers:
             self.present = self._served = frozenset()
         self._checked = -inf  # look again in the next cycle
 
-    def note_command_of_others(self, command: tuple[float, ...]) -> None:
-        """Note that another node has sent a command, in the units of the drives."""
+    def note_command_of_others(self, command: tuple[float, ...], is_commanding: bool) -> None:
+        """
+        Note that another node has sent a command, in the units of the drives.
+
+        A controller ignores one that has a wrong size or is not finite, and holds the one before.
+
+        :param is_commanding: whether this node sends commands at present, too.
+        """
+        has_size = len(command) == (len(self._joints) or len(command))
+        if not has_size or not all(map(isfinite, command)):
+            return
         self._command_of_others = command
         self._holding = self._reachable
+        if self._has_sent and not is_commanding:
+            self._record.discard()  # its command is not held any more
+            self._served = frozenset()
 
     def let_others_go_first(self, is_needed: bool) -> None:
         """Send no commands while those of another node arrive."""
@@ -176,8 +189,8 @@ class Receivers:
 
     @property
     def is_serving(self) -> bool:
-        """Tell whether commands have been sent to the present receivers."""
-        return bool(self._served) and self._served == self.present
+        """Tell whether somebody has received commands, and has not gone since."""
+        return bool(self._served)  # also while another subscriber is being discovered
 
     def evidence(self, joints: Sequence[str]) -> Evidence:
         """
@@ -269,9 +282,10 @@ class Receivers:
         """
         topic, now = self._publisher.topic_name, monotonic()
         count = self._publisher.handle.get_subscription_count()
-        found = self._endpoints(self._node.get_subscriptions_info_by_topic(topic))
-        number = len(found)
-        found = frozenset(each for each in found if not self._only_listens(each.node))
+        listed = self._node.get_subscriptions_info_by_topic(topic)
+        number = len(self._endpoints(listed))
+        found = self._endpoints([
+            info for info in listed if not self._only_listens(info, controller)])
         self._note_processes(topic, found, now)
         self.nodes = frozenset(each.node for each in found if each.node)
         self._find_controller(controller, found, now)
@@ -289,9 +303,18 @@ class Receivers:
         self.are_incomplete = is_unchecked or any(now - each < patience for each in since)
         self._count = count
 
-    def _only_listens(self, name: str) -> bool:
-        """Tell whether a node publishes ~/commands itself, as this one does, and listens."""
-        return name == self._node.get_fully_qualified_name() or name in self.publishing_nodes()
+    def _only_listens(self, info: TopicEndpointInfo, controller: str) -> bool:
+        """
+        Tell whether a subscriber is one of those by which nodes like this one hear each other.
+
+        They publish ~/commands too, and do not ask for reliable messages.  A driver or a bridge
+        that publishes on the topic besides is a receiver.
+        """
+        name = self._name(info)
+        if name == self._node.get_fully_qualified_name():
+            return True
+        return name != controller and name in self.publishing_nodes() and (
+            info.qos_profile.reliability is ReliabilityPolicy.BEST_EFFORT)
 
     def _find_controller(self, name: str, found: frozenset[Endpoint], now: float) -> None:
         """Note which of the receivers have the controller's name, if that is known."""

@@ -23,6 +23,7 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
+from ros2_rnea.node.guarded_node import call_when_done
 
 POLLS_PER_REQUEST = 3
 """After how many polls without an answer the request is sent again."""
@@ -92,7 +93,7 @@ class RemoteParameters:
                 self._pending = None
                 then(done.result())
 
-        future.add_done_callback(on_done)
+        call_when_done(self._node, future, on_done)
 
     def _cancel(self) -> None:
         self._polls = 0

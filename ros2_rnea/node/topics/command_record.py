@@ -151,10 +151,18 @@ class CommandRecord:
             except OSError as error:
                 self._give_up(error)
 
+    def discard(self) -> None:
+        """Record nothing until :meth:`begin`, since the last command is not held any more."""
+        self._slots = None
+        self._unlink()
+
     def _give_up(self, error: Exception) -> None:
         """Go on without a record, and without the previous one, which is no longer true."""
         self._slots = None
         self.error = f'{self._path}: {getattr(error, "strerror", None) or error}'
+        self._unlink()
+
+    def _unlink(self) -> None:
         for path in (self._unfinished, self._path):
             with suppress(OSError):
                 path.unlink()

@@ -167,9 +167,7 @@ class WorkerProcess:
             if self._channel is not None:
                 self._channel.close()
                 self._channel = None
-            if self._lifeline is not None:
-                self._lifeline.close()
-                self._lifeline = None
+            lifeline, self._lifeline = self._lifeline, None
         if process is None:
             return 'it was not running'
         try:
@@ -177,6 +175,8 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             status = process.wait()
+        if lifeline is not None:
+            lifeline.close()  # not before: that would kill a process that is exiting by itself
         if status < 0:
             return f'killed by {signal.Signals(-status).name}'
         if self._reader is not None:
