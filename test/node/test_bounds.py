@@ -91,7 +91,9 @@ def gives(arm, topic, message):
     data = message if isinstance(message, bytes) else serialize_message(message)
     subscription = next(each for each in arm.node.subscriptions
                         if each.topic_name == f'/robot/{topic}')
-    subscription.callback(data)
+    now = arm.node._clocks.now().ros.nanoseconds
+    info = {'received_timestamp': now, 'source_timestamp': now}
+    subscription.callback(*((data, info) if topic == 'joint_states' else (data,)))
 
 
 def check(arm):

@@ -248,7 +248,7 @@ def test_an_activation_ends_the_failure(bench, monkeypatch):
 
 
 def test_an_impossible_answer_of_another_node_does_not_end_the_node(start_arm, monkeypatch):
-    """rclpy calls back from the executor, and EventsExecutor crashes if that raises."""
+    """The executor calls back when it arrives, and EventsExecutor crashes if that raises."""
     controller = SimulatedRos2Control(
         has_manager=False, parameters={'joints': ParameterValue(type=LARGEST)})
     try:
