@@ -227,10 +227,13 @@ def test_activations_follow_each_other_without_a_step(managed, between):
     allowed = 0.01 * effort_rate_limits(np.array(LIMITS)) + 1e-9  # in two cycles, or 10 ms
     assert (allowed < 0.4 * np.abs(np.array(gravity(Q)) - gravity(ELSEWHERE))).all()
     for positions in (ELSEWHERE, Q, ELSEWHERE):
+        arm.efforts.clear()
         for transition in between:
             assert change(arm, transition)
         arm.until(lambda: arm.node.policy is not None)
-        efforts = hold_until(arm, positions)
+        arm.settle(0.0)
+        of_transitions = [list(message.effort) for message in arm.efforts]
+        efforts = [*of_transitions, *hold_until(arm, positions)]
         assert (steps([last, *efforts]) <= allowed).all()
         last = efforts[-1]
 

@@ -31,8 +31,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.node.topics.command_record import record_path
 from ros2_rnea.tools.demo.arm import Arm, arm_of
-from ros2_rnea.tools.demo.commander import NoAnswerError
+from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
 from ros2_rnea.tools.demo.figures import Results
 from ros2_rnea.tools.demo.judge import (
@@ -86,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         domain = reserve_domain() if options.domain is None else options.domain
         os.environ['ROS_DOMAIN_ID'] = str(domain)
+        # An earlier robot of this domain is no evidence of what the simulated one holds.
+        record_path(f'/{FEEDFORWARD_NODE}').unlink(missing_ok=True)
         arm = _arm(options)
         console.print(introduction(arm), markup=False)
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
