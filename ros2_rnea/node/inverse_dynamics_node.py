@@ -54,6 +54,7 @@ from ros2_rnea.node.process import (
     GarbageCollection,
     lock_memory,
     make_executor,
+    prepare_logging,
     raise_priority,
     shared_memory_warning,
     spin_for,
@@ -92,6 +93,7 @@ class InverseDynamicsNode(GuardedNode):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__('inverse_dynamics', **arguments)
+        prepare_logging()
         self._refused_values = parameters.declare(self)
         self.add_on_set_parameters_callback(self._refuse_deletion)
         self._reader = StateReader()

@@ -498,12 +498,14 @@ def values_of(node: Node) -> dict[str, Any]:
     these are declared only when the joints are known.
     """
     early = {name: parameter.value for name, parameter in overrides(node).items()
-             if name.startswith(tuple(PER_JOINT))}
-    of_joints = (
-        family + name for family in PER_JOINT
-        for name in node.get_parameters_by_prefix(family[:-1]))
-    return {**early,
-            **{name: node.get_parameter(name).value for name in (*BY_NAME, *of_joints)}}
+             if _is_of_joint(name)}
+    return {**early, **{name: node.get_parameter(name).value
+                        for name in node.get_parameters_by_prefix('')  # all that are declared
+                        if name in BY_NAME or _is_of_joint(name)}}
+
+
+def _is_of_joint(name: str) -> bool:
+    return name.partition('.')[0] + '.' in PER_JOINT
 
 
 def overrides(node: Node) -> dict[str, Parameter]:
@@ -526,7 +528,7 @@ def _without_value(node: Node) -> set[str]:
     """
     return {name for name, parameter in _all_overrides(node).items()
             if parameter.type_ is Parameter.Type.NOT_SET
-            or (parameter.value == 'null' and name.startswith(tuple(PER_JOINT)))}
+            or (parameter.value == 'null' and _is_of_joint(name))}
 
 
 def read(values: Mapping[str, Any]) -> NodeParameters:
@@ -536,23 +538,24 @@ def read(values: Mapping[str, Any]) -> NodeParameters:
     :raises ArgumentError: naming the first parameter with an invalid value.
     """
     own = {name: spec.check(values.get(name)) for name, spec in BY_NAME.items()}
+    of_joints = _of_joints(values)
     assumed = {joint: _numbers(ASSUMED + joint, value)
-               for joint, value in _of_joints(values, ASSUMED).items()}
+               for joint, value in of_joints[ASSUMED].items()}
     effort_limits = {joint: _positive(EFFORT_LIMITS + joint, value)
-                     for joint, value in _of_joints(values, EFFORT_LIMITS).items()}
-    of_joints: dict[str, Any] = {
+                     for joint, value in of_joints[EFFORT_LIMITS].items()}
+    finite: dict[str, Any] = {
         family[:-1]: {joint: _finite(family + joint, value)
-                      for joint, value in _of_joints(values, family).items()}
+                      for joint, value in of_joints[family].items()}
         for family in (GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE)}
     settings = Settings(
-        **of_joints,
+        **finite,
         assumed_positions=assumed,
         effort_limits=effort_limits,
         rules=ControllerRules(**_of_class(ControllerRules, own)),
         **_of_class(Settings, own))
     return NodeParameters(own, settings, {
         kind.name: {joint: _number(kind, f'{kind.name}.{joint}', value)
-                    for joint, value in _of_joints(values, f'{kind.name}.').items()}
+                    for joint, value in of_joints[f'{kind.name}.'].items()}
         for kind in JOINT_DYNAMICS})
 
 
@@ -561,9 +564,14 @@ def _of_class(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
     return {field.name: own[field.name] for field in fields(kind) if field.name in own}
 
 
-def _of_joints(values: Mapping[str, Any], family: str) -> dict[str, Any]:
-    return {name[len(family):]: value for name, value in values.items()
-            if name.startswith(family) and value is not None}
+def _of_joints(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return by family the values of single joints, by the names of the joints."""
+    of_joints: dict[str, dict[str, Any]] = {family: {} for family in PER_JOINT}
+    for name, value in values.items():
+        if value is not None and name not in BY_NAME:
+            family, _, joint = name.partition('.')
+            of_joints.get(family + '.', {})[joint] = value
+    return of_joints
 
 
 def _numbers(name: str, value: Any) -> tuple[float, ...]:

@@ -23,9 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import islice
 from math import inf
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -73,8 +72,8 @@ FIRST_REBUILD_PERIOD, LONGEST_REBUILD_PERIOD = 1.0, 60.0
 """How long it is waited until a model is requested again whose worker process has failed [s]; it
 doubles each time."""
 
-DECLARATIONS_PER_POLL = 4
-"""How many parameters are declared in one callback; each takes about 0.1 ms."""
+LONGEST_DECLARATIONS = 0.0003
+"""How long parameters are declared in one callback [s of processor time]; each takes 0.1 ms."""
 
 
 class Configuration:
@@ -554,6 +553,7 @@ class Configuration:
             self._answer = self._worker.take()
             self._report_compilation()
             if self._answer is not None and isinstance(self._answer.result, Built):
+                self._publishers.prepare(self._answer.result.policy.controlled)
                 self._declarations = parameters.declare_for_joints(
                     self._node, self._answer.result.model.degrees_of_freedom)
         if self._answer is None:
@@ -605,8 +605,12 @@ class Configuration:
     def _declare_some(self) -> bool:
         """Declare some of the joints' parameters, and tell whether more may remain."""
         self._is_declaring = True
+        started = thread_time()
         try:
-            return len([*islice(self._declarations, DECLARATIONS_PER_POLL)]) > 0
+            for _ in self._declarations:
+                if thread_time() - started > LONGEST_DECLARATIONS:
+                    return True
+            return False
         except ParameterException as error:  # refused by another callback of the node
             self._node.get_logger().warning(
                 f'the parameters of some joints cannot be declared: {error}')
@@ -736,7 +740,7 @@ class Configuration:
             policy.continue_from(self.policy, transition)
             if self.policy.settings.joints != policy.settings.joints:
                 policy.restart()  # another effort may be held than the last one: see evidence
-        self._publishers.prepare(policy.controlled, has_commands=bool(policy.settings.joints))
+        self._publishers.use(policy.controlled, has_commands=bool(policy.settings.joints))
         self.policy = policy
 
     def _remove_payloads(self, can_stay: Callable[[Payload], bool], reason: str) -> None:

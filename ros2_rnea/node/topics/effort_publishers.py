@@ -40,19 +40,27 @@ class EffortPublishers:
         self.of_commands = node.create_publisher(Float64MultiArray, '~/commands', RELIABLE)
         self._publishers = (
             self.of_commands, node.create_publisher(JointState, '~/effort', RELIABLE))
-        self.prepare((), has_commands=False)
+        self._prepared_for: tuple[str, ...] | None = None
+        self.use((), has_commands=False)
 
-    def prepare(self, joints: Sequence[str], has_commands: bool) -> None:
+    def prepare(self, joints: Sequence[str]) -> None:
+        """Make the messages for controlled joints now, so that :meth:`use` takes little time."""
+        commands, effort = self._publishers
+        self._prepared_for, count = tuple(joints), len(joints)
+        self._prepared = (
+            Sender(commands, Float64MultiArray(), 'data', count),
+            Sender(effort, JointState(name=list(joints)), 'effort', count))
+
+    def use(self, joints: Sequence[str], has_commands: bool) -> None:
         """
-        Make the messages for the controlled joints.
+        Publish the efforts of these joints from now on.
 
         :param has_commands: whether to publish ~/commands, since the order of the joints is known.
         """
-        commands, effort = self._publishers
-        count = len(joints)
-        self._commands = (
-            Sender(commands, Float64MultiArray(), 'data', count) if has_commands else None)
-        self._effort = Sender(effort, JointState(name=list(joints)), 'effort', count)
+        if tuple(joints) != self._prepared_for:
+            self.prepare(joints)
+        commands, self._effort = self._prepared
+        self._commands = commands if has_commands else None
 
     @property
     def has_commands(self) -> bool:
