@@ -158,6 +158,21 @@ def test_only_a_controller_that_steers_has_gains_and_none_of_them_integrates():
     assert 'gains' not in both
 
 
+@pytest.mark.parametrize('rate', [500.0, 1000.0])
+def test_the_gains_are_stable_in_any_pose_of_the_arm_that_they_are_for(rate):
+    with_effort = controllers('jtc_effort')['joint_trajectory_controller']
+    p, d = (np.diag([gains[which] for gains in with_effort['gains'].values()]) for which in 'pd')
+    robot, generator = Robot.from_urdf(seven_dof_arm()), np.random.default_rng(0)
+    poses = generator.uniform(-np.pi, np.pi, (400, robot.nq))
+    zero, one, period = np.zeros_like(p), np.eye(robot.nv), 1.0 / rate
+    for pose in [np.zeros(robot.nq), *poses]:
+        # The arm without friction, under the controller's effort of a whole period each.
+        acceleration = -np.linalg.solve(robot.mass_matrix(pose), np.hstack([p, d]))
+        step = np.block([[one, period * one], [zero, one]]) + np.vstack(
+            [0.5 * period**2 * acceleration, period * acceleration])
+        assert np.abs(np.linalg.eigvals(step)).max() < 1.0
+
+
 @pytest.mark.parametrize('name', NAMES)
 def test_the_launch_file_connects_the_node_to_its_controller(name):
     controller, follows = controller_of(name), name.startswith('jtc')
