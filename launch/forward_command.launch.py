@@ -20,8 +20,7 @@ The efforts of the node are the only ones that move the arm.
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from ros2_rnea.tools.launch_actions import with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'forward_command.yaml'
@@ -29,9 +28,4 @@ CONFIG = HERE.parent / 'config' / 'forward_command.yaml'
 
 def generate_launch_description() -> LaunchDescription:
     """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'params_file', default_value=str(CONFIG),
-            description='parameters: a copy of config/forward_command.yaml with your joints'),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])
+    return with_defaults(HERE / 'inverse_dynamics.launch.py', CONFIG)

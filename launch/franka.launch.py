@@ -16,8 +16,7 @@
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from ros2_rnea.tools.launch_actions import with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'franka.yaml'
@@ -25,12 +24,7 @@ CONFIG = HERE.parent / 'config' / 'franka.yaml'
 
 def generate_launch_description() -> LaunchDescription:
     """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'params_file', default_value=str(CONFIG),
-            description='parameters: a copy of config/franka.yaml'),
-        DeclareLaunchArgument(
-            'joint_states', default_value='franka/joint_states',
-            description="topic of the arm's measured state at 1 kHz (joint_states has 30 Hz)"),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])
+    return with_defaults(HERE / 'inverse_dynamics.launch.py', CONFIG, {
+        'joint_states': (
+            'franka/joint_states',
+            "topic of the arm's measured state at 1 kHz (joint_states has 30 Hz)")})

@@ -14,10 +14,10 @@
 """Start the inverse dynamics node for a robot whose driver and controllers are running."""
 
 from launch import Action, LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
-from ros2_rnea.tools.launch_actions import declare_arguments, node_actions
+from ros2_rnea.tools.launch_actions import declare_arguments, declared, node_actions
 
 TOPICS = {
     'robot_description': 'topic of the URDF',
@@ -48,8 +48,7 @@ def generate_launch_description() -> LaunchDescription:
         'log_level': ('info', 'log level: debug, info, warn or error'),
     }
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=description)
-          for name, (default, description) in arguments.items()),
+        *declared(arguments),
         *declare_arguments(),
         OpaqueFunction(function=start_node)])
 

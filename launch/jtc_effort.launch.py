@@ -21,28 +21,14 @@ controller to publish the terms of its efforts.
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from ros2_rnea.tools.launch_actions import TOPICS_OF_CONTROLLER, with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'jtc_effort.yaml'
-CONTROLLER = 'joint_trajectory_controller'
 
 
 def generate_launch_description() -> LaunchDescription:
     """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'params_file', default_value=str(CONFIG),
-            description='parameters: a copy of config/jtc_effort.yaml with your joints'),
-        DeclareLaunchArgument(
-            'controller_state', default_value=f'{CONTROLLER}/controller_state',
-            description='topic of the reference that the controller publishes'),
-        DeclareLaunchArgument(
-            'joint_trajectory', default_value=f'{CONTROLLER}/joint_trajectory',
-            description='topic of desired trajectories, used without controller_state'),
-        DeclareLaunchArgument(
-            'commands', default_value='~/commands',
-            description='topic of the efforts: one without a subscriber'),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])
+    return with_defaults(HERE / 'inverse_dynamics.launch.py', CONFIG, {
+        **TOPICS_OF_CONTROLLER,
+        'commands': ('~/commands', 'topic of the efforts: one without a subscriber')})

@@ -16,8 +16,7 @@
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from ros2_rnea.tools.launch_actions import with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'jtc_position_effort.yaml'
@@ -25,9 +24,4 @@ CONFIG = HERE.parent / 'config' / 'jtc_position_effort.yaml'
 
 def generate_launch_description() -> LaunchDescription:
     """Set the defaults that differ from jtc_effort.launch.py, and include it."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'params_file', default_value=str(CONFIG),
-            description='parameters: a copy of config/jtc_position_effort.yaml with your joints'),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(str(HERE / 'jtc_effort.launch.py')))])
+    return with_defaults(HERE / 'jtc_effort.launch.py', CONFIG)

@@ -16,8 +16,7 @@
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from ros2_rnea.tools.launch_actions import with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'ur.yaml'
@@ -25,12 +24,6 @@ CONFIG = HERE.parent / 'config' / 'ur.yaml'
 
 def generate_launch_description() -> LaunchDescription:
     """Set the defaults that differ from inverse_dynamics.launch.py, and include it."""
-    return LaunchDescription([
-        DeclareLaunchArgument(
-            'params_file', default_value=str(CONFIG),
-            description='parameters: a copy of config/ur.yaml'),
-        DeclareLaunchArgument(
-            'commands', default_value='forward_effort_controller/commands',
-            description="topic of the commands: the controller's own"),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(str(HERE / 'inverse_dynamics.launch.py')))])
+    return with_defaults(HERE / 'inverse_dynamics.launch.py', CONFIG, {
+        'commands': (
+            'forward_effort_controller/commands', "topic of the commands: the controller's own")})

@@ -11,21 +11,25 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What the launch files have in common: how the node is started, plain or managed."""
+"""What the launch files have in common: how the node is started, and with which defaults."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from launch import Action, LaunchContext
+from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
+    IncludeLaunchDescription,
     OpaqueFunction,
     RegisterEventHandler,
 )
 from launch.conditions import IfCondition
 from launch.events import matches_action
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import LifecycleNode, Node
 from launch_ros.event_handlers import OnStateTransition
@@ -38,11 +42,44 @@ ARGUMENTS = {
 }
 """Default and description of each launch argument that :func:`node_actions` reads."""
 
+CONTROLLER = 'joint_trajectory_controller'
+TOPICS_OF_CONTROLLER = {
+    'controller_state': (
+        f'{CONTROLLER}/controller_state', 'topic of the reference that the controller publishes'),
+    'joint_trajectory': (
+        f'{CONTROLLER}/joint_trajectory',
+        'topic of desired trajectories, used without controller_state'),
+}
+"""Default and description of the launch arguments with which its motion is followed."""
+
+
+def with_defaults(
+        launch_file: Path, params_file: Path, others: Mapping[str, tuple[str, str]] | None = None,
+        ) -> LaunchDescription:
+    """
+    Return what another launch file describes, with other defaults of its arguments.
+
+    :param params_file: the default of the argument of that name.
+    :param others: defaults and descriptions of other arguments, by name.
+    """
+    defaults = {
+        'params_file': (
+            str(params_file), f'parameters: a copy of config/{params_file.name} with your joints'),
+        **(others or {})}
+    return LaunchDescription([
+        *declared(defaults),
+        IncludeLaunchDescription(PythonLaunchDescriptionSource(str(launch_file)))])
+
+
+def declared(arguments: Mapping[str, tuple[Any, str]]) -> list[DeclareLaunchArgument]:
+    """Declare launch arguments, whose defaults and descriptions are given by name."""
+    return [DeclareLaunchArgument(name, default_value=default, description=description)
+            for name, (default, description) in arguments.items()]
+
 
 def declare_arguments() -> list[DeclareLaunchArgument]:
     """Declare the launch arguments that :func:`node_actions` reads."""
-    return [DeclareLaunchArgument(name, default_value=default, description=description)
-            for name, (default, description) in ARGUMENTS.items()]
+    return declared(ARGUMENTS)
 
 
 def node_actions(context: LaunchContext, **arguments: Any) -> list[Action]:

@@ -15,7 +15,6 @@
 
 from array import array
 from functools import lru_cache
-from time import monotonic
 
 from builtin_interfaces.msg import Duration
 import numpy as np
@@ -35,6 +34,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.node.services.background_services import ServiceOwner
 from ros2_rnea.node.topics.conversions import waypoints
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from sensor_msgs.msg import JointState
@@ -452,7 +452,7 @@ def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(m
     monkeypatch.setattr(fill_service, 'fill_context', receive_meanwhile)
     node = Node('filling')
     service = fill_service.FillService(
-        node, lambda: policy, lambda: next(times), lambda _: None)
+        ServiceOwner(node, lambda: policy, lambda: next(times)), lambda _: None)
     context, is_stale = service._context(policy)
     service.close()
     assert not is_stale
@@ -475,7 +475,7 @@ def test_a_worker_process_fills_without_the_node():
 def test_closing_does_not_wait_for_a_long_trajectory():
     node = Node('filling')
     service = fill_service.FillService(
-        node, lambda: FeedforwardPolicy(ARM_ROBOT, Settings()), monotonic, lambda _: None)
+        ServiceOwner(node, lambda: FeedforwardPolicy(ARM_ROBOT, Settings())), lambda _: None)
     client = node.create_client(Fill, '~/fill_trajectory_efforts')
     assert client.wait_for_service(PATIENCE)
     future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))

@@ -23,6 +23,7 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.hold_trigger import GoalState
 from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.node.services.background_services import ServiceOwner
 from small_robots import ARM
 from std_srvs.srv import Trigger
 
@@ -58,8 +59,8 @@ class Held:
     def __init__(self, arm):
         self.arm, self.node = arm, arm.node
         self.service = hold_service.HoldService(
-            self.node, lambda: self.node.policy, self.node._clocks.steady, lambda *_: None,
-            self.node._diagnostics, Goals)
+            ServiceOwner(self.node, lambda: self.node.policy, self.node._clocks.steady),
+            lambda *_: None, self.node._diagnostics, Goals)
         self.arm.until(lambda: self.service._goals is not None)
         self.goals = self.service._goals
         self.speed = 0.0

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from threading import Event
+from time import monotonic
 from typing import Any, NamedTuple
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -57,13 +58,24 @@ class BackgroundService(NamedTuple):
     answer: Callable[[FeedforwardPolicy, Any], Any]
 
 
+class ServiceOwner(NamedTuple):
+    """
+    What services need of the node that they belong to.
+
+    :ivar policy: returns the policy in use, or None while there is no robot.
+    :ivar now: returns the time on the steady clock [s].
+    """
+
+    node: Node
+    policy: Callable[[], FeedforwardPolicy | None]
+    now: Callable[[], float] = monotonic
+
+
 class BackgroundServices:
     """
     Services that answer one request after the other until :meth:`close`.
 
-    :param node: the node that the services belong to.
     :param label: a word for the thread and its node.
-    :param policy: returns the policy in use, or None while there is no robot.
     :param on_exit: called, by the services' thread, when their process has exited.
     :param services: by their names without the node's.
     :ivar process: computes the answers.
@@ -71,12 +83,13 @@ class BackgroundServices:
 
     def __init__(
             self,
-            node: Node,
+            owner: ServiceOwner,
             label: str,
-            policy: Callable[[], FeedforwardPolicy | None],
             on_exit: Callable[[str], None],
             services: Mapping[str, BackgroundService]) -> None:
-        self._policy = policy
+        node = owner.node
+        self._policy = owner.policy
+        self._now = owner.now
         self.process = WorkerProcess(on_exit)
         self._node = Node(
             f'_{node.get_name()}_{label}', namespace=node.get_namespace(), context=node.context,

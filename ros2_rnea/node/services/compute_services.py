@@ -35,7 +35,11 @@ from ros2_rnea.feedforward.queries import (
 )
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
+from ros2_rnea.node.services.background_services import (
+    BackgroundService,
+    BackgroundServices,
+    ServiceOwner,
+)
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from ros2_rnea.robot import Robot
 from sensor_msgs.msg import JointState
@@ -90,31 +94,29 @@ class Services:
             on_exit: Callable[[str, str], None] = lambda *_: None,
             controller_joints: Callable[[], Sequence[str]] = tuple,
             diagnostics: Diagnostics | None = None) -> None:
-        self._policy = policy
-        self._now = now
+        owner = ServiceOwner(node, policy, now)
         self._in_background: tuple[BackgroundServices, ...] = ()
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
         self._in_background = (
-            ComputeServices(node, policy, now, partial(on_exit, 'computes efforts')),
-            FillService(
-                node, policy, now, partial(on_exit, 'fills trajectories'), controller_joints))
+            ComputeServices(owner, partial(on_exit, 'computes efforts')),
+            FillService(owner, partial(on_exit, 'fills trajectories'), controller_joints))
         if diagnostics is not None:
-            self._add_hold_service(node, diagnostics, partial(on_exit, 'fills trajectories'))
+            self._add_hold_service(owner, diagnostics, partial(on_exit, 'fills trajectories'))
         if HAS_MATRICES:
             self._in_background += (
-                ModelServices(node, policy, now, partial(on_exit, 'computes matrices')),)
+                ModelServices(owner, partial(on_exit, 'computes matrices')),)
         else:
             node.get_logger().warning(WITHOUT_MATRICES)
 
     def _add_hold_service(
-            self, node: Node, diagnostics: Diagnostics, on_exit: Callable[[str], None]) -> None:
+            self, owner: ServiceOwner, diagnostics: Diagnostics, on_exit: Callable[[str], None],
+            ) -> None:
         if is_possible():
-            self._in_background += (
-                HoldService(node, self._policy, self._now, on_exit, diagnostics),)
-        elif node.get_parameter('hold_after_goal').value:
-            node.get_logger().warning(WITHOUT_ACTION)
+            self._in_background += (HoldService(owner, on_exit, diagnostics),)
+        elif owner.node.get_parameter('hold_after_goal').value:
+            owner.node.get_logger().warning(WITHOUT_ACTION)
 
     def close(self) -> None:
         """Stop the services that other processes compute."""
@@ -129,19 +131,11 @@ class ComputeServices(BackgroundServices):
     A request may be large, and deserializing it takes longer than a cycle.  The thread of the
     services computes the answer itself, as the textbook does, since the kernels of the robot in
     use belong to the cycle.
-
-    :param now: returns the time on the steady clock [s].
     """
 
-    def __init__(
-            self,
-            node: Node,
-            policy: Callable[[], FeedforwardPolicy | None],
-            now: Callable[[], float],
-            on_exit: Callable[[str], None]) -> None:
-        self._now = now
+    def __init__(self, owner: ServiceOwner, on_exit: Callable[[str], None]) -> None:
         self._made: tuple[RobotSnapshot, Robot] | None = None
-        super().__init__(node, 'efforts', policy, on_exit, {
+        super().__init__(owner, 'efforts', on_exit, {
             'compute_gravity': BackgroundService(ComputeGravity, self._gravity),
             'compute_inverse_dynamics': BackgroundService(
                 ComputeInverseDynamics, self._inverse_dynamics)})

@@ -18,13 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 
-from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.bounds import MOST_FILLED_POINTS
-from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
+from ros2_rnea.node.services.background_services import (
+    BackgroundService,
+    BackgroundServices,
+    ServiceOwner,
+)
 from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain
@@ -45,21 +48,17 @@ class FillService(BackgroundServices):
     """
     The service; see :class:`.BackgroundServices`.
 
-    :param now: returns the time on the steady clock [s].
     :param controller_joints: returns the joints of the trajectory controller; none where they are
         not known from its parameters.
     """
 
     def __init__(
             self,
-            node: Node,
-            policy: Callable[[], FeedforwardPolicy | None],
-            now: Callable[[], float],
+            owner: ServiceOwner,
             on_exit: Callable[[str], None],
             controller_joints: Callable[[], Sequence[str]] = tuple) -> None:
-        self._now = now
         self._controller_joints = controller_joints
-        super().__init__(node, 'filling', policy, on_exit, {
+        super().__init__(owner, 'filling', on_exit, {
             'fill_trajectory_efforts': BackgroundService(FillTrajectoryEfforts, self._fill)})
 
     def _fill(

@@ -29,13 +29,16 @@ from typing import NamedTuple
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
-from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.hold_trigger import HoldTrigger
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
+from ros2_rnea.node.services.background_services import (
+    BackgroundService,
+    BackgroundServices,
+    ServiceOwner,
+)
 from ros2_rnea.node.topics.controller_messages import FollowJointTrajectory
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -73,21 +76,16 @@ class HoldService(BackgroundServices):
     The thread of the service only waits.  The goal is made and sent in the thread of the cycle, at
     the moment at which the controller is seen to be idle.
 
-    :param now: returns the time on the steady clock [s].
     :param connect: returns the goals of a controller with a name.
     """
 
     def __init__(
             self,
-            node: Node,
-            policy: Callable[[], FeedforwardPolicy | None],
-            now: Callable[[], float],
+            owner: ServiceOwner,
             on_exit: Callable[[str], None],
             diagnostics: Diagnostics,
             connect: Callable[..., ControllerGoals] = ControllerGoals) -> None:
-        self._owner = node
-        self._policy_in_use = policy
-        self._now = now
+        self._owner = owner.node
         self._diagnostics = diagnostics
         self._connect = connect
         self._goals: ControllerGoals | None = None
@@ -95,8 +93,8 @@ class HoldService(BackgroundServices):
         self._requested: Callable[[str], None] | None = None
         self._busy_until = -inf  # while its own goal is executed
         super().__init__(
-            node, 'holding', policy, on_exit, {'hold': BackgroundService(Trigger, self._hold)})
-        self._timer = node.create_timer(
+            owner, 'holding', on_exit, {'hold': BackgroundService(Trigger, self._hold)})
+        self._timer = owner.node.create_timer(
             PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def close(self) -> None:
@@ -124,7 +122,7 @@ class HoldService(BackgroundServices):
     # ---- in the thread of the cycle -------------------------------------------------------------
 
     def _poll(self) -> None:
-        policy, now = self._policy_in_use(), self._now()
+        policy, now = self._policy(), self._now()
         requested, self._requested = self._requested, None
         if policy is not None:  # only then the parameters are known to be valid
             self._follow(self._owner.get_parameter(CONTROLLER).value)

@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
@@ -37,7 +36,11 @@ from ros2_rnea.feedforward.queries import (
     state_query,
     StateQuery,
 )
-from ros2_rnea.node.services.background_services import BackgroundService, BackgroundServices
+from ros2_rnea.node.services.background_services import (
+    BackgroundService,
+    BackgroundServices,
+    ServiceOwner,
+)
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
@@ -53,20 +56,10 @@ LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])
 
 
 class ModelServices(BackgroundServices):
-    """
-    The services; see :class:`.BackgroundServices`.
+    """The services; see :class:`.BackgroundServices`."""
 
-    :param now: returns the time on the steady clock [s].
-    """
-
-    def __init__(
-            self,
-            node: Node,
-            policy: Callable[[], FeedforwardPolicy | None],
-            now: Callable[[], float],
-            on_exit: Callable[[str], None]) -> None:
-        self._now = now
-        super().__init__(node, 'matrices', policy, on_exit, {
+    def __init__(self, owner: ServiceOwner, on_exit: Callable[[str], None]) -> None:
+        super().__init__(owner, 'matrices', on_exit, {
             'compute_mass_matrix': BackgroundService(ComputeMassMatrix, self._mass_matrix),
             'compute_jacobian': BackgroundService(ComputeJacobian, self._jacobian),
             'compute_forward_dynamics': BackgroundService(
