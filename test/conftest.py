@@ -19,7 +19,8 @@ another run, or a robot in the same network.  Each process of pytest-xdist has i
 the processes that its tests start inherit that.
 
 Robots of tests are computed by the textbook unless a test says otherwise, because most live too
-short a life to be compiled for; what is compiled is cached in a folder that goes with the run.
+short a life to be compiled for; what is compiled is cached in a folder that all processes of a run
+share, and that goes with it.
 """
 
 import atexit
@@ -40,12 +41,21 @@ sys.path.append(str(Path(__file__).parents[1]))  # for benchmark/, which is not 
 
 ENGINE = 'ROS2_RNEA_ENGINE'
 os.environ[ENGINE] = 'textbook'
-os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
-atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
+if 'PYTEST_XDIST_WORKER' not in os.environ:  # else it is that of the process that started this one
+    os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
+    atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
 
 from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what it depends on
 
 os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with the longest tests where several processes share them: none is left at the end."""
+    if 'PYTEST_XDIST_WORKER' in os.environ:
+        items.sort(key=lambda item: (item.get_closest_marker('alone') is None,
+                                     item.get_closest_marker('slow') is None))
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -19,8 +19,8 @@ from dataclasses import replace
 from math import nan, pi
 import warnings
 
-from drawn_robots import assert_close, cases, descriptions, for_drawn, MOVING, positions
-from hypothesis import strategies as st
+from drawn_robots import assert_close, cases, check_drawn, descriptions, MOVING, positions
+from hypothesis import note, strategies as st
 import numpy as np
 import pytest
 from ros2_rnea import ArgumentError, Robot, WORLD, Wrench
@@ -97,8 +97,12 @@ def oracle_tree(case):
     return tree
 
 
-@for_drawn(plain_cases())
-def test_all_joint_types_agree_with_the_spatial_recursion(case):
+def test_all_joint_types_agree_with_the_spatial_recursion(engine):
+    check_drawn(compare_with_recursion, plain_cases(), engine=engine)
+
+
+def compare_with_recursion(case):
+    """Compare inverse dynamics with the recursion's."""
     tree = oracle_tree(case)
     nothing = np.zeros(0)
 
@@ -202,8 +206,12 @@ class Pinocchio:
         return array[np.ix_(*[self._order] * array.ndim)]
 
 
-@for_drawn(plain_cases())
-def test_all_joint_types_agree_with_pinocchio(case):
+def test_all_joint_types_agree_with_pinocchio(engine):
+    check_drawn(compare_with_pinocchio, plain_cases(), engine=engine)
+
+
+def compare_with_pinocchio(case):
+    """Compare all quantities that both compute."""
     other = Pinocchio(case)
     pin, model, data = other.pin, other.model, other.data
     qd, qdd = other.theirs(case.qd), other.theirs(case.qdd)
@@ -226,8 +234,12 @@ def test_all_joint_types_agree_with_pinocchio(case):
         assert_close(case.robot.link_rotation(case.q, name), other.rotation(name))
 
 
-@for_drawn(cases())
-def test_a_link_is_turned_as_its_pose_says(case):
+def test_a_link_is_turned_as_its_pose_says(engine):
+    check_drawn(compare_rotations, cases(), engine=engine)
+
+
+def compare_rotations(case):
+    """Compare the two ways to the rotation of each link."""
     for name, pose in case.robot.link_poses(case.q).items():
         assert_close(case.robot.link_rotation(case.q, name), pose.rotation)
 
@@ -268,18 +280,19 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize('name', CALLS)
-def test_rows_are_states_one_by_one(name):
-    call = CALLS[name]
+def test_rows_are_states_one_by_one(engine):
+    """Of machine code, test_evaluator.py compares rows and single states with the textbook."""
+    check_drawn(compare_rows, batches(), engine=engine, share_compiled=5)
 
-    @for_drawn(batches())
-    def compare(batch):
-        robot, q, qd, qdd = batch
-        rows = call(robot, q, qd, qdd)
-        single = [call(robot, *state) for state in zip(q, qd, qdd)]
+
+def compare_rows(batch):
+    """Compare all that takes rows of states with what it is for each of them."""
+    robot, *states = batch
+    for name, call in CALLS.items():
+        rows = call(robot, *states)
+        single = [call(robot, *state) for state in zip(*states)]
+        note(name)  # is printed where this fails
         assert_close(rows, single, 100.0, tolerance=1e-9)
-
-    compare()
 
 
 @pytest.mark.parametrize('name, shape', [
@@ -353,8 +366,12 @@ def test_a_mimicking_joint_passes_on_a_wrench_too():
     assert wrench['thumb_joint'][3:] == pytest.approx([0.0, 0.0, 0.1 * 9.81])
 
 
-@for_drawn(cases(kinds=MOVING))
-def test_a_joint_s_effort_is_the_part_of_its_wrench_that_moves_it(case):
+def test_a_joint_s_effort_is_the_part_of_its_wrench_that_moves_it(engine):
+    check_drawn(compare_efforts_with_wrenches, cases(kinds=MOVING), engine=engine)
+
+
+def compare_efforts_with_wrenches(case):
+    """Compare efforts with the wrenches along the joints' own axes."""
     plain = Robot.from_description(replace(case.description, joints=tuple(
         replace(j, damping=0.0, friction=0.0, rotor_inertia=0.0, spring_stiffness=0.0)
         for j in case.description.joints)), case.floating_base)

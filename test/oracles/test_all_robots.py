@@ -21,6 +21,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+import os
+from pathlib import Path
+import pickle
 
 import numpy as np
 import pytest
@@ -33,6 +36,7 @@ from proof.quantities import QUANTITIES, relative_errors  # noqa: E402
 from proof.robots import example_robots, massless_groups  # noqa: E402
 
 STATES = 3
+SHARED = Path(os.environ['XDG_CACHE_HOME'])
 ROBOTS = example_robots()
 pytestmark = pytest.mark.skipif(not ROBOTS, reason='example-robot-data is not installed')
 
@@ -47,11 +51,17 @@ WITHOUT_ACCELERATIONS = {'romeo/romeo', 'romeo/romeo_laas_small'}
 
 @cache
 def sample(name):
-    """Return the proof of one robot on both bases."""
+    """Return the proof of one robot on both bases, which processes that test share."""
+    kept = SHARED / f'{name.replace("/", "_")}.proof'
+    if kept.exists():
+        return pickle.loads(kept.read_bytes())
     proof = Proof()
     robot = next(robot for robot in ROBOTS if robot.name == name)
     for floating_base in (False, True):
         proof.add(robot, floating_base, STATES)
+    unfinished = kept.with_suffix(f'.{os.getpid()}')
+    unfinished.write_bytes(pickle.dumps(proof))
+    unfinished.replace(kept)
     return proof
 
 

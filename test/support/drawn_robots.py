@@ -55,6 +55,22 @@ def for_drawn(*strategies, **named):
     return lambda test: SETTINGS(given(*strategies, **named)(test))
 
 
+def check_drawn(check, *strategies, engine='', share_compiled=3):
+    """
+    Call a function with what these strategies draw.
+
+    A kernel takes tenths of a second to compile, and each drawn robot has its own.  It is written
+    from the graph that the Python engine executes for all of them, operation by operation, so
+    that few robots show all that the machine code may add.
+
+    :param engine: of the robots.
+    :param share_compiled: which part of the examples is compiled: one of so many.
+    """
+    share = share_compiled if engine == 'compiled' else 1
+    few = settings(SETTINGS, max_examples=max(SETTINGS.max_examples // share, 1))
+    few(given(*strategies)(check))()
+
+
 # The plain ones first: it is to these that a failing example shrinks.
 ONE_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC, JointType.CONTINUOUS, JointType.HELICAL)
 VECTOR_SPACE = (*ONE_AXIS, JointType.CYLINDRICAL)

@@ -29,6 +29,7 @@ NAMED = {
     'AVX-512': machine.X86_64_AVX512,
     '64-bit Arm': machine.AARCH64,
 }
+THIS_CPU = 'this CPU'
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def played_by_host():
     """Return the CPUs whose code runs here, by name, this one as it is among them."""
     host = machine.host()
     can = set(host.features.split(','))
-    return {'this CPU': host, **{
+    return {THIS_CPU: host, **{
         name: machine.Target(host.triple, target.cpu, target.features)
         for name, target in NAMED.items()
         if target.architecture == host.architecture

@@ -18,7 +18,14 @@ import pytest
 
 from ros2_rnea.tools.demo.arm import arm_of
 from ros2_rnea.tools.demo.experiment import PHASES
-from ros2_rnea.tools.demo.figures import Episode, Log, Recording, Results, Section
+from ros2_rnea.tools.demo.figures import (
+    Episode,
+    LimitedCommands,
+    Log,
+    Recording,
+    Results,
+    Section,
+)
 from ros2_rnea.tools.models import panda
 
 JOINTS = tuple(f'joint{number}' for number in range(1, 8))
@@ -29,6 +36,8 @@ TIMING = {
     'latency_worst_ms': 9.0, 'commands_accepted': 3499, 'commands_refused': 0,
     'engine_ticks': 7000, 'engine_overruns': 5, 'engine_20_ms_late': 0,
     'engine_worst_lateness_ms': 3.0}
+
+COMMANDS = 10_000
 
 # RMS error of every joint by phase [degrees]: a demo that passes.
 ERRORS = {'pd': 1.0, 'gravity': 0.2, 'feedforward': 0.01, 'feedforward_240': 0.02,
@@ -51,15 +60,17 @@ def make_results(arm):
     """
     Return a function that makes results.
 
-    It takes other errors by phase, timing, gravity, episodes, and other phases.
+    It takes other errors by phase, timing, gravity, episodes, other phases, and how many commands
+    were limited in rate.
     """
     def make(timing=None, gravity_errors=(1e-12, 2e-12), episodes=None, phases=PHASES,
-             rate_limited=0.0, **errors):
+             rate_limited=0, **errors):
         recordings = {
             phase.key: _recording(
                 np.broadcast_to({**ERRORS, **errors}[phase.key], len(JOINTS)), timing or {})
             for phase in phases}
-        return Results(arm, recordings, gravity_errors, episodes or {}, rate_limited)
+        return Results(arm, recordings, gravity_errors, episodes or {},
+                       LimitedCommands(rate_limited, COMMANDS))
     return make
 
 

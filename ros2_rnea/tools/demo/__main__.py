@@ -36,14 +36,7 @@ from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
 from ros2_rnea.tools.demo.figures import Results
-from ros2_rnea.tools.demo.judge import (
-    GENERAL,
-    judge,
-    LIMITS,
-    Limits,
-    machine_too_slow,
-    may_be_disturbed,
-)
+from ros2_rnea.tools.demo.judge import GENERAL, judge, LIMITS, Limits, machine_too_slow
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
 from ros2_rnea.tools.demo.play import play, TRACKING
@@ -134,19 +127,19 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     slow = machine_too_slow(results)
     checks = [] if slow else judge(results, limits)
     failed = [check.name for check in checks if not check.passed]
-    if failed and may_be_disturbed(results):
-        slow, checks = True, []
     verdict = 'machine too slow, not judged' if slow else 'failed' if failed else 'passed'
     show(results, checks, console)
     write_summary(out / 'summary.json', summary(results, checks, verdict))
     pictures = _draw(results, out, limits)
+    if results.repeated:
+        console.print('\nPlayed again, because this machine had paused: '
+                      f'{", ".join(results.repeated)}')
     console.print(f'\nPictures: {" and ".join(pictures)}; figures: {out}/summary.json',
                   soft_wrap=True)
     if slow:
         console.print('machine too slow, not judged: '
                       f'{results.share_late():.1%} of the states had no answer within 20 ms, '
-                      f'{results.share_slow():.1%} of the simulated time was as late, and in the '
-                      f'worst phase {results.worst_share():.1%}',
+                      f'{results.share_slow():.1%} of the simulated time was as late',
                       style='yellow')
         return ExitCode.TOO_SLOW
     if failed:

@@ -31,7 +31,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from rclpy.time import Time
-from ros2_rnea.tools.demo.figures import Log
+from ros2_rnea.tools.demo.figures import LimitedCommands, Log
 from ros2_rnea.tools.demo.motion import Motion
 from ros2_rnea.tools.executor import lean_executor
 from ros2_rnea.tools.simulated_driver.description import Load
@@ -72,10 +72,9 @@ class RateLimited:
         self._present = counted
 
     @property
-    def share(self) -> float:
-        """Return the share of all commands; it is not a number where there were none."""
-        limited, commands = self._ended + self._present
-        return float(limited / commands) if commands else float('nan')
+    def total(self) -> LimitedCommands:
+        """Return the sum."""
+        return LimitedCommands(*(self._ended + self._present).tolist())
 
 
 class Commander(Node):

@@ -80,6 +80,8 @@ class Episode:
     :param new_start: when another process begins to receive the efforts, which start anew then;
         none: never.
     :param right_effort: what should be sent at last, shape (n,) [Nm or N]; none: that is open.
+    :param limited_commands: how many commands the rate limit has to hold back, because the
+        motion itself needs a faster change.
     """
 
     title: str
@@ -89,6 +91,7 @@ class Episode:
     timing: Timing
     right_effort: Array | None = None
     new_start: float | None = None
+    limited_commands: int = 0
 
     def rms(self, section: Section) -> float:
         """
@@ -198,6 +201,23 @@ class Recording:
         return Recording(self.times, self.errors - np.stack(others, axis=1), self.timing)
 
 
+class LimitedCommands(NamedTuple):
+    """
+    How many commands of the node its rate limit held back, by its diagnostics.
+
+    :param limited: these.
+    :param commands: all.
+    """
+
+    limited: float
+    commands: float
+
+    @property
+    def share(self) -> float:
+        """Return the share of all commands; it is not a number where there were none."""
+        return self.limited / self.commands if self.commands else float('nan')
+
+
 @dataclass(frozen=True)
 class Results:
     """
@@ -208,15 +228,17 @@ class Results:
     :param gravity_errors: of the gravity service against the engine, largest over the joints for
         each pose asked [Nm].
     :param episodes: of the other scenes, by their names.
-    :param rate_limited: share of the node's commands that its rate limit held back, by its
-        diagnostics.
+    :param rate_limited: the node's commands that its rate limit held back.
+    :param repeated: titles of the phases and scenes that were played again because the machine
+        had paused.
     """
 
     arm: Arm
     recordings: Mapping[str, Recording]
     gravity_errors: tuple[float, ...]
     episodes: Mapping[str, Episode]
-    rate_limited: float
+    rate_limited: LimitedCommands
+    repeated: tuple[str, ...] = ()
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -246,14 +268,14 @@ class Results:
         """Return the share of the simulated milliseconds that came more than 20 ms late."""
         return _share(self._timings(), *_SLOW)
 
-    def worst_share(self) -> float:
-        """Return the larger of these shares in the phase or scene in which it is largest."""
-        return max((_share([timing], *names) for timing in self._timings()
-                    for names in (_LATE, _SLOW)), default=0.0)
-
     def _timings(self) -> list[Timing]:
         return [*(recording.timing for recording in self.recordings.values()),
                 *(episode.timing for episode in self.episodes.values())]
+
+
+def share_too_late(timing: Timing) -> float:
+    """Return the larger of the shares of :class:`Results` in a single phase or scene."""
+    return max(_share([timing], *names) for names in (_LATE, _SLOW))
 
 
 _LATE = 'older_than_20_ms', 'states_published', 'states_answered'

@@ -23,13 +23,13 @@ import numpy as np
 
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.tools.demo.figures import Episode, Results
+from ros2_rnea.tools.demo.figures import Episode, Results, share_too_late, Timing
 
 TOO_LATE = 0.01
 """If more than this share of commands is over 20 ms old, the machine is too slow to judge."""
 
 DISTURBED = 0.002
-"""If more than this share in any phase is so late, a failed check may be due to the machine."""
+"""A phase or scene is played again if more than this share of it is so late."""
 
 # A joint that hardly moves off its path by itself cannot show how much better it gets.
 _WORTH_IMPROVING = 0.1
@@ -47,17 +47,11 @@ SILENT_AFTER = 2.0 * Settings().state_timeout + 0.05
 RATE_LIMITED = 0.005
 """Share of commands that the rate limit may hold back: those after pauses of the machine."""
 
-RATE_LIMITED_BY_ABORT = 0.01
-"""
-The further share where a goal is aborted in motion, whose acceleration then vanishes at once.
-
-An effort that changes by its whole limit takes 0.15 s, which is 1 % of the shortest such run.
-"""
-
 PERIOD_MARGIN = 1.5
 """Of the largest period that the node measures over the mean, as its cycle times vary."""
 
-_CHANGES = ('payload', 'tilt')
+CHANGES = ('payload', 'tilt')
+"""The scenes with a tracking error that is judged."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +111,13 @@ def machine_too_slow(results: Results) -> bool:
     return max(results.share_late(), results.share_slow()) > TOO_LATE
 
 
-def may_be_disturbed(results: Results) -> bool:
+def is_disturbed(timing: Timing) -> bool:
     """
-    Return whether a check may have failed because the processes had to wait in some phase.
+    Return whether the processes had to wait so long that the errors of a phase do not count.
 
     One pause of a tenth of a second spoils the figures of its phase, whatever the node does.
     """
-    return results.worst_share() > DISTURBED
+    return share_too_late(timing) > DISTURBED
 
 
 def judge(results: Results, limits: Limits) -> list[Check]:
@@ -135,7 +129,7 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     """
     checks = _judge_tracking(results, limits) if results.recordings else []
     for name, episode in results.episodes.items():
-        if name in _CHANGES:
+        if name in CHANGES:
             checks.append(_at_least(f'error when {episode.title}: not told / told',
                                     episode.improvement, limits.change))
         if episode.right_effort is not None:
@@ -154,10 +148,19 @@ def judge(results: Results, limits: Limits) -> list[Check]:
         largest = float(results.arm.rate_limit * longest + 1e-6)
         checks.append(_at_most('largest step from one effort sent to the next', np.max(steps),
                                largest, 'Nm'))
-    limited = RATE_LIMITED + (RATE_LIMITED_BY_ABORT if 'stop' in results.episodes else 0.0)
-    checks.append(_at_most('share of commands limited in rate', 100.0 * results.rate_limited,
-                           100.0 * limited, '%'))
+    checks.append(_at_most('share of commands limited in rate',
+                           100.0 * results.rate_limited.share,
+                           100.0 * _largest_limited_share(results), '%'))
     return checks
+
+
+def _largest_limited_share(results: Results) -> float:
+    """Return the share of commands limited in rate that pauses and the motions explain."""
+    commands = results.rate_limited.commands
+    if not commands:
+        return RATE_LIMITED
+    needed = sum(episode.limited_commands for episode in results.episodes.values())
+    return RATE_LIMITED + needed / commands
 
 
 def _judge_tracking(results: Results, limits: Limits) -> list[Check]:

@@ -15,9 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 import sys
+from typing import TypeVar
 
 from rich.progress import Progress
 
@@ -26,7 +28,8 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.experiment import gravity_errors, PHASES, push_episode, run_phase
-from ros2_rnea.tools.demo.figures import Episode, Recording, Results
+from ros2_rnea.tools.demo.figures import Episode, Recording, Results, Timing
+from ros2_rnea.tools.demo.judge import CHANGES, is_disturbed
 from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.demo.scenes import SCENES
 from ros2_rnea.tools.demo.stage import Stage
@@ -37,6 +40,38 @@ DIAGNOSTICS_PERIOD = 1.1
 
 TRACKING = 'tracking'
 """The name of the scene that is made of phases."""
+
+MOST_REPEATS = 2
+"""How many phases and scenes are played again after a pause of the machine, in all."""
+
+Played = TypeVar('Played')
+
+
+class Repeats:
+    """
+    Plays what a pause of the machine has spoiled again, a few times.
+
+    What is played last is judged, whether there was another pause or not.
+
+    :ivar titles: of what was played again.
+    """
+
+    def __init__(self) -> None:
+        self.titles: list[str] = []
+
+    def play(self, title: str, play: Callable[[], Played],
+             timing: Callable[[Played], Timing]) -> Played:
+        """
+        Return what is played without a pause, or at last.
+
+        :param play: does it, and leaves the arm as it found it.
+        :param timing: returns the driver's figures on messages.
+        """
+        played = play()
+        while is_disturbed(timing(played)) and len(self.titles) < MOST_REPEATS:
+            self.titles.append(title)
+            played = play()
+        return played
 
 
 def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progress) -> Results:
@@ -60,6 +95,7 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
         commander = Commander(arm.joint_names, arm.tip, check=children.check)
         commander.wait_for_robot()
         done = 0
+        repeats = Repeats()
 
         def progress(share: float) -> None:
             bar.update(task, completed=done + share)
@@ -70,7 +106,9 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
         differences: tuple[float, ...] = ()
         for phase in PHASES if tracks else ():
             bar.update(task, description=f'{phase.title:22}', completed=done)
-            recordings[phase.key], log = run_phase(stage, phase, seconds)
+            recordings[phase.key], log = repeats.play(
+                phase.title, partial(run_phase, stage, phase, seconds),
+                lambda played: played[0].timing)
             if phase.wrench:
                 episodes['push'] = push_episode(stage, recordings[phase.key], log)
             done += 1
@@ -79,11 +117,14 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
             differences = gravity_errors(commander, stage.engine)
         for name in others:
             bar.update(task, description=f'{name:22}', completed=done)
-            episodes[name] = SCENES[name](stage)
+            scene = partial(SCENES[name], stage)
+            episodes[name] = repeats.play(
+                name, scene, lambda played: played.timing) if name in CHANGES else scene()
             done += 1
         commander.spin_for(DIAGNOSTICS_PERIOD)
         return Results(
-            arm, recordings, differences, episodes, commander.rate_limited.share)
+            arm, recordings, differences, episodes, commander.rate_limited.total,
+            tuple(repeats.titles))
 
 
 def driver_command(arm: Arm, description: Path) -> list[str]:

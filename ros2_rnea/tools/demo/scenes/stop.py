@@ -17,9 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits
+from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.figures import Episode, Section
 from ros2_rnea.tools.demo.motion import Motion
-from ros2_rnea.tools.demo.stage import Stage, TimedActions
+from ros2_rnea.tools.demo.stage import FULL_RATE, Stage, TimedActions
 
 STOPS = 2.6
 """Time since the start of the motion [s]: the arm is in full swing."""
@@ -33,15 +38,18 @@ DURATION = 5.2
 WATCHED = 1.6
 """How long is watched what happens after the stop [s]."""
 
+COMMAND_MARGIN = 1.2
+"""Of the commands that may be limited in rate, as cycle times and measured states vary."""
+
 
 def play(stage: Stage) -> Episode:
     """Send a trajectory, and half-way one of a single point close ahead."""
     arm, commander = stage.arm, stage.commander
     stage.settle()
     motion = arm.motion(DURATION)
-    (position,), (velocity,), (rest,) = motion.at([STOPS])._replace(
-        accelerations=np.zeros((1, len(arm.start))))
-    place = position + 0.5 * BRAKING * velocity  # where an even deceleration ends
+    stopped = motion.at([STOPS])
+    (position,), (velocity,), _ = stopped
+    place, rest = position + 0.5 * BRAKING * velocity, np.zeros(len(arm.start))
     halt = Motion(*(row[None] for row in (place, rest, rest)))
     start = stage.move(
         motion, TimedActions((STOPS, lambda: commander.send_motion(0, np.array([BRAKING]), halt))),
@@ -54,4 +62,32 @@ def play(stage: Stage) -> Episode:
     sections = (Section('follows', 0.0, STOPS),
                 Section('stopped', STOPS, STOPS + WATCHED))
     return Episode('goal aborted', sections, log, arm.displayed(log.positions - desired),
-                   commander.driver_report(), stage.engine.holding_effort(place))
+                   commander.driver_report(), stage.engine.holding_effort(place),
+                   limited_commands=limited_commands(arm, stopped, place))
+
+
+def limited_commands(arm: Arm, stopped: Motion, place: np.ndarray) -> int:
+    """
+    Return how many commands the rate limit has to hold back after the stop.
+
+    The acceleration of the motion vanishes at once and the arm brakes harder than it moves, while
+    the rate limit is close to what the motion needs.  The effort that is wanted then, by inverse
+    dynamics on the way of the trajectory controller, is followed here at the rate limit.
+
+    :param stopped: the motion at the moment of the stop, one row each.
+    :param place: where the arm comes to rest, shape (n,) [rad or m].
+    """
+    robot = Robot.from_urdf(arm.urdf, engine='textbook')
+    order = [arm.joint_names.index(name) for name in robot.joint_names]
+    (position,), (velocity,), _ = stopped
+    rest = np.zeros(len(arm.start))
+    braking = Trajectory(arm.joint_names, [Waypoint(BRAKING, place, rest, rest)]).entered_from(
+        RosTime(0), position, velocity)
+    steps = effort_rate_limits(robot.effort_limits, arm.rate_limit) / FULL_RATE
+    (sent,) = robot.inverse_dynamics(*(rows[:, order] for rows in stopped))
+    limited = 0
+    for time in np.arange(0.0, WATCHED, 1.0 / FULL_RATE):
+        wanted = robot.inverse_dynamics(*braking.at(float(time))[:, order])
+        limited += bool((np.abs(wanted - sent) > steps).any())
+        sent = np.clip(wanted, sent - steps, sent + steps)
+    return round(COMMAND_MARGIN * limited)
