@@ -134,6 +134,7 @@ setup(
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{NAME}/config', sorted(glob('config/*.*'))),
+        (f'share/{NAME}/config/security', sorted(glob('config/security/*.xml'))),
         *scripts_of_the_wheel(),
     ],
     zip_safe=False,

@@ -71,6 +71,13 @@ def test_the_real_controllers_are_demanded_where_they_are_installed():
     assert 'ROS2_RNEA_DEMANDS_ROS2_CONTROL: 1' in WORKFLOW.read_text(encoding='utf-8')
 
 
+def test_security_is_demanded_where_the_middleware_has_it():
+    text = commands('security')
+    assert 'ros-$ROS_DISTRO-sros2' in text
+    assert 'pytest test/node/test_security.py' in text
+    assert 'ROS2_RNEA_DEMANDS_SECURITY: 1' in WORKFLOW.read_text(encoding='utf-8')
+
+
 def test_two_hosts_are_demanded_where_there_is_root():
     assert 'sudo ROS2_RNEA_DEMANDS_HOSTS=1 .venv/bin/python -m pytest -s test/hosts' in (
         commands('hosts'))
