@@ -57,7 +57,10 @@ YAML = ['pyyaml>=5.4']
 # To read trajectories from bags.
 BAG = ['rosbags>=0.10']
 
-DEMO = FAST + YAML + ['matplotlib', 'mujoco>=3.2', 'rich']
+# To give trajectories their fastest timing.
+RETIME = ['toppra>=0.6']
+
+DEMO = FAST + RETIME + YAML + ['matplotlib', 'mujoco>=3.2', 'rich']
 
 DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 
@@ -142,6 +145,7 @@ setup(
     # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
     extras_require={
-        'bag': BAG, 'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'test': TEST, 'yaml': YAML},
+        'bag': BAG, 'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'retime': RETIME, 'test': TEST,
+        'yaml': YAML},
     entry_points={'console_scripts': EXECUTABLES},
 )

@@ -40,7 +40,7 @@ KEYS = {
     'numpy': 'python3-numpy', 'rich': 'python3-rich',
     'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
 # Only the demo and other tools need these; they come with the extra `demo`.
-DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags'}
+DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags', 'toppra'}
 
 
 def copy_of_the_sources(folder: Path) -> Path:

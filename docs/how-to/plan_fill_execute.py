@@ -39,9 +39,13 @@ def filled(node: Node, planned: JointTrajectory) -> JointTrajectory:
     if not reply.success:
         raise RuntimeError(reply.message)
     if not reply.report.within_limits:
+        report = reply.report
         raise RuntimeError(
-            f'{reply.report.first_break_joint} would need {reply.report.first_break_effort:.1f} '
-            f'Nm; the motion is possible in {reply.report.time_scaling:.2f} times its duration')
+            f'the {report.first_break_quantity} of {report.first_break_joint} would be '
+            f'{report.first_break_value:.3g}, its limit is {report.first_break_limit:.3g}; the '
+            f'motion is possible in {report.time_scaling:.2f} times its duration')
+    if reply.report.motion.velocity_jump_times:
+        raise RuntimeError(reply.message)
     return reply.trajectory
 
 

@@ -92,22 +92,31 @@ class EffortAlong:
         """
         asked = np.nextafter(times, -np.inf) if before else times
         states = np.array([self.trajectory.at(time) for time in asked.tolist()])
-        return self._of(times, states.reshape(len(times), 3, len(self.trajectory.joint_names)))
+        return self.of(times, states.reshape(len(times), 3, len(self.trajectory.joint_names)))
 
     def at_rest(self, time: float) -> Samples:
         """Return one sample, at rest at the position of the motion at a time."""
         states = self.trajectory.at(time)[np.newaxis].copy()
         states[:, 1:] = 0.0
-        return self._of(np.array([time]), states)
+        return self.of(np.array([time]), states)
 
-    def _of(self, times: Array, states: Array) -> Samples:
+    def of(self, times: Array, states: Array) -> Samples:
+        """
+        Return the efforts in given states of the trajectory's joints.
+
+        :param states: positions, velocities and accelerations, shape (N, 3, joints).
+        """
         q = np.tile(self._fixed, (len(times), 1))
-        qd, qdd = np.zeros((2, len(times), self.robot.nv))
         q[:, self._q_index] = states[:, 0, self._columns]
-        qd[:, self._v_index] = states[:, 1, self._columns]
-        qdd[:, self._v_index] = states[:, 2, self._columns]
+        qd, qdd = self.whole_velocity(states[:, 1]), self.whole_velocity(states[:, 2])
         effort = self.robot.inverse_dynamics(q, qd, qdd)
         return Samples(times, q, qd, qdd, effort, self._sent(q, qd, qdd, effort))
+
+    def whole_velocity(self, velocities: Array) -> Array:
+        """Return velocities of all joints, (N, nv), from those of the trajectory, (N, joints)."""
+        qd = np.zeros((len(velocities), self.robot.nv))
+        qd[:, self._v_index] = velocities[:, self._columns]
+        return qd
 
     def _sent(self, q: Array, qd: Array, qdd: Array, effort: Array) -> Array:
         if not self._left_out:

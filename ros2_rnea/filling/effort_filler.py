@@ -119,6 +119,7 @@ class Filled:
     """
     A trajectory with efforts, and the data to assess their accuracy.
 
+    :ivar trajectory: the motion, as splines join the original points.
     :ivar joint_names: as in the trajectory.
     :ivar points: the original and the inserted points.
     :ivar filled: the joints whose efforts were computed; other efforts are not changed.
@@ -129,6 +130,7 @@ class Filled:
     :ivar samples: the motion and its true efforts at closely spaced times.
     """
 
+    trajectory: Trajectory
     joint_names: tuple[str, ...]
     points: tuple[FilledPoint, ...]
     filled: tuple[str, ...]
@@ -196,6 +198,7 @@ def fill_efforts(
     arrivals = _arrivals(along, plan.waypoints)
     segments = _segments(densifier, arrivals, settings, progress)
     return Filled(
+        trajectory,
         tuple(plan.joint_names),
         _points(plan, trajectory, filled, v_index, arrivals, segments),
         filled,

@@ -11,10 +11,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The efforts of a motion compared with the limits, and the margins that remain."""
+"""The efforts and the motion of a trajectory compared with the limits, and the margins left."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -25,6 +26,13 @@ from ros2_rnea.dynamics.friction import friction_slope
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.trajectory import Array
 from ros2_rnea.filling.effort_filler import Filled
+from ros2_rnea.filling.motion_check import (
+    check_motion,
+    described_limits,
+    Moment,
+    MotionLimits,
+    MotionReport,
+)
 from ros2_rnea.model.description import Inertial, Pose, Triple
 from ros2_rnea.robot import Robot
 
@@ -50,15 +58,6 @@ class JointLoad(NamedTuple):
     rms: float
 
 
-class Moment(NamedTuple):
-    """The effort that decides a result, with its joint, time [s] and limit."""
-
-    joint: str
-    time: float
-    effort: float
-    limit: float
-
-
 @dataclass(frozen=True)
 class LargestPayload:
     """
@@ -79,14 +78,16 @@ class LargestPayload:
 @dataclass(frozen=True)
 class TorqueReport:
     """
-    The efforts of a motion and its margins.
+    The efforts and the motion of a trajectory, and its margins.
 
-    :ivar first_break: the first time at which an effort exceeds its limit.
+    :ivar motion: the positions, velocities, accelerations and jerks, by themselves.
+    :ivar exceeded: the peaks of efforts and of the motion that exceed a limit.
+    :ivar first_break: the first time at which a limit is exceeded.
     :ivar time_scaling: the smallest factor of the trajectory's times for which it and every
         larger one keep all limits: above 1 the motion has to be slower, below 1 it could be
         faster.  Infinite where the limits are exceeded at any speed, 0 where at none.
-    :ivar scaling_decided_by: the limit that would be exceeded next, and the effort of gravity and
-        dry friction there, which do not depend on speed.
+    :ivar scaling_decided_by: the limit that would be exceeded next; if it is one of effort, with
+        the effort of gravity and dry friction there, which do not depend on speed.
     """
 
     joints: tuple[JointLoad, ...]
@@ -94,18 +95,33 @@ class TorqueReport:
     time_scaling: float
     scaling_decided_by: Moment | None
     payload: LargestPayload | None = None
+    exceeded: tuple[Moment, ...] = ()
+    motion: MotionReport = MotionReport()
+
+
+class Checked(NamedTuple):
+    """A filled trajectory and its report."""
+
+    filled: Filled
+    report: TorqueReport
 
 
 class TorqueCheck:
     """
-    The efforts of a motion and their limits.
+    A filled trajectory and its limits.
 
     :param robot: the one that the trajectory was filled for.
-    :param filled: its filled joints are checked.
-    :param limits: shape (nv,) [Nm or N]; by default those of the description.
+    :param filled: the efforts of its filled joints are checked, and the motion of all its joints.
+    :param limits: of effort, shape (nv,) [Nm or N]; by default those of the description.
+    :param motion_limits: by joint; by default those of the description, for every joint.
     """
 
-    def __init__(self, robot: Robot, filled: Filled, limits: Array | None = None) -> None:
+    def __init__(
+            self,
+            robot: Robot,
+            filled: Filled,
+            limits: Array | None = None,
+            motion_limits: Mapping[str, MotionLimits] | None = None) -> None:
         limits = robot.effort_limits if limits is None else np.asarray(limits, dtype=float)
         if limits.shape != (robot.nv,) or not (limits >= 0.0).all():
             raise ArgumentError(
@@ -116,6 +132,8 @@ class TorqueCheck:
         self._samples = filled.samples
         self._limits = limits[self._v_index]
         self._effort = self._samples.effort[:, self._v_index]
+        self._motion = check_motion(
+            filled.trajectory, {**described_limits(robot), **(motion_limits or {})})
 
     def report(self, payload_link: str = '', payload_position: Triple = ORIGIN) -> TorqueReport:
         """
@@ -125,10 +143,17 @@ class TorqueCheck:
         :param payload_position: of its centre of mass in the link's frame [m].
         :raises ArgumentError: where the robot has no such link.
         """
-        scaling, scaling_moment = self._time_scaling()
+        loads, motion = self._loads(), self._motion
+        over = tuple(Moment(load.joint, load.peak_time, load.peak, load.limit)
+                     for load in loads if abs(load.peak) > load.limit + _ROUNDING)
+        breaks = [moment for moment in (self._first_break(), motion.first_break) if moment]
+        scaling, decided_by = max(
+            self._time_scaling(), (motion.time_scaling, motion.scaling_decided_by),
+            key=lambda factor_and_moment: factor_and_moment[0])
         return TorqueReport(
-            self._loads(), self._first_break(), scaling, scaling_moment,
-            self.largest_payload(payload_link, payload_position) if payload_link else None)
+            loads, min(breaks, key=lambda moment: moment.time, default=None), scaling, decided_by,
+            self.largest_payload(payload_link, payload_position) if payload_link else None,
+            over + motion.exceeded, motion)
 
     def _loads(self) -> tuple[JointLoad, ...]:
         times, effort = self._samples.times, self._effort
@@ -139,6 +164,7 @@ class TorqueCheck:
             times[largest].tolist(), _rms(times, effort).tolist()))
 
     def _first_break(self) -> Moment | None:
+        """Return the first moment at which an effort exceeds its limit."""
         broken = np.abs(self._effort) > self._limits + _ROUNDING
         if not broken.any():
             return None
@@ -148,7 +174,7 @@ class TorqueCheck:
 
     def _time_scaling(self) -> tuple[float, Moment | None]:
         """
-        Return the factor of the times, and the effort that decides it.
+        Return the factor of the times that efforts allow, and the effort that decides it.
 
         With times multiplied by s, the effort is static + viscous / s + dynamic / s²: inertia,
         Coriolis and centrifugal effort are proportional to the square of the speed, viscous

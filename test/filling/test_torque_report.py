@@ -20,6 +20,7 @@ import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan, Start
+from ros2_rnea.filling.motion_check import MotionLimits
 from ros2_rnea.filling.torque_report import first_root, TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
@@ -44,7 +45,10 @@ def swing(scale=1.0):
 
 
 def check_of(model, waypoints, names=NAMES, limits=None, start=AT_REST):
-    return TorqueCheck(model, fill_efforts(model, names, Plan(names, waypoints), start), limits)
+    """Return the check of efforts alone: the motion has no limits."""
+    return TorqueCheck(
+        model, fill_efforts(model, names, Plan(names, waypoints), start), limits,
+        {name: MotionLimits() for name in model.joint_names})
 
 
 def held(angle):
@@ -89,7 +93,7 @@ def test_the_first_break_is_found():
     first = check_of(pendulum(limit), waypoints, ['hinge']).report().first_break
     assert first.joint == 'hinge'
     assert first.time == pytest.approx(0.6, abs=0.006)
-    assert first.effort > first.limit == pytest.approx(limit)
+    assert first.value > first.limit == pytest.approx(limit)
 
 
 def test_there_is_no_break_within_the_limits():
@@ -157,7 +161,7 @@ def test_time_scaling_is_exact_at_the_moment_that_decides():
     s = report.time_scaling
     effort = model.inverse_dynamics(q, qd / s, qdd / s**2)[NAMES.index(moment.joint)]
     assert abs(effort) == pytest.approx(moment.limit, rel=1e-9)
-    assert moment.effort == pytest.approx(model.gravity(q)[NAMES.index(moment.joint)])
+    assert moment.value == pytest.approx(model.gravity(q)[NAMES.index(moment.joint)])
 
 
 @pytest.mark.parametrize('dynamics', ['', '<dynamics friction="1"/>'])
@@ -167,7 +171,7 @@ def test_where_gravity_and_dry_friction_alone_break_a_limit_no_slowness_helps(dy
     report = check_of(pendulum(0.99 * (w + bool(dynamics)), dynamics), waypoints, ['hinge'])
     report = report.report()
     assert report.time_scaling == inf
-    assert report.scaling_decided_by.effort == pytest.approx(w + bool(dynamics), abs=1e-4)
+    assert report.scaling_decided_by.value == pytest.approx(w + bool(dynamics), abs=1e-4)
 
 
 def test_a_joint_without_any_effort_to_give_cannot_move_however_slowly():
@@ -237,7 +241,7 @@ def test_it_comes_on_top_of_the_payloads_that_there_are():
 def test_where_a_limit_is_broken_already_there_is_none():
     payload = check_of(pendulum(1.0), held(pi / 6), ['hinge']).largest_payload('bob')
     assert payload.mass == 0.0
-    assert payload.decided_by.effort > 1.0
+    assert payload.decided_by.value > 1.0
 
 
 def test_a_limit_that_is_just_met_leaves_none():

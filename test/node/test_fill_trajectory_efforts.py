@@ -45,6 +45,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('fastest_engine')]
 
 Fill = pytest.importorskip('ros2_rnea_interfaces.srv').FillTrajectoryEfforts
+MotionLimits = pytest.importorskip('ros2_rnea_interfaces.msg').MotionLimits
 fill_answer = pytest.importorskip('ros2_rnea.node.services.fill_answer')
 fill_service = pytest.importorskip('ros2_rnea.node.services.fill_service')
 
@@ -166,7 +167,7 @@ def test_the_reply_is_what_the_filler_says(arm):
     assert list(told.tolerance) == [0.2, 0.08]
     near(told.interpolation_error, filled.errors)
     assert list(told.jump_times) == list(filled.jumps) != []
-    assert told.within_limits and told.first_break_joint == ''
+    assert not told.within_limits and told.first_break_quantity == 'velocity'
     near(told.time_scaling, expected.time_scaling)
     assert told.time_scaling_joint == expected.scaling_decided_by.joint
     assert told.time_scaling_time == expected.scaling_decided_by.time
@@ -188,8 +189,54 @@ def test_gravity_and_the_share_of_the_limits_are_those_in_use(arm):
     assert not reply.report.within_limits
     first = expected.first_break
     assert reply.report.first_break_joint == first.joint
-    near([reply.report.first_break_time, reply.report.first_break_effort],
-         [first.time, first.effort])
+    assert reply.report.first_break_quantity == first.quantity == 'effort'
+    near([reply.report.first_break_time, reply.report.first_break_value,
+          reply.report.first_break_limit], [first.time, first.value, first.limit])
+
+
+def test_the_motion_is_compared_with_its_limits(arm):
+    told = fill(arm, limits=MotionLimits(
+        name=['elbow'], velocity=[1.5], acceleration=[0.0], jerk=[900.0])).report
+    # Cubics from rest to rest: 1.5 times the mean velocity, 6 times the distance by the square.
+    assert list(told.motion.name) == JOINTS
+    near(told.motion.velocity, [2.4, 2.25])
+    assert list(told.motion.velocity_limit) == [2.0, 1.5]
+    near(told.motion.acceleration, [9.6, 9.0])
+    assert list(told.motion.acceleration_limit) == [np.inf, np.inf]
+    assert list(told.motion.jerk) == [np.inf, np.inf]
+    assert list(told.motion.jerk_limit) == [np.inf, 900.0]
+    near([told.motion.lowest, told.motion.highest], [[-0.4, -1.0], [1.2, 0.5]])
+    assert list(told.motion.lower_limit) == [-3.0, -3.0]
+    assert list(told.motion.velocity_jump_times) == []
+    assert not told.within_limits
+    assert (told.first_break_joint, told.first_break_quantity) == ('elbow', 'velocity')
+    assert told.time_scaling == np.inf
+    assert (told.time_scaling_joint, told.time_scaling_quantity) == ('elbow', 'jerk')
+
+
+def test_the_time_scaling_counts_velocities(arm):
+    report = fill(arm).report
+    assert (report.time_scaling_joint, report.time_scaling_quantity) == ('shoulder', 'velocity')
+    near(report.time_scaling, 1.2)  # 2.4 rad/s, and 2 are allowed
+
+
+def test_points_without_velocities_are_warned_about(arm):
+    reply = fill(arm, [(at, positions) for at, positions, _ in SWING])
+    assert reply.success
+    assert reply.message.startswith('the velocity jumps at 1.000 s, 2.000 s, which no effort')
+    assert list(reply.report.motion.velocity_jump_times) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize('limits, message', [
+    ({'name': ['elbo']}, "limits names 'elbo', which is no moving joint"),
+    ({'name': ['elbow'], 'jerk': [1.0, 2.0]}, 'limits has 2 values of jerk for 1 names'),
+    ({'name': ['elbow'], 'velocity': [-1.0]}, "limits has -1.0 as the velocity of joint 'elbow'"),
+    ({'name': ['elbow'], 'velocity': [float('nan')]}, 'limits has nan as the velocity'),
+])
+def test_limits_that_are_none_are_refused(arm, limits, message):
+    reply = fill(arm, limits=MotionLimits(**limits))
+    assert not reply.success
+    assert message in reply.message
 
 
 def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):

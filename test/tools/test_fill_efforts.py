@@ -24,7 +24,8 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan
-from ros2_rnea.filling.torque_report import LargestPayload, Moment, TorqueCheck, TorqueReport
+from ros2_rnea.filling.motion_check import Moment
+from ros2_rnea.filling.torque_report import Checked, LargestPayload, TorqueCheck, TorqueReport
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.fill_efforts.files import read_trajectory
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
@@ -43,7 +44,7 @@ points:
   velocities: [0, 0]
   time_from_start: {sec: 1, nanosec: 500000000}
 """
-LATER = SWING.replace('sec: 0', 'sec: 1', 1)
+LATER = SWING.replace('sec: 1', 'sec: 3').replace('sec: 0', 'sec: 1', 1)
 WEAK = ARM.replace('effort="40.0"', 'effort="0.01"')
 
 
@@ -83,11 +84,11 @@ def test_the_table_has_each_joint_against_its_limit(fill):
         Plan(('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
                                      Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))]))).report()
     load = report.joints[0]
-    [line] = [line for line in out.splitlines() if line.startswith('shoulder')]
+    line = next(line for line in out.splitlines() if line.startswith('shoulder'))
     assert line.split()[:8] == [
         'shoulder', '100', f'{load.peak:.4g}', f'{load.peak_time:.3f}', 's',
         f'{abs(load.peak):.0f}', '%', f'{load.rms:.4g}']
-    assert out.splitlines()[-1] == 'The motion is within all effort limits.'
+    assert out.splitlines()[-1] == 'The motion is within all limits.'
 
 
 @pytest.mark.parametrize('plot, beginning', [('p.svg', b'<?xml'), ('p.pdf', b'%PDF')])
@@ -137,15 +138,140 @@ def test_a_broken_limit_is_the_exit_code_and_the_last_line(fill):
     code, out, _ = fill('--dry-run', '--payload', 'tool', urdf=WEAK)
     assert code == 1
     assert re.fullmatch(
-        r'An effort limit is exceeded: elbow needs \S+ at \S+ s, its limit is 0.01.',
+        r'Limits are exceeded, first at \S+ s: the effort of elbow is \S+ at \S+ s, '
+        r'its limit is 0.01.',
         out.splitlines()[-1])
     assert 'At any speed, a limit is exceeded: for gravity and Coulomb friction alone' in out
     assert 'No payload on tool at 0, 0, 0 m is possible' in out
 
 
+FAST = SWING.replace('sec: 1, nanosec: 500000000', 'sec: 0, nanosec: 300000000')
+FAR = SWING.replace('[1.0, -0.5]', '[9.0, -0.5]').replace('sec: 1', 'sec: 20')
+STRAIGHT = SWING.replace('  velocities: [0, 0]\n', '')
+
+
+def test_velocities_over_their_limits_count_in_scaling_words_and_exit_code(fill):
+    code, out, _ = fill('--dry-run', trajectory=FAST)
+    assert code == 1
+    # A cubic over 1 rad in 0.3 s is at most 1.5 / 0.3 = 5 rad/s fast; 2 are allowed.
+    assert 'The motion needs 2.5 times its duration to stay within all limits (decided by the ' \
+           'velocity of' in out
+    assert re.search(r'the velocity of elbow is -5 at 0.150 s, its limit is 2', out)
+    assert 'is within all limits' not in out
+    line = [line for line in out.splitlines() if line.startswith('elbow')][1]
+    assert line.split()[-4:] == ['5', '2', '250', '%']
+
+
+def test_positions_over_their_limits_count_and_no_speed_helps(fill):
+    code, out, _ = fill('--dry-run', trajectory=FAR)
+    assert code == 1
+    assert ('At any speed, a limit is exceeded: the position of shoulder is 9 at 20.500 s, its '
+            'limit is 3.') in out
+
+
+def test_points_without_velocities_are_always_warned_about(fill):
+    code, out, _ = fill('--dry-run', '--tolerance', '100', trajectory=STRAIGHT)
+    assert code == 0
+    assert 'Warning: the velocity jumps at 1.500 s: ' in out
+    assert out.splitlines()[-1] == (
+        'Between the jumps of velocity, the motion is within all limits.')
+    assert 'Warning' not in fill('--dry-run')[1]
+
+
+LIMITS = """\
+default_velocity_scaling_factor: 0.1
+joint_limits:
+  elbow:
+    has_velocity_limits: true
+    max_velocity: 0.5
+    has_acceleration_limits: true
+    max_acceleration: 1.0
+  shoulder: {has_velocity_limits: false, max_velocity: 0.1}
+"""
+
+
+def test_limits_of_acceleration_and_jerk_are_those_of_moveit(fill):
+    Path('joint_limits.yaml').write_text(LIMITS, encoding='utf-8')
+    code, out, _ = fill('--dry-run', '--limits', 'joint_limits.yaml')
+    assert code == 1
+    # 1 rad in 1.5 s: at most 1 rad/s and 6 / 1.5² rad/s².
+    assert 'the velocity of elbow is -1 at 0.750 s, its limit is 0.5' in out
+    assert re.search(r'the acceleration of elbow is -?2.667 at \S+ s, its limit is 1', out)
+    assert 'The motion needs 2 times its duration' in out
+    assert 'No limits of jerk are known (--limits).' in out
+    assert 'No limits of acceleration and jerk are known (--limits).' in fill('--dry-run')[1]
+
+
+@pytest.mark.parametrize('change, message', [
+    (('elbow:', 'elbo:'), "unknown key 'elbo' (line 3); did you mean 'elbow'"),
+    (('max_velocity: 0.5', 'max_velocity: -1'), '0 or more is needed'),
+    (('max_velocity: 0.5', 'max_velocity: fast'), "elbow max_velocity' is fast (line 5)"),
+    (('    max_velocity: 0.5\n', ''), 'then max_velocity is needed, too'),
+    (('limits: true', 'limits: yes'), 'true or false is needed'),
+    (('joint_limits:', 'limits:'), "unknown key 'limits'"),
+])
+def test_a_file_of_limits_that_is_none_is_refused_by_its_line(fill, change, message):
+    Path('joint_limits.yaml').write_text(LIMITS.replace(*change), encoding='utf-8')
+    code, _, error = fill('--limits', 'joint_limits.yaml')
+    assert code == 2 and message in error, error
+
+
+def test_effort_and_position_limits_can_be_told_too(fill):
+    Path('l.yaml').write_text(
+        'joint_limits: {elbow: {min_position: -0.2, max_position: 1.0, max_effort: 0.1, '
+        'has_jerk_limits: true, max_jerk: 1}}', encoding='utf-8')
+    code, out, _ = fill('--dry-run', '--limits', 'l.yaml')
+    out = ' '.join(out.split())
+    assert code == 1
+    assert 'the position of elbow is -0.5 at 1.500 s, its limit is -0.2' in out
+    assert 'the jerk of elbow is unbounded at 1.500 s, its limit is 1' in out
+    assert re.search(r'the effort of elbow is \S+ at \S+ s, its limit is 0.1', out)
+
+
+# ---- the fastest timing -----------------------------------------------------------------------
+
+
+def test_the_fastest_timing_is_compared_with_the_one_that_was_given(fill):
+    pytest.importorskip('toppra')
+    code, out, error = fill('--retime', '--plot', 'plot.svg')
+    assert (code, error) == (0, '')
+    assert 'swing.filled.yaml, plot.svg and plot.retimed.svg written' in out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line}
+    before, after = rows['duration'][0], rows['duration'][2]
+    assert before == '1.500' and float(after) < 0.8
+    assert rows['velocity'][2:] == ['100.0%', rows['velocity'][3]]
+    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    assert f'{plan.waypoints[-1].time:.3f}' == after
+    assert plan.waypoints[-1].positions == pytest.approx((1.0, -0.5))
+    assert out.splitlines()[-1] == 'The motion is within all limits.'
+    text = Path('plot.retimed.svg').read_text(encoding='utf-8')
+    for word in ('as given', 'retimed', 'shoulder', 'elbow'):
+        assert f'<!-- {word} -->' in text
+
+
+def test_the_fastest_timing_keeps_the_limits_of_acceleration_that_are_told(fill):
+    pytest.importorskip('toppra')
+    Path('l.yaml').write_text(
+        'joint_limits: {elbow: {has_acceleration_limits: true, max_acceleration: 5.0}}',
+        encoding='utf-8')
+    code, out, _ = fill('--retime', '--dry-run', '--limits', 'l.yaml')
+    assert code == 0
+    line = [line for line in out.splitlines() if line.startswith('elbow')][1]
+    assert line.split()[-4:] == ['5', '5', '100', '%']
+
+
+def test_without_the_library_the_error_says_what_to_install(fill, monkeypatch):
+    monkeypatch.delitem(sys.modules, 'ros2_rnea.filling.retiming', raising=False)
+    for name in ['toppra', *(name for name in sys.modules if name.startswith('toppra.'))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    code, _, error = fill('--retime')
+    assert code == 2 and '--retime needs the library toppra: pip install toppra' in error
+
+
 def test_the_largest_payload_is_told(fill):
     _, out, _ = fill('--dry-run', '--payload', 'tool', '--payload-at', '0', '0', '0.1')
-    assert re.search(r'on tool at 0, 0, 0.1 m is \S+ kg \(decided by (shoulder|elbow) at', out)
+    assert re.search(r'on tool at 0, 0, 0.1 m is \S+ kg \(decided by the effort of '
+                     r'(shoulder|elbow) at', out)
 
 
 def test_a_later_first_point_needs_the_start(fill):
@@ -247,7 +373,7 @@ def test_it_runs_as_a_module(tmp_path):
          '--urdf', '-', '--dry-run'],
         input=ARM, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert 'The motion is within all effort limits.' in result.stdout
+    assert 'The motion is within all limits.' in result.stdout
 
 
 # ---- sentences and picture ------------------------------------------------------------------
@@ -262,29 +388,32 @@ MOMENT = Moment('elbow', 0.5, -12.0, 10.0)
 @pytest.mark.parametrize('scaling, moment, sentence', [
     (0.0, None, 'At any speed, the motion is within all limits.'),
     (0.25, MOMENT, 'The motion is within all limits down to 0.25 times its duration '
-                   '(decided by elbow at 0.500 s).'),
+                   '(decided by the effort of elbow at 0.500 s).'),
     (1.5, MOMENT, 'The motion needs 1.5 times its duration to stay within all limits '
-                  '(decided by elbow at 0.500 s).'),
+                  '(decided by the effort of elbow at 0.500 s).'),
     (inf, MOMENT, 'At any speed, a limit is exceeded: for gravity and Coulomb friction alone, '
-                  'elbow needs -12 at 0.500 s, its limit is 10.'),
+                  'the effort of elbow is -12 at 0.500 s, its limit is 10.'),
 ])
 def test_the_time_scaling_is_said_in_words(scaling, moment, sentence):
-    assert sentence in sentences(FILLED, 2, TorqueReport((), None, scaling, moment))
+    assert sentence in sentences(
+        Checked(FILLED, TorqueReport((), None, scaling, moment)), 2)
 
 
 @pytest.mark.parametrize('mass, moment, sentence', [
     (inf, None, 'With any payload on tool at 0, 0, 0 m, the motion is within all limits.'),
     (0.0, MOMENT, 'No payload on tool at 0, 0, 0 m is possible: a limit is exceeded without one.'),
     (1.25, MOMENT, 'The largest payload on tool at 0, 0, 0 m is 1.25 kg '
-                   '(decided by elbow at 0.500 s).'),
+                   '(decided by the effort of elbow at 0.500 s).'),
 ])
 def test_the_payload_is_said_in_words(mass, moment, sentence):
     payload = LargestPayload('tool', (0.0, 0.0, 0.0), mass, moment)
-    assert sentence in sentences(FILLED, 2, TorqueReport((), None, 0.0, None, payload))
+    assert sentence in sentences(
+        Checked(FILLED, TorqueReport((), None, 0.0, None, payload)), 2)
 
 
 def test_jumps_are_said_with_their_times():
-    [said] = [s for s in sentences(FILLED, 2, TorqueReport((), None, 0.0, None)) if 'jumps' in s]
+    report = TorqueReport((), None, 0.0, None)
+    [said] = [s for s in sentences(Checked(FILLED, report), 2) if 'jumps' in s]
     assert said.startswith('The effort jumps at 0.200 s, because')
 
 

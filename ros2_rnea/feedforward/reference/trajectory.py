@@ -109,6 +109,24 @@ class TrajectoryCommand(NamedTuple):
     stamp: RosTime | None = None
 
 
+class Splines(NamedTuple):
+    """
+    The polynomials between the points of a trajectory.
+
+    :ivar starts: of the segments, shape (segments,) [s].
+    :ivar durations: likewise.
+    :ivar coefficients: of the positions, for the powers 0 to 5 of the time since the segment's
+        start, shape (segments, 6, joints).
+    :ivar field_counts: 1 where a segment is a straight line, 2 where it is a cubic and 3 where it
+        is a quintic polynomial, shape (segments,).
+    """
+
+    starts: Array
+    durations: Array
+    coefficients: Array
+    field_counts: Array
+
+
 class Trajectory:
     """Waypoints joined by splines; read-only once it is built."""
 
@@ -157,6 +175,16 @@ class Trajectory:
         return [
             Waypoint(self._times[i], *self._states[i, :self._field_counts[i]])
             for i in range(self._lead_ins, len(self._times))]
+
+    @property
+    def splines(self) -> Splines:
+        """Return the polynomials between the points."""
+        count = len(self.joint_names)
+        times = np.array(self._times)
+        coefficients = [segment[:, :count] for segment in self._segments]
+        return Splines(
+            times[:-1], np.diff(times), np.array(coefficients).reshape(-1, 6, count),
+            np.minimum(self._field_counts[:-1], self._field_counts[1:]))
 
     def sample(self, time: RosTime) -> Array:
         """Return the state at a time of the clock, as :meth:`at` does."""
@@ -343,9 +371,9 @@ def _segments(
     durations = np.diff(times)[:, np.newaxis, np.newaxis]
     with np.errstate(all='ignore'):  # an overflow is refused below
         positions = _coefficients(durations, states, field_counts)
-        velocities = _differentiated(positions)
+        velocities = differentiated(positions)
         motion = np.concatenate(
-            (positions, velocities, _differentiated(velocities)), axis=2)
+            (positions, velocities, differentiated(velocities)), axis=2)
         largest = (np.abs(motion) * durations ** _EXPONENTS).sum(axis=1)
     not_finite = np.argwhere(~np.isfinite(largest))
     if len(not_finite):
@@ -377,7 +405,8 @@ def _coefficients(durations: Array, states: Array, field_counts: Sequence[int]) 
     return coefficients
 
 
-def _differentiated(coefficients: Array) -> Array:
+def differentiated(coefficients: Array) -> Array:
+    """Return the derivatives of polynomials, both by the powers 0 to 5, shape (N, 6, joints)."""
     derivative = np.zeros_like(coefficients)
     derivative[:, :-1] = coefficients[:, 1:] * _EXPONENTS[1:]
     return derivative

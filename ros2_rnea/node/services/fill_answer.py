@@ -28,7 +28,7 @@ from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import Trajectory
 from ros2_rnea.feedforward.settings import Terms
-from ros2_rnea.feedforward.state.joint_index_map import single_joints
+from ros2_rnea.feedforward.state.joint_index_map import check_joint_names, single_joints
 from ros2_rnea.filling.effort_filler import (
     fill_efforts,
     Filled,
@@ -37,11 +37,17 @@ from ros2_rnea.filling.effort_filler import (
     Plan,
     Start,
 )
+from ros2_rnea.filling.motion_check import (
+    described_limits,
+    Moment,
+    MotionLimits,
+    MotionReport,
+)
 from ros2_rnea.filling.omitted_joints import Controller, with_joints_at_rest
-from ros2_rnea.filling.torque_report import Moment, TorqueCheck, TorqueReport
+from ros2_rnea.filling.torque_report import TorqueCheck, TorqueReport
 from ros2_rnea.node.topics.conversions import listed, nanoseconds, waypoints
 from ros2_rnea.robot import Robot
-from ros2_rnea_interfaces.msg import EffortReport
+from ros2_rnea_interfaces import msg as interfaces
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -164,15 +170,14 @@ def answer(
             FillSettings(
                 request.tolerance or DEFAULT.tolerance, request.max_points or DEFAULT.max_points,
                 context.allow_nonzero_end_velocity, context.terms, context.arm_gravity))
-        report = TorqueCheck(robot, filled, context.limits).report(
+        motion_limits = _motion_limits(request.limits, robot)
+        report = TorqueCheck(robot, filled, context.limits, motion_limits).report(
             request.payload_link, (at.x, at.y, at.z))
     except RneaError as error:
         response.message = str(error)
         return response
     response.success = True
-    if held:
-        response.message = 'added, because the trajectory omits them: ' + ', '.join(
-            f'{name} at rest at {position:.4f}' for name, position in held.items())
+    response.message = '; '.join([*_additions(held), *_warnings(report.motion)])
     response.trajectory = JointTrajectory(
         header=request.trajectory.header, joint_names=list(filled.joint_names),
         points=list(map(_point_message, filled.points)))
@@ -259,7 +264,39 @@ def _check_start(start: JointState, known: list[str]) -> None:
             raise ArgumentError(f'start names {name!r} twice')
 
 
+def _motion_limits(
+        message: interfaces.MotionLimits, robot: Robot) -> dict[str, MotionLimits]:
+    """Return the limits of the request, with those of the description where it has none."""
+    known = described_limits(robot)
+    names = list(message.name)
+    check_joint_names(robot, names, 'limits')
+    for quantity in ('velocity', 'acceleration', 'jerk'):
+        values = getattr(message, quantity)
+        if len(values) not in (0, len(names)):
+            raise ArgumentError(
+                f'limits has {len(values)} values of {quantity} for {len(names)} names')
+        for name, value in zip(names, values):
+            if not value >= 0.0:
+                raise ArgumentError(
+                    f'limits has {value} as the {quantity} of joint {name!r}; 0 or more is needed')
+            if value:
+                known[name] = known[name]._replace(**{quantity: value})
+    return known
+
+
 # ---- the response ---------------------------------------------------------------------------
+
+
+def _additions(held: Mapping[str, float]) -> list[str]:
+    return [] if not held else ['added, because the trajectory omits them: ' + ', '.join(
+        f'{name} at rest at {position:.4f}' for name, position in held.items())]
+
+
+def _warnings(motion: MotionReport) -> list[str]:
+    jumps = motion.velocity_jumps
+    return [] if not jumps else [
+        f'the velocity jumps at {listed(f"{time:.3f} s" for time in jumps)}, which no effort can '
+        'achieve: give all points velocities and accelerations']
 
 
 def _point_message(point: FilledPoint) -> JointTrajectoryPoint:
@@ -275,9 +312,9 @@ def _numbers(values: Any) -> array:
     return array('d', () if values is None else values)
 
 
-def _report_message(filled: Filled, report: TorqueReport) -> EffortReport:
+def _report_message(filled: Filled, report: TorqueReport) -> interfaces.EffortReport:
     joints = report.joints
-    message = EffortReport(
+    message = interfaces.EffortReport(
         name=[load.joint for load in joints],
         limit=[load.limit for load in joints],
         peak=[load.peak for load in joints],
@@ -286,13 +323,17 @@ def _report_message(filled: Filled, report: TorqueReport) -> EffortReport:
         tolerance=filled.tolerances.tolist(),
         interpolation_error=filled.errors.tolist(),
         jump_times=list(filled.jumps),
+        motion=_motion_message(report.motion),
         within_limits=report.first_break is None,
         time_scaling=report.time_scaling)
-    if report.first_break is not None:
-        message.first_break_joint = report.first_break.joint
-        message.first_break_time = report.first_break.time
-        message.first_break_effort = report.first_break.effort
-    _set_moment(report.scaling_decided_by, message, 'time_scaling')
+    first, decided_by = report.first_break, report.scaling_decided_by
+    _set_moment(first, message, 'first_break')
+    _set_moment(decided_by, message, 'time_scaling')
+    if first is not None:
+        message.first_break_quantity = first.quantity
+        message.first_break_value, message.first_break_limit = first.value, first.limit
+    if decided_by is not None:
+        message.time_scaling_quantity = decided_by.quantity
     if report.payload is not None:
         message.payload_link = report.payload.link
         message.largest_payload = report.payload.mass
@@ -300,7 +341,24 @@ def _report_message(filled: Filled, report: TorqueReport) -> EffortReport:
     return message
 
 
-def _set_moment(moment: Moment | None, message: EffortReport, prefix: str) -> None:
+def _motion_message(report: MotionReport) -> interfaces.MotionReport:
+    joints = report.joints
+    magnitudes = {quantity: [getattr(joint, quantity) for joint in joints]
+                  for quantity in ('velocity', 'acceleration', 'jerk')}
+    return interfaces.MotionReport(
+        name=[joint.joint for joint in joints],
+        lowest=[joint.lowest.value for joint in joints],
+        highest=[joint.highest.value for joint in joints],
+        lower_limit=[joint.lowest.limit for joint in joints],
+        upper_limit=[joint.highest.limit for joint in joints],
+        velocity_jump_times=list(report.velocity_jumps),
+        **{quantity: [abs(peak.value) for peak in peaks]
+           for quantity, peaks in magnitudes.items()},
+        **{f'{quantity}_limit': [peak.limit for peak in peaks]
+           for quantity, peaks in magnitudes.items()})
+
+
+def _set_moment(moment: Moment | None, message: interfaces.EffortReport, prefix: str) -> None:
     if moment is not None:
         setattr(message, f'{prefix}_joint', moment.joint)
         setattr(message, f'{prefix}_time', moment.time)

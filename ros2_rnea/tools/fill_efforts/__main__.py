@@ -29,14 +29,15 @@ from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.settings import Arm, Settings
 from ros2_rnea.feedforward.state.joint_index_map import single_joints
-from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, Start
+from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, Plan, Start
 from ros2_rnea.filling.omitted_joints import with_joints_at_rest
-from ros2_rnea.filling.torque_report import TorqueCheck, TorqueReport
+from ros2_rnea.filling.torque_report import Checked, TorqueCheck
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.check_model.source import read_source
 from ros2_rnea.tools.fill_efforts.files import read_trajectory, write_trajectory
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
-from ros2_rnea.tools.fill_efforts.report import report_table, sentences
+from ros2_rnea.tools.fill_efforts.limits_file import Limits, read_limits
+from ros2_rnea.tools.fill_efforts.report import comparison_table, report_table, sentences
 
 
 class ExitCode(IntEnum):
@@ -62,19 +63,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ).with_gravity(options.gravity)
         found = _with_all_joints(
             read_trajectory(options.file, options.topic, options.message), options)
-        filled = _fill(robot, found, options)
-        report = TorqueCheck(robot, filled).report(options.payload or '', options.payload_at)
+        limits = read_limits(options.limits, robot)
+        given = _checked(robot, found.plan, found, limits, options)
+        result = _retimed(robot, given, found, limits, options) if options.retime else given
         if not options.dry_run:
-            _write(filled, report, options)
+            _write(given, result, options)
     except RneaError as error:
         print(f'fill_efforts: {error}', file=sys.stderr)
         return ExitCode.NOT_FILLED
-    console.print(report_table(filled, report))
-    for remark in (*found.remarks, *_omissions(robot, filled, options)):
+    console.print(report_table(result))
+    if options.retime:
+        console.print(comparison_table(given, result))
+    for remark in (*found.remarks, *_omissions(robot, result.filled, options)):
         console.print(f'{options.file}: {remark}.', markup=False)
-    for sentence in sentences(filled, len(found.plan.waypoints), report):
+    for sentence in sentences(result, len(found.plan.waypoints)):
         console.print(sentence, markup=False)
-    return ExitCode.OVER_A_LIMIT if report.first_break else ExitCode.WITHIN_LIMITS
+    return ExitCode.OVER_A_LIMIT if result.report.first_break else ExitCode.WITHIN_LIMITS
 
 
 def _with_all_joints(found: Found, options: argparse.Namespace) -> Found:
@@ -98,8 +102,10 @@ def _omissions(robot: Robot, filled: Filled, options: argparse.Namespace) -> lis
         'if it has these joints: name its joints in --controller-joints']
 
 
-def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
-    start = Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
+def _checked(
+        robot: Robot, plan: Plan, found: Found, limits: Limits, options: argparse.Namespace,
+        ) -> Checked:
+    """Return a trajectory, filled, with its report."""
     sent = Settings(
         arm=Arm(options.arm), gravity=tuple(options.gravity),
         arm_gravity=tuple(options.arm_gravity))
@@ -111,24 +117,46 @@ def _fill(robot: Robot, found: Found, options: argparse.Namespace) -> Filled:
             TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
             console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
         task = bar.add_task('efforts along the trajectory', total=1.0)
-        return fill_efforts(
-            robot, options.joints or single_joints(robot), found.plan, start, settings,
+        filled = fill_efforts(
+            robot, options.joints or single_joints(robot), plan, _start(found, options), settings,
             lambda share: bar.update(task, completed=share))
+    return Checked(filled, TorqueCheck(robot, filled, limits.efforts, limits.motion).report(
+        options.payload or '', options.payload_at))
 
 
-def _write(filled: Filled, report: TorqueReport, options: argparse.Namespace) -> None:
+def _start(found: Found, options: argparse.Namespace) -> Start:
+    return Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
+
+
+def _retimed(
+        robot: Robot, given: Checked, found: Found, limits: Limits, options: argparse.Namespace,
+        ) -> Checked:
+    try:
+        from ros2_rnea.filling.retiming import retime
+    except ImportError as error:
+        raise FileError(
+            f'--retime needs the library toppra: pip install toppra ({error})') from error
+    return retime(robot, given, _start(found, options), limits,
+                  lambda plan: _checked(robot, plan, found, limits, options))
+
+
+def _write(given: Checked, result: Checked, options: argparse.Namespace) -> None:
     suffix = options.file.suffix if options.file.suffix in ('.csv', '.yml') else '.yaml'
     out = options.out or Path(f'{options.file.stem}.filled{suffix}')
     plot = options.plot or Path(f'{options.file.stem}.efforts.png')
     try:
-        from ros2_rnea.tools.fill_efforts.picture import draw
+        from ros2_rnea.tools.fill_efforts.picture import draw, draw_comparison
     except ImportError as error:
         raise FileError(
             'the plot needs matplotlib, which is not installed: apt install '
             'python3-matplotlib, or pip install matplotlib; --dry-run draws no plot') from error
-    write_trajectory(out, filled.joint_names, filled.points)
-    draw(filled, report, plot)
-    print(f'{out} and {plot} written')
+    write_trajectory(out, result.filled.joint_names, result.filled.points)
+    draw(result.filled, result.report, plot)
+    written = [out, plot]
+    if options.retime:
+        written.append(plot.with_stem(f'{plot.stem}.retimed'))
+        draw_comparison(given, result, written[-1])
+    print(f'{", ".join(map(str, written[:-1]))} and {written[-1]} written')
 
 
 def _joint_position(text: str) -> tuple[str, tuple[float, ...]]:
@@ -148,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Fill every point of a trajectory with the effort that its motion needs, and compare the efforts
-with the limits of the robot.
+with the limits of the robot, and its positions, velocities, accelerations and jerks with theirs.
 
 joint_trajectory_controller (Jazzy from 4.22, Kilted, Rolling) adds the efforts of a trajectory's
 points to its command, if one of its command_interfaces is effort.  It interpolates linearly
@@ -172,17 +200,27 @@ files that hold a trajectory:
   a bag  the folder of a rosbag2, or a .mcap or .db3 file in it; needs `pip install rosbags`.
          Its joint states before the trajectory are used as the start of the motion.
 
-exit codes:  0 filled, within all effort limits; 1 filled, an effort limit is exceeded;
+limits: those of effort, position and velocity are in the URDF.  --limits takes a joint_limits.yaml
+of MoveIt, whose values count instead, and which has acceleration and jerk, too:
+             joint_limits:
+               shoulder: {has_velocity_limits: true, max_velocity: 1.5,
+                          has_acceleration_limits: true, max_acceleration: 5.0}
+exit codes:  0 filled, within all limits that are known; 1 filled, a limit is exceeded;
              2 not filled, with the reason
 examples:
   fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand --payload-at 0 0 0.1
   fill_efforts swing.csv --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --tolerance 0.5
   fill_efforts my_bag --topic /arm_controller/joint_trajectory --message 3 --urdf robot.urdf
+  fill_efforts swing.yaml --urdf panda.urdf --retime
   fill_efforts reach.yaml --urdf arm.urdf --start shoulder=0.1 elbow=-0.5 --out filled.csv""")
     parser.add_argument('file', type=Path, help='the trajectory: .yaml, .csv or a bag')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     _add_robot_options(parser.add_argument_group('the robot'))
     _add_filling_options(parser.add_argument_group('filling'))
+    parser.add_argument('--retime', action='store_true',
+                        help='give the same path its fastest timing within the limits of effort, '
+                             'velocity and acceleration (needs pip install toppra); the robot '
+                             'rests where the path has a corner')
     results = parser.add_argument_group('output')
     results.add_argument('--payload', metavar='LINK',
                          help='also report the largest payload on this link within all limits')
@@ -193,7 +231,8 @@ examples:
                          help='the filled trajectory, .yaml or .csv (default: FILE.filled.yaml in '
                               'the current folder; .csv if FILE is)')
     results.add_argument('--plot', type=Path, metavar='FILE',
-                         help='the plot, .png, .svg or .pdf (default: FILE.efforts.png there)')
+                         help='the plot, .png, .svg or .pdf (default: FILE.efforts.png there); '
+                              'with --retime, PLOT.retimed compares both timings')
     results.add_argument('--dry-run', action='store_true', help='write no files')
     return parser
 
@@ -208,6 +247,9 @@ def _add_robot_options(group: argparse._ArgumentGroup) -> None:
                        metavar=('X', 'Y', 'Z'),
                        help="acceleration of free fall in the root link's axes, m/s^2 (default "
                             '0 0 -9.81); for tilted mounts')
+    group.add_argument('--limits', type=Path, metavar='FILE',
+                       help='limits of the motion that count instead of those of the URDF: a '
+                            'joint_limits.yaml of MoveIt')
     group.add_argument('--start', nargs='+', type=_joint_position, default=(),
                        metavar='JOINT=POSITION',
                        help='positions of joints that the trajectory does not name, and the start '

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from ros2_rnea.filling.effort_filler import Filled
-from ros2_rnea.filling.torque_report import JointLoad, TorqueReport
+from ros2_rnea.filling.torque_report import Checked, JointLoad, TorqueReport
 from ros2_rnea.tools.fill_efforts.found import FileError
 
 MOST_JOINTS = 12
@@ -67,10 +67,55 @@ def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
         axes[0, 1].set_title('interpolation error; dashed: tolerance')
         for last in axes[-1]:
             last.set_xlabel('time [s]')
-        try:
-            figure.savefig(path, dpi=160, facecolor='white')
-        except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
-            raise FileError(f'{path} cannot be written: {error}') from error
+        _save(figure, path)
+
+
+def draw_comparison(given: Checked, result: Checked, path: Path) -> None:
+    """
+    Draw effort and velocity of each joint with two timings, as shares of their limits.
+
+    :param path: of the file; its suffix selects the format.
+    :raises FileError: if it cannot be written.
+    """
+    velocities = {motion.joint: motion.velocity.limit for motion in result.report.motion.joints}
+    loads = result.report.joints[:MOST_JOINTS]
+    with rc_context(STYLE):
+        figure = Figure(figsize=(9.0, 1.2 + 1.15 * len(loads)), layout='constrained')
+        axes = figure.subplots(len(loads), 2, squeeze=False, sharex=True)
+        for (left, right), load in zip(axes, loads):
+            left.set_ylabel(load.joint, rotation=0, ha='right', va='center')
+            for (filled, _), colour, label in (
+                    (given, GREY, 'as given'), (result, BLUE, 'retimed')):
+                v_index = filled.v_index[filled.filled.index(load.joint)]
+                for panel, values, limit in (
+                        (left, filled.samples.effort, load.limit),
+                        (right, filled.samples.qd, velocities[load.joint])):
+                    _draw_share(panel, filled.samples.times, values[:, v_index], limit, colour,
+                                label)
+        axes[0, 0].set_title('effort: % of its limit, or Nm or N without one')
+        axes[0, 1].set_title('velocity: % of its limit, or rad/s or m/s without one')
+        axes[0, 1].legend(loc='upper right', fontsize=7)
+        for last in axes[-1]:
+            last.set_xlabel('time [s]')
+        _save(figure, path)
+
+
+def _draw_share(
+        axes: Axes, times: np.ndarray, values: np.ndarray, limit: float, colour: str, label: str,
+        ) -> None:
+    has_limit = 0.0 < limit < np.inf
+    axes.plot(times, 100.0 * values / limit if has_limit else values, color=colour, label=label,
+              linewidth=1.2)
+    if has_limit:
+        for bound in (-100.0, 100.0):
+            axes.axhline(bound, color=VERMILION, linewidth=0.8)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    try:
+        figure.savefig(path, dpi=160, facecolor='white')
+    except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
+        raise FileError(f'{path} cannot be written: {error}') from error
 
 
 def _title(filled: Filled, report: TorqueReport, shown: int) -> str:

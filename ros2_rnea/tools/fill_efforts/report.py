@@ -24,11 +24,24 @@ from rich.text import Text
 
 from ros2_rnea.filling.densifier import FINEST
 from ros2_rnea.filling.effort_filler import Filled
-from ros2_rnea.filling.torque_report import LargestPayload, Moment, TorqueReport
+from ros2_rnea.filling.motion_check import (
+    EFFORT,
+    Moment,
+    MotionReport,
+    Peak,
+    POSITION,
+    ROUNDING,
+)
+from ros2_rnea.filling.torque_report import Checked, LargestPayload, TorqueReport
 
 
-def report_table(filled: Filled, report: TorqueReport) -> RenderableType:
-    """Return the table of the efforts and limits of each joint."""
+def report_table(result: Checked) -> RenderableType:
+    """Return the tables of each joint's efforts and motion, compared with the limits."""
+    filled, report = result
+    return Group(_effort_table(filled, report), _motion_table(report.motion))
+
+
+def _effort_table(filled: Filled, report: TorqueReport) -> RenderableType:
     table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
     table.add_column('joint', overflow='fold')
     for title in ('limit', 'peak', 'at', 'of limit', 'RMS', 'of limit', 'error', 'allowed'):
@@ -44,28 +57,108 @@ def report_table(filled: Filled, report: TorqueReport) -> RenderableType:
         'Efforts and limits in Nm or N; error: of the interpolation.\n', style='dim'))
 
 
+def _motion_table(motion: MotionReport) -> RenderableType:
+    """Return the table of the motion, with acceleration and jerk where they have limits."""
+    joints, over = motion.joints, {moment.joint for moment in motion.exceeded}
+    shown = ['velocity', *(
+        quantity for quantity in ('acceleration', 'jerk')
+        if any(isfinite(getattr(joint, quantity).limit) for joint in joints))]
+    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column('joint', overflow='fold')
+    for title in ('position', 'allowed', *(
+            title for quantity in shown for title in (quantity, 'limit', 'of limit'))):
+        table.add_column(title, justify='right', no_wrap=True)
+    for joint in joints:
+        low, high = joint.lowest, joint.highest
+        table.add_row(
+            joint.joint, _range(low.value, high.value), _range(low.limit, high.limit), *(
+                cell for quantity in shown for cell in _peak_cells(getattr(joint, quantity))),
+            style='bold red' if joint.joint in over else '')
+    return Group(table, Text(
+        'Motion in rad or m, and per s, s^2, s^3: largest magnitudes.\n', style='dim'))
+
+
+def _range(low: float, high: float) -> str:
+    return f'{low:.4g} to {high:.4g}' if isfinite(low) or isfinite(high) else '-'
+
+
+def _peak_cells(peak: Peak) -> tuple[str, str, str]:
+    limit = f'{peak.limit:.4g}' if isfinite(peak.limit) else '-'
+    return (f'{abs(peak.value):.4g}' if isfinite(peak.value) else 'jumps', limit,
+            _share(peak.value, peak.limit) if isfinite(peak.value) else '-')
+
+
 def _share(effort: float, limit: float) -> str:
     return f'{100.0 * abs(effort) / limit:.0f} %' if 0.0 < limit < inf else '-'
 
 
-def sentences(filled: Filled, given_points: int, report: TorqueReport) -> Iterator[str]:
-    """Yield the sentences of the report; the most important one is last."""
+def comparison_table(given: Checked, result: Checked) -> RenderableType:
+    """Return the table of two timings: duration, and the largest share of each kind of limit."""
+    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column('largest share of a limit')
+    for title in ('as given', 'joint', 'retimed', 'joint'):
+        table.add_column(title, justify='right', no_wrap=True)
+    both = [largest_shares(checked.report) for checked in (given, result)]
+    for quantity in both[0]:
+        table.add_row(quantity, *(cell for shares in both for cell in shares[quantity]))
+    durations = [f'{checked.filled.trajectory.duration:.3f} s' for checked in (given, result)]
+    table.add_row('duration', durations[0], '', durations[1], '')
+    return Group(table, Text(''))
+
+
+def largest_shares(report: TorqueReport) -> dict[str, tuple[str, str]]:
+    """Return for each quantity the largest share of a limit, and its joint."""
+    shares: dict[str, list[tuple[float, str]]] = {'effort': [
+        (abs(load.peak) / load.limit, load.joint) for load in report.joints
+        if 0.0 < load.limit < inf]}
+    for quantity in ('velocity', 'acceleration'):
+        peaks = [(getattr(motion, quantity), motion.joint) for motion in report.motion.joints]
+        shares[quantity] = [(abs(peak.value) / peak.limit, joint) for peak, joint in peaks
+                            if 0.0 < peak.limit < inf]
+    return {quantity: _largest(found) for quantity, found in shares.items()}
+
+
+def _largest(shares: Sequence[tuple[float, str]]) -> tuple[str, str]:
+    if not shares:
+        return 'no limit', ''
+    share, joint = max(shares)
+    return (f'{share:.1%}' if isfinite(share) else 'jumps'), joint
+
+
+def sentences(result: Checked, given_points: int) -> Iterator[str]:
+    """
+    Yield the sentences of the report; the most important one is last.
+
+    :param given_points: of the trajectory before.
+    """
+    filled, report = result
     yield (f'{given_points} points were read; the filled trajectory has {len(filled.points)}, '
            f'over {filled.points[-1].waypoint.time:.3f} s.')
     others = [name for name in filled.joint_names if name not in filled.filled]
     if others:
         yield f'Not changed: {", ".join(others)}.'
-    if filled.jumps:
-        yield (f'The effort jumps {_times(filled.jumps)}, because the velocity or acceleration '
-               f'jumps there; interpolated, this takes {1e3 * FINEST:g} ms. To avoid it, give all '
+    if report.motion.velocity_jumps:
+        yield (f'Warning: the velocity jumps {_times(report.motion.velocity_jumps)}: '
+               'joint_trajectory_controller joins points without velocities by straight lines. '
+               'No effort makes a velocity jump, and no limit of effort or acceleration can be '
+               'checked there. Give all points velocities and accelerations.')
+    elif filled.jumps:
+        yield (f'The effort jumps {_times(filled.jumps)}, because the acceleration jumps '
+               f'there; interpolated, this takes {1e3 * FINEST:g} ms. To avoid it, give all '
                'points velocities and accelerations, and let the last point be at rest.')
     if report.payload is not None:
         yield _payload(report.payload)
+    untold = _untold(report)
+    if untold:
+        yield untold
     yield _scaling(report.time_scaling, report.scaling_decided_by)
-    if report.first_break is None:
-        yield 'The motion is within all effort limits.'
+    if report.first_break is not None:
+        yield (f'Limits are exceeded, first at {report.first_break.time:.3f} s: '
+               f'{"; ".join(map(_moment, report.exceeded))}.')
+    elif report.motion.velocity_jumps:
+        yield 'Between the jumps of velocity, the motion is within all limits.'
     else:
-        yield f'An effort limit is exceeded: {_moment(report.first_break)}.'
+        yield 'The motion is within all limits.'
 
 
 def _times(times: Sequence[float], most: int = 4) -> str:
@@ -74,25 +167,40 @@ def _times(times: Sequence[float], most: int = 4) -> str:
 
 
 def _moment(moment: Moment) -> str:
-    return (f'{moment.joint} needs {moment.effort:.4g} at {moment.time:.3f} s, its limit is '
-            f'{moment.limit:.4g}')
+    """Return the value of a quantity, and its limit."""
+    limit = moment.limit if moment.quantity == POSITION else abs(moment.limit)
+    value = f'{moment.value:.4g}' if isfinite(moment.value) else 'unbounded'
+    return (f'the {moment.quantity} of {moment.joint} is {value} at {moment.time:.3f} s, its '
+            f'limit is {limit:.4g}')
 
 
 def _decided(moment: Moment) -> str:
-    return f'decided by {moment.joint} at {moment.time:.3f} s'
+    return f'decided by the {moment.quantity} of {moment.joint} at {moment.time:.3f} s'
 
 
 def _scaling(scaling: float, moment: Moment | None) -> str:
     if moment is None:
         return 'At any speed, the motion is within all limits.'
     if scaling == inf:
-        return (f'At any speed, a limit is exceeded: for gravity and Coulomb friction alone, '
-                f'{_moment(moment)}.')
-    if scaling > 1.0:
+        cause = 'for gravity and Coulomb friction alone, ' if moment.quantity == EFFORT else ''
+        return f'At any speed, a limit is exceeded: {cause}{_moment(moment)}.'
+    if scaling > 1.0 + ROUNDING:
         return (f'The motion needs {scaling:.4g} times its duration to stay within all limits '
                 f'({_decided(moment)}).')
     return (f'The motion is within all limits down to {scaling:.4g} times its duration '
             f'({_decided(moment)}).')
+
+
+def _untold(report: TorqueReport) -> str:
+    """Return which limits are not known, so that "all limits" is not taken for more than it is."""
+    known = {quantity for joint in report.motion.joints
+             for quantity in ('velocity', 'acceleration', 'jerk')
+             if isfinite(getattr(joint, quantity).limit)}
+    if any(isfinite(load.limit) for load in report.joints):
+        known.add(EFFORT)
+    missing = [quantity for quantity in ('effort', 'velocity', 'acceleration', 'jerk')
+               if quantity not in known]
+    return f'No limits of {" and ".join(missing)} are known (--limits).' if missing else ''
 
 
 def _payload(payload: LargestPayload) -> str:

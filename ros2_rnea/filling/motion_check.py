@@ -1,0 +1,335 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The motion of a trajectory compared with the limits of position, velocity and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ros2_rnea.feedforward.reference.trajectory import Array, differentiated, Splines, Trajectory
+from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
+from ros2_rnea.robot import Robot
+
+Mask = NDArray[np.bool_]
+
+POSITION, VELOCITY, ACCELERATION, JERK, EFFORT = (
+    'position', 'velocity', 'acceleration', 'jerk', 'effort')
+
+ROUNDING = 1e-6
+"""A limit is exceeded by more than this share of it; planners use limits to the full."""
+
+_JUMP = 1e-6
+"""The velocity, or the acceleration, jumps by more than this share of its largest magnitude."""
+
+_SMALLEST_JUMP = 1e-9
+
+_SAMPLES, _REFINEMENTS = 9, 8
+"""Samples of a segment's polynomial, and how often the interval around the largest shrinks."""
+
+_FINE = 1000
+"""Samples of the segment in which a limit is first exceeded."""
+
+
+class MotionLimits(NamedTuple):
+    """
+    The limits of a joint's motion; infinite: none.
+
+    :ivar lower: position [rad or m], likewise upper.
+    :ivar velocity: [rad/s or m/s], acceleration and jerk per s^2 and s^3.
+    """
+
+    lower: float = -inf
+    upper: float = inf
+    velocity: float = inf
+    acceleration: float = inf
+    jerk: float = inf
+
+
+class Moment(NamedTuple):
+    """The value that decides a result, with its joint, time [s] and limit."""
+
+    joint: str
+    time: float
+    value: float
+    limit: float
+    quantity: str = EFFORT
+
+
+class Peak(NamedTuple):
+    """
+    The extreme value of a quantity, with its sign and time [s].
+
+    :ivar value: infinite where the derivative of a quantity jumps.
+    :ivar limit: infinite: none.
+    """
+
+    value: float
+    time: float
+    limit: float
+
+
+class JointMotion(NamedTuple):
+    """The extremes of a joint's motion: two positions, and the largest magnitudes of the rest."""
+
+    joint: str
+    lowest: Peak
+    highest: Peak
+    velocity: Peak
+    acceleration: Peak
+    jerk: Peak
+
+
+@dataclass(frozen=True)
+class MotionReport:
+    """
+    The motion of a trajectory and its margins.
+
+    :ivar exceeded: the peaks that are beyond a limit.
+    :ivar first_break: the first moment at which a limit is exceeded.
+    :ivar time_scaling: the smallest factor of the trajectory's times from which on all limits are
+        kept; infinite where one is exceeded at any speed, 0 where none is.
+    :ivar scaling_decided_by: the peak that decides it.
+    :ivar velocity_jumps: the times at which a velocity jumps [s], which no effort can achieve.
+    """
+
+    joints: tuple[JointMotion, ...] = ()
+    exceeded: tuple[Moment, ...] = ()
+    first_break: Moment | None = None
+    time_scaling: float = 0.0
+    scaling_decided_by: Moment | None = None
+    velocity_jumps: tuple[float, ...] = ()
+
+
+def described_limits(robot: Robot) -> dict[str, MotionLimits]:
+    """Return the limits in a robot's description, by joint, of those with one coordinate."""
+    limits = {}
+    for name in single_joints(robot):
+        body = joint_body(robot, name)
+        bounds = (body.limits.lower, body.limits.upper) if body.type.is_bounded else (-inf, inf)
+        limits[name] = MotionLimits(*bounds, body.limits.velocity)
+    return limits
+
+
+def check_motion(trajectory: Trajectory, limits: Mapping[str, MotionLimits]) -> MotionReport:
+    """
+    Compare a trajectory, as splines join its points, with limits.
+
+    :param limits: by joint; joints of the trajectory that are not in it are left out.
+    """
+    names = [name for name in trajectory.joint_names if name in limits]
+    motion = _Motion(trajectory, names)
+    bounds = np.array([limits[name] for name in names]).reshape(-1, 5).T
+    curves = [
+        motion.curve(POSITION, -motion.positions, -bounds[0], sign=-1.0),
+        motion.curve(POSITION, motion.positions, bounds[1]),
+        motion.curve(VELOCITY, motion.velocities, bounds[2]),
+        motion.curve(ACCELERATION, motion.accelerations, bounds[3], motion.velocity_jumps),
+        motion.curve(JERK, motion.jerks, bounds[4],
+                     motion.velocity_jumps | motion.acceleration_jumps)]
+    peaks = [curve.peaks() for curve in curves]
+    scaling, decided_by = _time_scaling(names, curves, peaks)
+    breaks = [moment for curve in curves for moment in curve.first_break(names)]
+    return MotionReport(
+        tuple(JointMotion(*row) for row in zip(names, *peaks)),
+        tuple(Moment(name, peak.time, peak.value, peak.limit, curve.quantity)
+              for index, name in enumerate(names) for curve, of_joints in zip(curves, peaks)
+              for peak in [of_joints[index]] if curve.exceeded[:, index].any()),
+        min(breaks, key=lambda moment: moment.time, default=None),
+        scaling, decided_by,
+        tuple(motion.ends[motion.velocity_jumps.any(axis=1)].tolist()))
+
+
+class _Motion:
+    """
+    The polynomials of a trajectory's joints, each of shape (segments, 6, joints).
+
+    :ivar velocity_jumps: shape (segments, joints): whether the velocity jumps at the end of a
+        segment; acceleration_jumps likewise.
+    """
+
+    def __init__(self, trajectory: Trajectory, names: Sequence[str]) -> None:
+        splines = _or_one_point(trajectory)
+        columns = [trajectory.joint_names.index(name) for name in names]
+        self.starts, self.durations = splines.starts, splines.durations
+        self.ends = self.starts + self.durations
+        self.positions = splines.coefficients[:, :, columns]
+        self.velocities = differentiated(self.positions)
+        self.accelerations = differentiated(self.velocities)
+        self.jerks = differentiated(self.accelerations)
+        self.velocity_jumps = self._jumps(self.velocities)
+        self.acceleration_jumps = self._jumps(self.accelerations)
+
+    def curve(
+            self, quantity: str, polynomials: Array, bounds: Array, jumps: Mask | None = None,
+            sign: float = 1.0) -> _Curve:
+        """
+        Return a quantity's peaks in each segment.
+
+        :param bounds: shape (joints,).
+        :param jumps: where it is infinite at the end of a segment, shape (segments, joints).
+        :param sign: -1 where the polynomials and bounds are those of the negative quantity.
+        """
+        signed = quantity == POSITION
+        values, times = _peaks(polynomials, self.durations, signed)
+        at = self.starts[:, np.newaxis] + times
+        if jumps is not None:
+            values = np.where(jumps, inf, values)
+            at = np.where(jumps, self.ends[:, np.newaxis], at)
+        return _Curve(
+            quantity, sign, polynomials, self.starts, self.durations, values, at, bounds)
+
+    def _jumps(self, polynomials: Array) -> Mask:
+        """Return where values jump at the ends of segments; after the last one they are zero."""
+        ends = _at(polynomials, self.durations[:, np.newaxis])
+        starts = np.concatenate((polynomials[1:, 0], np.zeros_like(ends[:1])))
+        largest = np.abs(np.stack((ends, starts))).max(axis=(0, 1), initial=0.0)
+        return np.asarray(np.abs(ends - starts) > _JUMP * largest + _SMALLEST_JUMP)
+
+
+def _or_one_point(trajectory: Trajectory) -> Splines:
+    """Return the splines; of a single point, one of no duration."""
+    splines = trajectory.splines
+    if len(splines.starts):
+        return splines
+    still = np.zeros((1, 6, len(trajectory.joint_names)))
+    still[0, 0] = trajectory.at(trajectory.duration)[0]
+    return Splines(np.array([trajectory.duration]), np.zeros(1), still, np.array([3]))
+
+
+class _Curve(NamedTuple):
+    """
+    A quantity along a trajectory.
+
+    :ivar sign: -1 where all numbers are those of the negative quantity, to find the smallest.
+    :ivar values: the extreme value in each segment, at ``times``, shape (segments, joints): of
+        positions the largest, of other quantities that of the largest magnitude.
+    :ivar bounds: shape (joints,).
+    """
+
+    quantity: str
+    sign: float
+    polynomials: Array
+    starts: Array
+    durations: Array
+    values: Array
+    times: Array
+    bounds: Array
+
+    @property
+    def magnitudes(self) -> Array:
+        """Return what is compared with the bounds, shape (segments, joints)."""
+        return self.values if self.quantity == POSITION else np.abs(self.values)
+
+    @property
+    def exceeded(self) -> Mask:
+        """Return whether the limit is exceeded, shape (segments, joints)."""
+        finite = np.abs(np.where(np.isfinite(self.bounds), self.bounds, 0.0))
+        slack = ROUNDING * np.maximum(finite, ROUNDING)
+        return np.asarray(self.magnitudes > self.bounds + slack)
+
+    def peaks(self) -> list[Peak]:
+        """Return the largest value of each joint."""
+        rows = self.magnitudes.argmax(axis=0)
+        columns = np.arange(len(self.bounds))
+        return list(map(Peak, (self.sign * self.values[rows, columns] + 0.0).tolist(),
+                        self.times[rows, columns].tolist(), (self.sign * self.bounds).tolist()))
+
+    def first_break(self, names: Sequence[str]) -> Iterator[Moment]:
+        """Yield the first moments at which joints exceed their limits, of the first segment."""
+        exceeded = self.exceeded
+        if not exceeded.any():
+            return
+        row = int(exceeded.any(axis=1).argmax())
+        elapsed = np.linspace(0.0, self.durations[row], _FINE)
+        fine = _at(self.polynomials[row], elapsed[:, np.newaxis])
+        compared = fine if self.quantity == POSITION else np.abs(fine)
+        for column in np.flatnonzero(exceeded[row]).tolist():
+            bound = self.bounds[column]
+            beyond = np.flatnonzero(compared[:, column] > bound)
+            time, value = self.times[row, column], self.values[row, column]
+            if len(beyond):
+                time, value = self.starts[row] + elapsed[beyond[0]], fine[beyond[0], column]
+            yield Moment(names[column], float(time), self.sign * float(value),
+                         self.sign * float(bound), self.quantity)
+
+
+def _time_scaling(
+        names: Sequence[str], curves: Sequence[_Curve], peaks: Sequence[Sequence[Peak]],
+        ) -> tuple[float, Moment | None]:
+    """
+    Return the factor of the times, and the peak that decides it.
+
+    With times multiplied by s, the velocity is divided by s, the acceleration by s² and the jerk
+    by s³; positions stay.
+    """
+    worst, decided_by = 0.0, None
+    for curve, of_joints in zip(curves, peaks):
+        order = _ORDERS[curve.quantity]
+        for index, (name, peak) in enumerate(zip(names, of_joints)):
+            if order:
+                share = abs(peak.value) / peak.limit if peak.limit else (
+                    inf if peak.value else 0.0)
+                factor = share ** (1.0 / order) if abs(peak.limit) < inf else 0.0
+            else:
+                factor = inf if curve.exceeded[:, index].any() else 0.0
+            if factor > worst:
+                worst = factor
+                decided_by = Moment(name, peak.time, peak.value, peak.limit, curve.quantity)
+    return worst, decided_by
+
+
+_ORDERS = {POSITION: 0, VELOCITY: 1, ACCELERATION: 2, JERK: 3}
+"""By which power of the times' factor a quantity is divided."""
+
+
+def _at(polynomials: Array, times: Array) -> Array:
+    """
+    Return values of polynomials.
+
+    :param polynomials: shape (..., 6, joints), by the powers 0 to 5 of the time.
+    :param times: to broadcast with shape (..., joints).
+    """
+    values = np.zeros(np.broadcast_shapes(times.shape, polynomials[..., 0, :].shape))
+    for power in reversed(range(6)):
+        values = values * times + polynomials[..., power, :]
+    return values
+
+
+def _peaks(polynomials: Array, durations: Array, signed: bool) -> tuple[Array, Array]:
+    """
+    Return the largest values of polynomials from 0 to their durations, and when.
+
+    The interval around the largest of some samples shrinks until the error is of rounding's size.
+
+    :param signed: whether the largest value is meant; otherwise the largest magnitude.
+    """
+    shape = polynomials.shape[0], polynomials.shape[2]
+    whole = np.broadcast_to(durations[:, np.newaxis], shape)
+    low, width = np.zeros(shape), whole
+    shares = np.linspace(0.0, 1.0, _SAMPLES)[:, np.newaxis, np.newaxis]
+    for _ in range(_REFINEMENTS):
+        times = low + width * shares
+        values = _at(polynomials, times)
+        best = (values if signed else np.abs(values)).argmax(axis=0)[np.newaxis]
+        at = np.take_along_axis(times, best, axis=0)[0]
+        step = width / (_SAMPLES - 1)
+        low = np.maximum(at - step, 0.0)
+        width = np.minimum(at + step, whole) - low
+    return np.take_along_axis(values, best, axis=0)[0], at
