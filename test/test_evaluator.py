@@ -175,7 +175,7 @@ def test_python_computes_every_quantity_as_the_textbook_does(drawn):
 
 @pytest.mark.slow
 @needs_llvmlite
-@settings(SETTINGS, max_examples=SETTINGS.max_examples // 3)  # each takes a second
+@settings(SETTINGS, max_examples=SETTINGS.max_examples // 5)  # each takes seconds
 @given(asked())
 def test_machine_code_computes_every_quantity_as_the_textbook_does(drawn):
     check_all_quantities(drawn, Engine.COMPILED)

@@ -16,7 +16,14 @@
 import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
-from ros2_rnea.feedforward.state.state_ages import LONGEST_DOUBT, StateAges, WINDOW
+from ros2_rnea.feedforward.state.state_ages import (
+    LONGEST_DOUBT,
+    MOST_PUBLISHERS,
+    SAMPLING_PERIOD,
+    SAMPLING_TIME,
+    StateAges,
+    WINDOW,
+)
 
 TIMEOUT = 0.1
 ARM, GRIPPER = ('shoulder', 'elbow'), ('grip',)
@@ -63,6 +70,37 @@ def test_age_is_the_time_since_reception():
     assert not host.ages.uses_delays
 
 
+def test_age_is_exact_also_of_the_first_message():
+    """Its delay is measured too, as that of some others."""
+    wall, ages = 1_700_000_000 * 10**9, StateAges()
+    for now in (50.0, 50.0 + 0.5 * SAMPLING_PERIOD):
+        assert ages.age(wall - 10**12, wall - 10**12, now, wall, ARM, TIMEOUT) == 1000.0
+    assert StateAges().age(wall + 10**9, wall, 50.0, wall, ARM, TIMEOUT) == 0.0
+
+
+def test_while_reception_is_known_the_delays_of_some_messages_are_measured(monkeypatch):
+    """A tenth of them is enough for what a gap may ask, and costs a tenth of the time."""
+    host, measured = Host(), []
+    delay = StateAges._delay_beyond_smallest
+    monkeypatch.setattr(StateAges, '_delay_beyond_smallest', lambda *arguments: (
+        measured.append(host.now), delay(*arguments))[1])
+    for _ in range(1000):
+        host.stand_still(0.001)
+        host.read()
+    first = [now for before, now in zip([0.0, *measured], measured) if now - before > 0.01]
+    assert len(first) == pytest.approx(1.0 / SAMPLING_PERIOD, abs=1)
+    each = SAMPLING_TIME / SAMPLING_PERIOD
+    assert each < len(measured) / 1000 < 1.5 * each
+
+
+def test_delays_of_a_limited_number_of_publishers_are_kept():
+    host = Host(has_reception=False)
+    for number in range(3 * MOST_PUBLISHERS):
+        host.read(publisher=(f'joint{number}',))
+        assert 0 < len(host.ages._delays) <= MOST_PUBLISHERS
+    assert host.read(waited=0.3, publisher=(f'joint{number}',)) == pytest.approx(0.3, abs=1e-6)
+
+
 def test_a_slow_network_does_not_count_while_reception_is_known():
     host = Host()
     host.read()
@@ -100,7 +138,7 @@ def test_without_reception_each_publisher_has_its_own_clock():
     assert host.read(waited=0.3) == pytest.approx(0.3, abs=1e-6)
 
 
-@pytest.mark.parametrize('jump', [-3600.0, 3600.0])
+@pytest.mark.parametrize('jump', [-3600.0, -0.5, 0.02, 0.5, 3600.0])
 def test_without_reception_a_clock_that_is_set_counts_for_one_message_at_most(jump):
     host = Host(has_reception=False)
     host.read()
