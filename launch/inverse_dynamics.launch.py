@@ -16,7 +16,9 @@
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
+from ros2_rnea.tools.check_model.source import read_source
 from ros2_rnea.tools.launch_actions import declare_arguments, declared, node_actions
 
 TOPICS = {
@@ -43,6 +45,7 @@ def generate_launch_description() -> LaunchDescription:
         **{name: ('', description) for name, description in OVERRIDES.items()},
         'namespace': ('', "namespace of the node and its topics: that of the robot's driver"),
         **{name: (name, description) for name, description in TOPICS.items()},
+        'urdf': ('', 'URDF or xacro file of the robot, if nobody publishes robot_description'),
         'commands': ('effort_controller/commands', "topic of the commands: the controller's own"),
         'use_sim_time': ('false', 'whether to take the time from /clock'),
         'log_level': ('info', 'log level: debug, info, warn or error'),
@@ -57,6 +60,9 @@ def start_node(context: LaunchContext) -> list[Action]:
     """Describe the node, with the parameters that arguments override."""
     overridden = [name for name in OVERRIDES if LaunchConfiguration(name).perform(context)]
     parameters = {name: LaunchConfiguration(name) for name in ['use_sim_time', *overridden]}
+    urdf = LaunchConfiguration('urdf').perform(context)
+    if urdf:
+        parameters['robot_description'] = ParameterValue(read_source(urdf), value_type=str)
     return node_actions(
         context,
         name='inverse_dynamics',

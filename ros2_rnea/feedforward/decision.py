@@ -86,6 +86,7 @@ class Decision(NamedTuple):
     :ivar detail: an explanation for people.
     :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
     :ivar limited: which joints' efforts were limited; None: no joint's.
+    :ivar next_status: what follows a final fade; None: there is none.
     """
 
     status: Status
@@ -93,6 +94,7 @@ class Decision(NamedTuple):
     detail: str = ''
     effort: np.ndarray | None = None
     limited: LimitFlags | None = None
+    next_status: Status | None = None
 
 
 if TYPE_CHECKING:

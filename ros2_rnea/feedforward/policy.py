@@ -755,9 +755,11 @@ class FeedforwardPolicy:
             self._last_motion = self._motions.held(self._singles)
             fading = self._sent(
                 self._stop_effort(), Status.STOPPING, now, silence.joints,
-                f'on_stop: {self.settings.on_stop.value}; then {silence.status.value}')
+                '; '.join(filter(None, (
+                    silence.detail,
+                    f'on_stop: {self.settings.on_stop.value}; then {silence.status.value}'))))
             if fading.effort is not None:
-                return fading
+                return fading._replace(next_status=silence.status)
         if not self._final_fade.was_cut_short:
             return silence
         if self._ramp.is_sending:  # until now
@@ -798,7 +800,10 @@ class FeedforwardPolicy:
         never = self.states.unmeasured()
         if never:
             return Decision(Status.WAITING, never)
-        return Decision(Status.STALE, self.states.stale(now.steady))
+        return Decision(Status.STALE, self.states.stale(now.steady), (
+            f'none for {self.states.age(now.steady):.2g} s, and state_timeout is '
+            f'{self.settings.state_timeout:g} s: the driver has stopped, or it or this computer '
+            'is too slow'))
 
     def _holding_effort(self) -> np.ndarray:
         """Return the effort that holds the measured positions against gravity."""

@@ -28,6 +28,7 @@ from ros2_rnea.audit import Finding
 from ros2_rnea.errors import shortened
 from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node.models.models import Payload
+from ros2_rnea.node.state_gaps import StateGaps
 from ros2_rnea.node.topics.conversions import listed
 
 PERIOD = 1.0
@@ -35,6 +36,15 @@ LATENCY_WINDOW = 2000
 
 MOST_LINES, LINES_PERIOD = 5, 10.0
 """At most so many lines about one subject are logged in so many seconds."""
+
+START_UP = 10.0
+"""So long after its start [s], the node waits for other nodes without a warning."""
+
+AWAITING = (Status.WAITING, Status.NOT_ALLOWED)
+"""Decisions that are normal while other nodes start."""
+
+NO_ROBOT = 'none'
+"""The name of the robot while there is none."""
 
 MOST_FINDINGS = 50
 """More findings about a model are not listed, but counted."""
@@ -97,6 +107,8 @@ class Diagnostics:
         self._rate_limited = 0
         self._notices: dict[str, str] = {}
         self._errors: set[str] = set()  # the subjects of notices that are errors
+        self._awaited: set[str] = set()  # those of notices that something is waited for
+        self._start_up_end: float | None = monotonic() + START_UP  # None: it is over
         self._lines: dict[str, deque[float]] = {}  # when something was logged about a subject
         self._omitted: Counter[str] = Counter()  # lines about it since then
         self._logged_once: set[str] = set()
@@ -104,11 +116,17 @@ class Diagnostics:
         self._reports: SimpleQueue[tuple[str, str]] = SimpleQueue()
         self._ages = _Window()
         self._cycles = _Window()
-        self.robot = 'none'
+        self._gaps = StateGaps()
+        self.robot = NO_ROBOT
         self.findings: Sequence[Finding] = ()
         self.payloads: Sequence[Payload] = ()
         self.compiling = ''
         node.create_timer(PERIOD, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def waiting(self, about: str, text: str) -> None:
+        """Report that something is waited for, which is worth a warning only after a while."""
+        self._awaited.add(about)
+        self._change(about, text)
 
     def notice(self, about: str, text: str, is_error: bool = False, resolution: str = '') -> None:
         """
@@ -117,6 +135,11 @@ class Diagnostics:
         :param resolution: what is logged then; empty: that the known condition is resolved.
         :param is_error: whether the condition keeps the node from its task.
         """
+        self._awaited.discard(about)
+        self._change(about, text, is_error, resolution)
+
+    def _change(
+            self, about: str, text: str, is_error: bool = False, resolution: str = '') -> None:
         text = shortened(text)
         known = self._notices.pop(about, '')
         self._errors.discard(about)
@@ -137,8 +160,18 @@ class Diagnostics:
     def _log_notice(self, about: str, text: str) -> None:
         if about in self._errors:
             self._node.get_logger().error(f'{about}: {text}')
+        elif about in self._awaited and self._start_up_end is not None:
+            self._node.get_logger().info(f'{about}: {text}')
         else:
             self._node.get_logger().warning(f'{about}: {text}')
+
+    def _end_start_up(self) -> None:
+        """Warn of everything that is still waited for."""
+        self._start_up_end = None
+        for about in sorted(self._awaited & self._notices.keys()):
+            self._log_notice(about, self._notices[about])
+        if self._decision.status in AWAITING and self.robot != NO_ROBOT:
+            self._log()
 
     def _may_log(self, about: str) -> bool:
         """Tell whether a line about a subject may be logged, since not too many were lately."""
@@ -170,7 +203,7 @@ class Diagnostics:
 
     def discard_robot(self) -> None:
         """Report nothing more about the robot that was in use, or that was refused."""
-        self.robot, self.findings, self.payloads, self.compiling = 'none', (), (), ''
+        self.robot, self.findings, self.payloads, self.compiling = NO_ROBOT, (), (), ''
         for about in OF_ROBOT:
             self._notices.pop(about, '')
             self._errors.discard(about)
@@ -206,7 +239,8 @@ class Diagnostics:
         """Count a refused message and report the reason."""
         self._refused[topic] += 1
         if topic in PERSISTENT:
-            self.notice(topic, f'refused: {reason}')
+            is_error = topic == 'robot_description' and self.robot == NO_ROBOT
+            self.notice(topic, f'refused: {reason}', is_error)
         else:
             self.transient_notice(topic, f'refused: {reason}')
 
@@ -223,6 +257,7 @@ class Diagnostics:
             self._commands += 1
         if decision.limited is not None:
             self._limited(decision.limited)
+        self._gaps.note(decision, self._logged, monotonic())
         if _differ(decision, self._logged) and monotonic() - self._logged_at >= PERIOD:
             self._log()
 
@@ -241,11 +276,15 @@ class Diagnostics:
                 f'the part that pushes further is removed from the effort of {listed(restrained)}')
 
     def _log(self) -> None:
-        decision = self._logged = self._decision
-        self._logged_at = monotonic()
+        decision, previous = self._decision, self._logged
+        self._logged, self._logged_at = decision, monotonic()
+        if self._gaps.is_known(decision, previous):
+            self.publish()
+            return
         level = LEVELS[decision.status]
         logger = self._node.get_logger()
-        if level == DiagnosticStatus.OK:
+        is_normal = decision.status in AWAITING and self._start_up_end is not None
+        if level == DiagnosticStatus.OK or is_normal:
             logger.info(sentence(decision))
         elif level == DiagnosticStatus.WARN:
             logger.warning(sentence(decision))
@@ -261,6 +300,13 @@ class Diagnostics:
             del self._last_seen[about]
             self.notice(about, '')
         self._log_omitted()
+        if self._start_up_end is not None and now > self._start_up_end:
+            self._end_start_up()
+        if self._gaps.becomes_long(now):
+            self._log()
+        gaps = self._gaps.report(now)
+        if gaps:
+            self._node.get_logger().warning(gaps)
         if _differ(self._decision, self._logged):
             self._log()
         else:
@@ -300,7 +346,9 @@ class Diagnostics:
             values.append(('compilation', self.compiling))
         share = self._rate_limited / max(self._commands, 1)
         values += [('commands', str(self._commands)),
-                   ('commands limited in rate', f'{self._rate_limited} ({share:.2%})')]
+                   ('commands limited in rate', f'{self._rate_limited} ({share:.2%})'),
+                   ('gaps of joint states', f'{self._gaps.count}, the longest '
+                                            f'{self._gaps.longest:.3f} s beyond state_timeout')]
         for topic in sorted(self._accepted.keys() | self._refused.keys()):
             counts = f'accepted {self._accepted[topic]}, refused {self._refused[topic]}'
             values.append((f'messages on {topic}', counts))

@@ -429,7 +429,7 @@ class InverseDynamicsNode(GuardedNode):
             self._state_ages.note_alive(now.steady, policy.settings.state_timeout)
         if policy is None:
             is_building = self._configuration.description is not None
-            self._diagnostics.notice('robot', (
+            self._diagnostics.waiting('robot', (
                 'the model of robot_description is being built' if is_building else
                 'waiting for a usable robot_description'))
         elif not policy.states.is_fresh(now.steady):

@@ -39,8 +39,12 @@ from lifecycle_msgs.msg import Transition
 ARGUMENTS = {
     'managed': ('false', 'whether the node is a managed (lifecycle) node: true or false'),
     'autostart': ('true', 'whether a managed node is configured and activated at once'),
+    'respawn': ('false', 'whether the node is started again after a crash: true or false'),
 }
 """Default and description of each launch argument that :func:`node_actions` reads."""
+
+RESPAWN_DELAY = 0.5
+"""Pause before the node is started again, so that one that cannot start leaves time [s]."""
 
 CONTROLLER = 'joint_trajectory_controller'
 TOPICS_OF_CONTROLLER = {
@@ -88,12 +92,12 @@ def node_actions(context: LaunchContext, **arguments: Any) -> list[Action]:
 
     :param arguments: of launch_ros' ``Node``, except for the package and the executable.
     """
+    arguments |= {
+        'package': 'ros2_rnea', 'output': 'screen', 'respawn': _is_set(context, 'respawn'),
+        'respawn_delay': RESPAWN_DELAY}
     if not _is_set(context, 'managed'):
-        return [Node(
-            package='ros2_rnea', executable='inverse_dynamics_node', output='screen', **arguments)]
-    node = LifecycleNode(
-        package='ros2_rnea', executable='managed_inverse_dynamics_node', output='screen',
-        **arguments)
+        return [Node(executable='inverse_dynamics_node', **arguments)]
+    node = LifecycleNode(executable='managed_inverse_dynamics_node', **arguments)
     if not _is_set(context, 'autostart'):
         return [node]
     # At the end of the first configuration, also where it is refused: later ones are another

@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node import diagnostics
-from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD
+from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD, START_UP
+from ros2_rnea.node.state_gaps import QUIET_PERIOD
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -83,12 +84,14 @@ def test_before_the_first_decision_it_waits_for_a_robot(world):
         'robot/inverse_dynamics: inverse dynamics', 'none', WARN)
     assert world.values == {
         'robot': 'none', 'state': 'waiting', 'commands': '0',
-        'commands limited in rate': '0 (0.00%)'}
+        'commands limited in rate': '0 (0.00%)',
+        'gaps of joint states': '0, the longest 0.000 s beyond state_timeout'}
     assert world.log == []
 
 
 @pytest.mark.parametrize('status', Status)
 def test_each_state_is_logged_as_what_it_is(world, status):
+    world.tick(START_UP + 1.0)
     world.under_test.decided(Decision(status, ('shoulder',)))
     expected = {OK: 'info', WARN: 'warning', ERROR: 'error', STALE: 'error'}[LEVELS[status]]
     assert world.levels == [expected]
@@ -134,6 +137,93 @@ def test_states_that_change_in_every_cycle_are_logged_once_a_period_and_the_last
     world.tick()
     assert len(world.log) == 2
     assert Status.FOLLOWING.value in world.log[-1][1]
+
+
+# ---- the start, and gaps of joint states --------------------------------------------------------
+
+
+def test_what_other_nodes_have_to_start_first_is_a_warning_only_after_a_while(world):
+    world.under_test.robot = 'arm'
+    world.under_test.waiting('effort_controller', "'arm' is not available")
+    world.under_test.waiting('robot', 'waiting for a robot_description')
+    world.under_test.decided(Decision(Status.NOT_ALLOWED))
+    world.under_test.waiting('robot', '')
+    assert set(world.levels) == {'info'}
+    world.log.clear()
+    world.tick(START_UP + 0.1)
+    assert world.log == [
+        ('warning', "effort_controller: 'arm' is not available"),
+        ('warning', Status.NOT_ALLOWED.value)]
+    for _ in range(3):
+        world.tick()
+    assert len(world.log) == 2
+
+
+def test_an_error_is_one_while_other_nodes_start_too(world):
+    world.under_test.waiting('effort_controller', "'arm' is not available")
+    world.under_test.notice('effort_controller', 'other joints', is_error=True)
+    world.under_test.notice('model', 'slow')
+    assert world.levels == ['info', 'error', 'warning']
+
+
+STOPPING = Decision(Status.STOPPING, effort=EFFORT, next_status=Status.STALE)
+STOPPED = Decision(Status.STALE)
+WITH_STATES = Decision(Status.GRAVITY, effort=EFFORT)
+
+
+def gap(world, length):
+    """Let joint states stop for a while, and come back."""
+    world.under_test.decided(STOPPING)
+    world.now += length
+    world.under_test.decided(WITH_STATES)
+    world.tick()
+
+
+def test_gaps_that_do_not_end_are_counted_after_the_first_one(world):
+    world.under_test.decided(WITH_STATES)
+    world.tick()
+    gap(world, 0.3)
+    assert world.levels == ['info', 'warning', 'info']
+    world.log.clear()
+    for _ in range(3):
+        gap(world, 0.5)
+    assert world.log == []
+    while not world.log:
+        world.tick()
+    assert world.log == [('warning', (
+        'joint states have stopped 3 more times, for up to 0.5 s beyond state_timeout'))]
+    assert world.values['gaps of joint states'] == '4, the longest 0.500 s beyond state_timeout'
+
+
+def test_a_gap_that_lasts_is_logged_however_many_were_before(world):
+    world.under_test.decided(WITH_STATES)
+    gap(world, 0.1)
+    world.log.clear()
+    world.under_test.decided(STOPPED)
+    for _ in range(4):
+        world.tick()
+        world.under_test.decided(STOPPED)
+    assert world.levels == ['error']
+
+
+def test_each_gap_is_logged_where_they_are_rare(world):
+    world.under_test.decided(WITH_STATES)
+    for _ in range(3):
+        world.tick(QUIET_PERIOD)
+        world.log.clear()
+        gap(world, 0.1)
+        assert 'warning' in world.levels
+
+
+def test_another_decision_after_a_gap_that_is_not_logged_is(world):
+    world.under_test.decided(WITH_STATES)
+    gap(world, 0.1)
+    world.under_test.decided(STOPPED)
+    world.tick()
+    world.log.clear()
+    world.under_test.decided(Decision(Status.DISABLED))
+    world.tick()
+    assert world.levels == ['warning']
 
 
 def test_efforts_that_are_limited_are_noticed_by_joint_until_a_period_after_the_last(world):

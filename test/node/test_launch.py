@@ -33,7 +33,7 @@ utilities = pytest.importorskip('launch.utilities')
 COMMON = {
     'params_file', 'joints', 'mode', 'namespace', 'robot_description', 'joint_states',
     'joint_trajectory', 'controller_state', 'wrench', 'imu', 'commands', 'use_sim_time',
-    'log_level', 'managed', 'autostart'}
+    'log_level', 'managed', 'autostart', 'respawn', 'urdf'}
 OWN_NAME = '~/commands'
 JTC = 'joint_trajectory_controller'
 
@@ -93,7 +93,7 @@ class Started:
     ('live_feedforward', COMMON, ['inverse_dynamics_node']),
     ('franka', COMMON, ['inverse_dynamics_node']),
     ('ur', COMMON, ['inverse_dynamics_node']),
-    ('demo', {'robot', 'namespace', 'mode', 'ros2_control', 'managed', 'autostart'},
+    ('demo', {'robot', 'namespace', 'mode', 'ros2_control', 'managed', 'autostart', 'respawn'},
      ['simulated_driver', 'inverse_dynamics_node']),
 ])
 def test_launch_file_declares_its_arguments_and_nodes(name, arguments, executables):
@@ -163,6 +163,22 @@ def test_the_managed_node_is_started_with_the_same_arguments(name):
     assert managed.nodes[-1].node_name == plain.nodes[-1].node_name == '/left/inverse_dynamics'
     assert managed.topics() == plain.topics()
     assert managed.parameters() == plain.parameters()
+
+
+@pytest.mark.parametrize('managed', ['false', 'true'])
+def test_the_node_is_started_again_after_a_crash_only_where_that_is_wanted(managed):
+    node = Started('ur.launch.py', managed=managed).nodes[-1]
+    assert not node._ExecuteLocal__respawn
+    node = Started('ur.launch.py', managed=managed, respawn='true').nodes[-1]
+    assert node._ExecuteLocal__respawn
+
+
+def test_a_description_can_come_from_a_file(tmp_path):
+    file = tmp_path / 'arm.urdf'
+    file.write_text('<robot name="arm: 1"><link name="base"/></robot>', encoding='utf-8')
+    parameters = Started('ur.launch.py', urdf=str(file)).parameters()
+    assert parameters['robot_description'] == file.read_text(encoding='utf-8')
+    assert 'robot_description' not in Started('ur.launch.py').parameters()
 
 
 @pytest.mark.parametrize('autostart, first', [('true', [Transition.TRANSITION_CONFIGURE]),

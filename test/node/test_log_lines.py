@@ -39,6 +39,24 @@ def test_a_second_description_is_refused_with_a_line_of_its_own(bench, capfd):
     assert log.count('elastic') == 1
 
 
+def test_a_robot_that_cannot_be_driven_at_all_is_an_error(bench, capfd):
+    arm = bench(joints=['shoulder', 'elbw'])
+    arm.describe(ARM)
+    log = capfd.readouterr().err
+    error, = (line for line in log.splitlines() if line.startswith('[ERROR]'))
+    assert "joints names 'elbw', which is no moving joint" in error
+    assert 'elbow' in error
+
+
+def test_another_robot_that_cannot_be_driven_is_a_warning_while_one_is(bench, capfd):
+    arm = bench(joints=JOINTS)
+    arm.describe(ARM)
+    arm.describe(ARM.replace('type="revolute"', 'type="elastic"', 1))
+    log = capfd.readouterr().err
+    assert 'elastic' in log
+    assert '[ERROR]' not in log
+
+
 def test_a_second_trajectory_is_refused_with_a_line_of_its_own_and_the_end_is_said(bench, capfd):
     arm = bench(joints=JOINTS, state_timeout=10.0)
     arm.describe(ARM)

@@ -209,12 +209,14 @@ class EffortController:
         obstacle = self._activation.obstacle
         if not reason and obstacle and own['joints']:
             name = own[EFFORT] or self.node_name
-            self._diagnostics.notice(EFFORT, (
+            self._diagnostics.waiting(EFFORT, (
                 f'{name!r} is {obstacle} while another controller holds the arm: each command is '
                 'the effort with which it starts' if self._receivers.is_handing_over else
                 f'{name!r} is {obstacle}: nothing is sent on ~/commands until it is active'))
+        elif reason and self._answer is None:
+            self._diagnostics.waiting(EFFORT, reason)
         else:
-            self._diagnostics.notice(EFFORT, reason, is_error=self._answer is not None)
+            self._diagnostics.notice(EFFORT, reason, is_error=True)
         self._look_often(bool(self.node_name) and self._answer is None and (
             bool(own[EFFORT]) or self.node_name in self._receivers.nodes))
 

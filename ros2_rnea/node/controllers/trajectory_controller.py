@@ -71,7 +71,7 @@ class TrajectoryController:
         is_new = values != self._answer
         self._answer = values
         if values is None:
-            self._diagnostics.notice(
+            self._diagnostics.waiting(
                 TRAJECTORY, f'{name!r} is not available: the present rules for trajectories stay')
         elif not _are_names(values.get('command_interfaces')):
             self._diagnostics.notice(

@@ -48,7 +48,7 @@ from ros2_rnea.tools.models import add_model_options, Model, MODELS
 from ros2_rnea.tools.ros_domain import reserve_domain
 
 
-SHORTEST = 4.0 * EASING
+SHORTEST, LONGEST = 4.0 * EASING, 60.0
 """A motion shorter than this [s] is over before the push at the tip is at its strongest."""
 
 
@@ -172,8 +172,9 @@ def _leave(number: int, _: FrameType | None) -> None:
 
 def _phase_seconds(text: str) -> float:
     seconds = float(text)
-    if not SHORTEST <= seconds <= 60.0:
-        raise argparse.ArgumentTypeError(f'{text} is not from {SHORTEST:g} to 60 seconds')
+    if not SHORTEST <= seconds <= LONGEST:
+        raise argparse.ArgumentTypeError(
+            f'{text} is not from {SHORTEST:g} to {LONGEST:g} seconds')
     return seconds
 
 
@@ -212,8 +213,8 @@ examples:    ./run demo --robot ur5
     parser.add_argument('--scene', action='append', choices=(TRACKING, *SCENES),
                         help='play only this scene; may be given several times')
     parser.add_argument('--seconds', type=_phase_seconds, default=7.0,
-                        help='length of the motion in each phase of tracking '
-                             '(default: %(default)s)')
+                        help=f'length of the motion in each phase of tracking, {SHORTEST:g} to '
+                             f'{LONGEST:g} (default: %(default)s)')
     parser.add_argument('--out', type=Path, default=Path('out/demo'), metavar='FOLDER',
                         help='folder of the files (default: %(default)s)')
     parser.add_argument('--domain', type=int, metavar='ID',

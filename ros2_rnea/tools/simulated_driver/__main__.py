@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+import signal
 import sys
+from threading import Event
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException
+from rclpy.executors import Executor
+from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from ros2_rnea.errors import RneaError
@@ -41,20 +44,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     Run the driver until SIGINT or SIGTERM.
 
+    rclpy's own signal handlers would invalidate the context in the middle of a tick, whose next
+    publication would then raise.
+
     :param arguments: of the command line, without the program's name; None takes sys.argv.
     :returns: exit code.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(remove_ros_args(arguments))
-    rclpy.init(args=arguments)
+    stopping = Event()
+    _set_on_signal(stopping)
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         model = Model(options.urdf.read_text()) if options.urdf else MODELS[options.robot]()
         node = DriverNode(model.urdf, model.start)
         executor = lean_executor()
+        _set_on_signal(stopping)  # again, because the events executor installs its own handlers
         executor.add_node(node)
-        _run(node, executor)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        _run(node, executor, stopping)
     except (OSError, UnicodeDecodeError, RneaError) as error:
         sys.exit(f'simulated_driver: {error}')
     finally:
@@ -62,10 +69,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run(node: DriverNode, executor: Executor) -> None:
+def _set_on_signal(stopping: Event) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+
+
+def _run(node: DriverNode, executor: Executor, stopping: Event) -> None:
     """Simulate each tick when it is due, and handle messages in between."""
     clock = node.get_clock()
-    while rclpy.ok():
+    while not stopping.is_set():
         time_left = 0
         for _ in range(_TICKS_AT_ONCE):
             now = clock.now().nanoseconds
