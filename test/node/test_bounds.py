@@ -29,7 +29,14 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from repository import ROOT
 from ros2_rnea import Robot
+from ros2_rnea.errors import DescriptionError
 from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.model.description import (
+    JointDescription,
+    JointType,
+    LinkDescription,
+    RobotDescription,
+)
 from ros2_rnea.node import bounds, diagnostics
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.topics.serialized_states import MOST_LAYOUT_BYTES, StateReader
@@ -282,6 +289,26 @@ def test_the_layouts_of_large_states_are_not_all_kept():
     for count in range(900, 1000):
         reader.read(serialize_message(states(count)))
     assert 0 < sum(reader._layouts) <= MOST_LAYOUT_BYTES
+
+
+def described_links(links, moving):
+    """Return a description of so many links, whose last joints move."""
+    joints = [JointDescription(
+        f'joint{i}', JointType.REVOLUTE if i >= links - 1 - moving else JointType.FIXED,
+        f'link{i}', f'link{i + 1}') for i in range(links - 1)]
+    return RobotDescription(
+        'chain', tuple(LinkDescription(f'link{i}') for i in range(links)), tuple(joints))
+
+
+def test_a_description_at_the_bounds_is_accepted_and_beyond_each_it_is_refused():
+    bounds.check_description_size(bounds.MOST_DESCRIPTION_BYTES)
+    with pytest.raises(DescriptionError, match='4194305 bytes; at most 4194304'):
+        bounds.check_description_size(bounds.MOST_DESCRIPTION_BYTES + 1)
+    bounds.check_description(described_links(bounds.MOST_LINKS, bounds.MOST_JOINTS))
+    for links, moving, said in ((1001, 0, '1001 links; at most 1000'),
+                                (300, 201, '201 joints that are not fixed; at most 200')):
+        with pytest.raises(DescriptionError, match=said):
+            bounds.check_description(described_links(links, moving))
 
 
 def test_the_documentation_has_the_bounds():

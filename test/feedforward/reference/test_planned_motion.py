@@ -1,0 +1,72 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A trajectory starts from the measured state, and its motion is meant from the one before."""
+
+import numpy as np
+import pytest
+from ros2_rnea.feedforward.decision import Instant, Status
+from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
+from ros2_rnea.feedforward.reference.desired_state import DesiredState
+from ros2_rnea.feedforward.reference.planned_motion import LONGEST_PAUSE, MotionStart
+from ros2_rnea.feedforward.reference.trajectory import Trajectory, TrajectoryCommand, Waypoint
+from ros2_rnea.feedforward.ros_time import RosTime
+
+NAMES = ('shoulder', 'elbow')
+BEGIN = RosTime.from_seconds(100.0)
+ZEROS, ONES = np.zeros(2), np.ones(2)
+MEASURED = 0.6 * ONES
+END = 2.0  # of the motion before [s]
+NEXT = TrajectoryCommand(NAMES, [Waypoint(1.0, 3.0 * ONES, ZEROS, ZEROS)])
+
+
+FORMER = Trajectory(
+    NAMES, [Waypoint(0.0, ZEROS, ONES, ZEROS), Waypoint(END, 2.0 * ONES, ONES, 0.5 * ONES)],
+    BEGIN, allow_nonzero_end_velocity=True)
+
+
+def planned_after(seconds, former=FORMER):
+    """Return what a trajectory gives so long after the begin of another one."""
+    now = BEGIN + seconds
+    return MotionStart(
+        NAMES, (False, False), ControllerRules(), Instant(50.0 + seconds, now), MEASURED, ZEROS,
+        DesiredState(Status.FOLLOWING, MEASURED, ZEROS, ZEROS), former, former, 7,
+        is_only_checked=False).planned(NEXT)
+
+
+def starts(motion, seconds):
+    """Return positions, velocities and accelerations at the start, of the first joint."""
+    return motion.sample(BEGIN + seconds)[:, 0]
+
+
+@pytest.mark.parametrize('seconds, expected', [
+    (0.5, FORMER.at(0.5)[:, 0]), (END - 1e-3, FORMER.at(END - 1e-3)[:, 0]),
+    *((seconds, [2.0, 0.0, 0.0]) for seconds in (END, END + 0.25, END + LONGEST_PAUSE - 1e-6))])
+def test_it_continues_a_motion_that_is_under_way_or_has_just_ended_at_rest(seconds, expected):
+    planned = planned_after(seconds)
+    assert planned.is_continued
+    assert starts(planned.trajectory, seconds)[0] == pytest.approx(MEASURED[0])
+    assert starts(planned.intended, seconds) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize('seconds, former', [
+    (END + LONGEST_PAUSE + 1e-3, FORMER), (0.5, None)])
+def test_after_a_pause_it_is_meant_from_where_the_robot_is(seconds, former):
+    planned = planned_after(seconds, former)
+    assert not planned.is_continued
+    assert planned.intended is planned.trajectory
+    assert starts(planned.intended, seconds)[0] == pytest.approx(MEASURED[0])
+
+
+def test_the_longest_pause_is_that_of_a_stream_of_points_and_not_of_a_task():
+    assert 0.1 < LONGEST_PAUSE < 1.0
