@@ -214,7 +214,7 @@ def test_set_up_depends_on_what_is_installed_and_compiled(clone: Path, python_wi
 # A Python that makes environments in which it stands itself, and records its arguments there.
 RECORDER = """\
 case "$*" in
-  '-m venv '*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+  '-m venv '*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/demo" ;;
   -I*) exec {python} "$@" ;;
   *) echo "$*" >>{clone}/calls ;;
 esac"""
@@ -237,3 +237,23 @@ def test_only_what_is_locked_is_installed(clone: Path, command: str):
             folders = call.split('--no-build-isolation ')[1].split()
             assert [folder for folder in folders if folder != '.' and not folder.startswith('./')
                     and folder not in ('--editable', '--force-reinstall')] == []
+
+
+@pytest.mark.parametrize('command, program', [
+    ('demo', 'demo'), ('check-model', 'check_model'), ('fill-efforts', 'fill_efforts'),
+    ('compile', 'compile')])
+def test_files_are_found_from_the_folder_of_the_caller(
+        clone: Path, tmp_path: Path, command: str, program: str):
+    script = (clone / 'run').read_text(encoding='utf-8')
+    (clone / 'run').write_text(
+        script.replace('\nset_up() {', '\nset_up() { :; }\nnot_called() {'), encoding='utf-8')
+    installed = clone / '.venv' / 'bin' / program
+    installed.parent.mkdir(parents=True)
+    installed.write_text('#!/bin/sh\necho "$PWD" "$@"\n', encoding='utf-8')
+    installed.chmod(0o755)
+    here = tmp_path / 'here'
+    here.mkdir()
+    result = subprocess.run(
+        ['bash', str(clone / 'run'), command, '--urdf', 'robots/x.urdf', '--out', 'results'],
+        cwd=here, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert result.stdout == f'{here} --urdf robots/x.urdf --out results\n', result.stderr

@@ -21,13 +21,15 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 from patience import PATIENCE, until
 import pytest
 from rich.console import Console
 
-from ros2_rnea.tools.demo.judge import LIMITS
+from ros2_rnea.tools.demo.judge import LIMITS, NOT_JUDGED
 from ros2_rnea.tools.models import seven_dof_arm, ur5
+from ros2_rnea.tools.simulated_driver.description import Balanced
 
 pytest.importorskip('rclpy')
 pytest.importorskip('ros2_rnea_interfaces')
@@ -54,8 +56,8 @@ def judged(out, *options):
     run = subprocess.run(
         [*DEMO, '--out', out, *options], capture_output=True, text=True, timeout=6.0 * PATIENCE)
     if run.returncode == 3:
-        assert 'machine too slow, not judged' in run.stdout
-        pytest.skip('machine too slow, not judged')
+        assert NOT_JUDGED in run.stdout
+        pytest.skip(NOT_JUDGED)
     assert run.returncode == 0, run.stdout + run.stderr
     figures = json.loads((out / 'summary.json').read_text())
     assert figures['verdict'] == 'passed'
@@ -124,15 +126,48 @@ def test_a_process_that_dies_ends_the_demo_which_names_it(tmp_path):
     ({'timing': {'older_than_20_ms': 10}, 'gravity_errors': (1.0,)},
      1, 'failed', 'failed: gravity service against the engine'),
     ({'timing': {'older_than_20_ms': 3000}, 'gravity_errors': (1.0,)},
-     3, 'machine too slow, not judged', 'machine too slow, not judged'),
+     3, NOT_JUDGED, f'{NOT_JUDGED}: '),
 ])
 def test_the_exit_code_says_what_came_of_it(make_results, tmp_path, changes, code, verdict, said):
     from ros2_rnea.tools.demo.__main__ import present
     output = StringIO()
-    assert present(make_results(**changes), tmp_path, Console(width=80, file=output),
+    assert present(make_results(**changes), tmp_path, Console(width=100, file=output),
                    LIMITS['panda']) == code
     assert said in output.getvalue().splitlines()[-2 if code == 3 else -1]
     assert json.loads((tmp_path / 'summary.json').read_text())['verdict'] == verdict
+    headline = (tmp_path / 'tracking.svg').read_text(encoding='utf-8')
+    assert ('closer than PD' in headline) == (code != 3)
+    assert ('Not judged: the machine was too slow.' in headline) == (code == 3)
+    above_the_tables = f'{NOT_JUDGED}; the figures below say nothing about the node'
+    assert output.getvalue().startswith(f'\n{above_the_tables}\n') == (code == 3)
+
+
+def test_a_rate_that_was_lowered_is_said(make_results, tmp_path):
+    from ros2_rnea.tools.demo.__main__ import present
+    output = StringIO()
+    present(replace(make_results(), rate=250.0), tmp_path, Console(width=120, file=output),
+            LIMITS['panda'])
+    assert ('This machine is too slow for 500 Hz: no phase was played at more than 250 Hz'
+            in output.getvalue())
+    phases = json.loads((tmp_path / 'summary.json').read_text())['phases']
+    assert {phase['rate_hz'] for phase in phases.values()} == {240.0, 250.0}
+    assert 'at 250 Hz' in (tmp_path / 'tracking.svg').read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize('late, rate', [
+    ({}, 500.0), ({500.0: 30}, 250.0), ({500.0: 30, 250.0: 20}, 125.0),
+    ({500.0: 30, 250.0: 20, 125.0: 20}, 125.0)])
+def test_the_rate_is_lowered_until_the_machine_keeps_up(late, rate):
+    from ros2_rnea.tools.demo.play import sustainable_rate
+    tried = []
+    commander = SimpleNamespace(
+        spin_for=lambda seconds: None,
+        driver_report=lambda: {
+            'states_published': 750, 'states_answered': 750, 'engine_ticks': 1500,
+            'older_than_20_ms': late.get(tried[-1], 0), 'engine_20_ms_late': 0})
+    stage = SimpleNamespace(settle=lambda rate: tried.append(rate), commander=commander)
+    assert sustainable_rate(stage) == rate
+    assert tried == [other for other in (500.0, 250.0, 125.0) if other >= rate]
 
 
 @pytest.mark.parametrize(('argument', 'said'), [
@@ -164,4 +199,9 @@ def test_the_introduction_says_what_is_simulated(arm):
         'seven_dof_arm: 7 joints; motion at 100% of its size, push of 25 N and payload of 2 kg '
         "at 'tool'")
     with_fingers = replace(arm, still=('left_finger', 'right_finger'))
-    assert '7 joints, fixed left_finger, right_finger; ' in introduction(with_fingers)
+    assert '\nFixed: left_finger, right_finger (mimic joints ' in introduction(with_fingers)
+    impossible = replace(arm, balanced=(Balanced('rod', (0.01, 0.01, 0.05), (0.02, 0.02, 0.04)),))
+    assert introduction(impossible).splitlines()[1] == (
+        "No rigid body has the inertia of link 'rod': the largest of the principal moments 0.01, "
+        '0.01, 0.05 kg m^2 exceeds the sum of the others. The physics engine alone uses 0.02, '
+        '0.02, 0.04 (changed by 20.0% of the largest).')

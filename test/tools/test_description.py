@@ -13,12 +13,18 @@
 # limitations under the License.
 """What the simulation takes of a robot description."""
 
+import numpy as np
 import pytest
 
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.models import seven_dof_arm
-from ros2_rnea.tools.simulated_driver.description import for_mujoco, Load, simplified
+from ros2_rnea.tools.simulated_driver.description import (
+    balanced,
+    for_mujoco,
+    Load,
+    simplified,
+)
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -72,6 +78,55 @@ def test_without_either_the_description_stays_as_it_is():
     assert simplified(seven_dof_arm()) == (seven_dof_arm(), ())
     urdf, _ = simplified(GRIPPER)
     assert simplified(urdf) == (urdf, ())
+
+
+def test_joints_that_move_no_mass_are_fixed():
+    urdf, still = simplified(GRIPPER.replace(
+        '</robot>', '<joint name="spin" type="continuous"><parent link="palm"/>'
+        '<child link="mark"/></joint><link name="mark"/></robot>'))
+    assert still == ('left', 'right', 'spin')
+    assert types(urdf)['spin'] == 'fixed'
+
+
+def turned(moments, angle=0.6):
+    """Return the six numbers of an inertia whose principal axes are turned."""
+    c, s = np.cos(angle), np.sin(angle)
+    axes = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ np.array(
+        [[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    return (axes * moments @ axes.T)[np.triu_indices(3)]
+
+
+def with_inertia(moments):
+    """Return a pendulum with these principal moments."""
+    entries = ' '.join(f'{name}="{float(value)!r}"' for name, value in zip(
+        ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), turned(moments)))
+    return f"""<robot name="one"><link name="base"/>
+      <joint name="swing" type="continuous"><parent link="base"/><child link="bob"/></joint>
+      <link name="bob"><inertial><mass value="1"/><inertia {entries}/></inertial></link></robot>"""
+
+
+def test_an_inertia_that_no_body_has_is_balanced_for_the_engine_and_reported():
+    given = with_inertia([0.01, 0.02, 0.06])
+    text, [change] = balanced(given)
+    assert change.link == 'bob'
+    assert change.given == pytest.approx((0.01, 0.02, 0.06))
+    assert change.used == pytest.approx((0.02, 0.03, 0.05), rel=1e-5)
+    assert change.share == pytest.approx(1 / 6, rel=1e-5)
+    used = np.array(parse_urdf(text).links[1].inertial.inertia)
+    # Only the moments changed, and not the axes.
+    assert used == pytest.approx(turned(change.used))
+
+
+@pytest.mark.parametrize('moments', [(0.01, 0.02, 0.0299), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)])
+def test_an_inertia_of_a_body_stays_to_the_last_bit(moments):
+    given = with_inertia(moments)
+    assert balanced(given) == (given, ())
+
+
+def test_a_negative_moment_is_refused_with_link_numbers_and_remedy():
+    with pytest.raises(DescriptionError, match=r"link 'bob' has the principal moments of inertia "
+                       r'-0.01, 0.02, 0.06 kg m\^2; a negative one .* correct the signs'):
+        balanced(with_inertia([-0.01, 0.02, 0.06]))
 
 
 def test_mujoco_reads_links_and_joints_without_any_mesh():

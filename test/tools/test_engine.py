@@ -202,11 +202,21 @@ def test_a_joint_without_limits_has_none_and_its_random_poses_are_within_half_a_
     assert -np.pi <= poses.min() < -2.5 < 2.5 < poses.max() <= np.pi
 
 
-IMPOSSIBLE = PENDULUM.replace('izz="0.01"', 'izz="0.1"')
+def test_an_inertia_that_no_body_has_is_changed_for_the_engine_alone():
+    urdf = PENDULUM.replace('izz="0.01"', 'izz="0.1"')
+    simulated = engine_module.Engine(urdf)
+    assert simulated.urdf == urdf
+    [change] = simulated.balanced
+    assert change.given == pytest.approx((0.01, 0.01, 0.1))
+    assert change.used[0] + change.used[1] == pytest.approx(change.used[2], rel=1e-5)
+    cube = (0.1, 0.0, 0.0, 0.1, 0.0, 0.1)
+    simulated.carry(engine_module.Load(change.link, 1.0, (0.0, 0.0, 0.1), cube))
 
 
 @pytest.mark.parametrize(('urdf', 'reason'), [
-    (IMPOSSIBLE, 'MuJoCo refuses the robot description'),
+    (PENDULUM.replace('izz="0.01"', 'izz="-0.01"'), 'correct the signs'),
+    (PENDULUM.replace('<mass value="2"/>', '<mass value="0"/>').replace('"0.01"', '"0"'),
+     'has mass 0 kg and inertia .* give the link both, or make that joint fixed'),
     ('<robot name="x"><link name="a"/></robo>', 'not XML'),
     ('<robot name="x"><link name="a"/></robot>', 'no moving joint'),
 ])

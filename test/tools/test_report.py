@@ -16,12 +16,14 @@
 from io import StringIO
 import json
 
+from matplotlib.figure import Figure
+import numpy as np
 import pytest
 from rich.console import Console
 
 from ros2_rnea.tools.demo.experiment import PHASES
 from ros2_rnea.tools.demo.judge import judge, LIMITS
-from ros2_rnea.tools.demo.picture import draw
+from ros2_rnea.tools.demo.picture import draw, LABEL_HEIGHT, spread
 from ros2_rnea.tools.demo.report import show, summary, write_summary
 
 
@@ -123,6 +125,20 @@ def test_of_many_joints_the_table_shows_those_that_err_most(
     lines = text_of(make_results(pd=[4.0, 5.0, 1.0, 3.0, 7.0, 1.0, 6.0]), [])
     title = lines.index(next(line for line in lines if 'the 5 with the largest errors' in line))
     assert lines[title + 1].split() == ['1', '2', '4', '5', '7', 'arm']
+
+
+@pytest.mark.parametrize('heights', [
+    (1e-6, 1.0, 1e9), (1.0, 1.0, 1.0), (1e-3, 1.1e-3, 1.2e-3), (19.0, 19.5, 19.9)])
+def test_labels_of_curves_are_inside_the_axes_and_off_each_other(heights):
+    axes = Figure().subplots()
+    axes.set_yscale('log')
+    axes.set_ylim(1e-3, 20.0)
+    labels = [axes.text(0.5, height, 'a curve') for height in heights]
+    spread(axes, labels)
+    shares = sorted((axes.transScale + axes.transLimits).transform(label.get_position())[1]
+                    for label in labels)
+    assert shares[0] >= 0.05 and shares[-1] <= 0.951
+    assert np.diff(shares).min() >= LABEL_HEIGHT - 1e-9
 
 
 @pytest.mark.parametrize(('limit', 'drawn'), [(0.05, True), (float('inf'), False)])

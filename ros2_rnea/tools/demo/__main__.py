@@ -36,16 +36,18 @@ from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
 from ros2_rnea.tools.demo.figures import Results
-from ros2_rnea.tools.demo.judge import GENERAL, judge, LIMITS, Limits, machine_too_slow
+from ros2_rnea.tools.demo.judge import GENERAL, judge, LIMITS, Limits, machine_too_slow, NOT_JUDGED
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
 from ros2_rnea.tools.demo.play import play, TRACKING
 from ros2_rnea.tools.demo.processes import ChildError
 from ros2_rnea.tools.demo.report import show, summary, write_summary
 from ros2_rnea.tools.demo.scenes import SCENES
+from ros2_rnea.tools.demo.stage import FULL_RATE
 from ros2_rnea.tools.demo.timeline import draw_timeline
 from ros2_rnea.tools.models import add_model_options, Model, MODELS
 from ros2_rnea.tools.ros_domain import reserve_domain
+from ros2_rnea.tools.simulated_driver.description import Balanced
 
 
 SHORTEST, LONGEST = 4.0 * EASING, 60.0
@@ -69,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code.
     """
     options = _parser().parse_args(arguments)
+    options.out = options.out.resolve()  # the processes have a working directory of their own
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -103,12 +106,22 @@ def _arm(options: argparse.Namespace) -> Arm:
 
 
 def introduction(arm: Arm) -> str:
-    """Return a sentence about the simulation."""
-    joints = f'{arm.name}: {len(arm.joint_names)} joints'
-    still = f', fixed {", ".join(arm.still)}' if arm.still else ''
-    return (f'{joints}{still}; motion at {arm.sizes.max():.0%} of its size, '
-            f'push of {np.linalg.norm(arm.tip_force):.2g} N and payload of {arm.load.mass:.2g} kg '
-            f'at {arm.tip!r}')
+    """Return sentences about the simulation, and about what it changes of the description."""
+    lines = [f'{arm.name}: {len(arm.joint_names)} joints; motion at {arm.sizes.max():.0%} of its '
+             f'size, push of {np.linalg.norm(arm.tip_force):.2g} N and payload of '
+             f'{arm.load.mass:.2g} kg at {arm.tip!r}']
+    if arm.still:
+        lines.append(f'Fixed: {", ".join(arm.still)} (mimic joints and those that they follow, '
+                     'such as fingers of a gripper, or joints that move no mass).')
+    for link, given, used in arm.balanced:
+        before, after = (', '.join(f'{moment:.3g}' for moment in moments)
+                         for moments in (given, used))
+        share = Balanced(link, given, used).share
+        lines.append(
+            f'No rigid body has the inertia of link {link!r}: the largest of the principal '
+            f'moments {before} kg m^2 exceeds the sum of the others. The physics engine alone '
+            f'uses {after} (changed by {share:.1%} of the largest).')
+    return '\n'.join(lines)
 
 
 def _bar(console: Console) -> Progress:
@@ -127,17 +140,20 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     slow = machine_too_slow(results)
     checks = [] if slow else judge(results, limits)
     failed = [check.name for check in checks if not check.passed]
-    verdict = 'machine too slow, not judged' if slow else 'failed' if failed else 'passed'
-    show(results, checks, console)
+    verdict = NOT_JUDGED if slow else 'failed' if failed else 'passed'
+    show(results, checks, console, None if not slow else NOT_JUDGED)
     write_summary(out / 'summary.json', summary(results, checks, verdict))
-    pictures = _draw(results, out, limits)
+    pictures = _draw(results, out, limits, judged=not slow)
+    if results.rate < FULL_RATE:
+        console.print(f'\nThis machine is too slow for {FULL_RATE:g} Hz: no phase was played at '
+                      f'more than {results.rate:g} Hz')
     if results.repeated:
         console.print('\nPlayed again, because this machine had paused: '
                       f'{", ".join(results.repeated)}')
     console.print(f'\nPictures: {" and ".join(pictures)}; figures: {out}/summary.json',
                   soft_wrap=True)
     if slow:
-        console.print('machine too slow, not judged: '
+        console.print(f'{NOT_JUDGED}: '
                       f'{results.share_late():.1%} of the states had no answer within 20 ms, '
                       f'{results.share_slow():.1%} of the simulated time was as late',
                       style='yellow')
@@ -149,17 +165,17 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     return ExitCode.PASSED
 
 
-def _draw(results: Results, out: Path, limits: Limits) -> list[str]:
+def _draw(results: Results, out: Path, limits: Limits, judged: bool) -> list[str]:
     """Draw the pictures of the scenes that were played, and return their names."""
     pictures = []
     if results.recordings:
         pictures.append(out / 'tracking.png')
         for suffix in ('.svg', '.png'):
-            draw(results, pictures[-1].with_suffix(suffix), limits.worst_joint)
+            draw(results, pictures[-1].with_suffix(suffix), limits.worst_joint, judged)
     if results.episodes:
         pictures.append(out / 'timeline.png')
         for suffix in ('.svg', '.png'):
-            draw_timeline(results, pictures[-1].with_suffix(suffix))
+            draw_timeline(results, pictures[-1].with_suffix(suffix), judged)
     return [str(picture) for picture in pictures]
 
 
@@ -203,7 +219,8 @@ of the Panda.  Their thresholds are ratios that any arm should reach; the Panda 
 
 files:       summary.json (all figures); tracking and timeline as .png and .svg; driver.log,
              node.log; robot.urdf, the simulated description
-exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 machine too slow, not judged
+exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 not judged: the machine was too
+             slow, although the rate of the joint states was lowered as far as possible
 examples:    ./run demo --robot ur5
              ./run demo --urdf my_arm.urdf --scene payload --scene restart""")
     add_model_options(parser)

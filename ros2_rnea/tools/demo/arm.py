@@ -31,7 +31,7 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.motion import Motion, MultiSine
 from ros2_rnea.tools.models import Model
-from ros2_rnea.tools.simulated_driver.description import Load, simplified
+from ros2_rnea.tools.simulated_driver.description import Balanced, Load, simplified
 from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY
 from ros2_rnea.tools.simulated_driver.posture import bent_pose, effort_share
 
@@ -80,6 +80,7 @@ class Arm:
     :param name: for people.
     :param urdf: its description as simulated and as the node gets it.
     :param still: joints that are fixed in the simulation.
+    :param balanced: inertias that only the simulation has, because no rigid body has the given.
     :param joint_names: in the order of all columns.
     :param slides: which of them move along their axis, shape (n,).
     :param tip: the link that is pushed and carries the load.
@@ -95,6 +96,7 @@ class Arm:
     name: str
     urdf: str
     still: tuple[str, ...]
+    balanced: tuple[Balanced, ...]
     joint_names: tuple[str, ...]
     slides: NDArray[np.bool_]
     tip: str
@@ -128,12 +130,21 @@ def arm_of(model: Model, tip: str = '') -> Arm:
     if tip not in robot.link_names:
         raise ArgumentError(f'the robot has no link {tip!r}; it has {", ".join(robot.link_names)}')
     start = np.array(model.start) if model.start else bent_pose(engine)
-    holding = effort_share(engine, engine.holding_effort(start))
-    if holding > WHOLE_SHARE:
-        raise ArgumentError(
-            f'the motors of {robot.name!r} cannot hold it: one would need {holding:.1f} times the '
-            'effort limit of the description where the arm waits')
+    holding = engine.holding_effort(start)
+    if effort_share(engine, holding) > WHOLE_SHARE:
+        raise ArgumentError(_too_weak(robot.name, engine, holding))
     return _Ability(robot, engine, tip, start).asked(urdf, still)
+
+
+def _too_weak(name: str, engine: Engine, holding: Vector) -> str:
+    """Return which joints cannot hold the arm at its start, and what to change."""
+    limits = engine.effort_limits
+    weak = [f'{joint} needs {effort:.4g} and has {limit:.4g}' for joint, effort, limit
+            in zip(engine.joint_names, np.abs(holding), limits) if effort > WHOLE_SHARE * limit]
+    return (f'the motors of {name!r} cannot hold it at its start, where gravity may need '
+            f'{WHOLE_SHARE:.0%} of an effort limit: {", ".join(weak)} [Nm or N]. Correct the '
+            'effort limits in the description; where a spring or a counterweight holds the joint, '
+            'which URDF does not describe, make the joint fixed')
 
 
 class _Ability:
@@ -161,8 +172,10 @@ class _Ability:
             if effort_share(self._engine, efforts) <= WHOLE_SHARE:
                 break
         rate = float(np.max(np.abs(np.diff(efforts, axis=1)))) / SPACING
-        return Arm(self._robot.name, urdf, still, self._engine.joint_names, self._engine.slides,
-                   self._tip, self._start, sizes, force, load, tilt, RATE_MARGIN * rate)
+        return Arm(
+            self._robot.name, urdf, still, self._engine.balanced, self._engine.joint_names,
+            self._engine.slides, self._tip, self._start, sizes, force, load, tilt,
+            RATE_MARGIN * rate)
 
     def _within_ranges(self, times: Vector) -> Vector:
         """Return the sizes that the joints' ranges and speeds leave, up to 1, shape (n,)."""

@@ -231,6 +231,7 @@ class Results:
     :param rate_limited: the node's commands that its rate limit held back.
     :param repeated: titles of the phases and scenes that were played again because the machine
         had paused.
+    :param rate: of the joint states of all phases but those that have a lower one [Hz].
     """
 
     arm: Arm
@@ -239,6 +240,7 @@ class Results:
     episodes: Mapping[str, Episode]
     rate_limited: LimitedCommands
     repeated: tuple[str, ...] = ()
+    rate: float = 500.0
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -25,6 +25,9 @@ from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP, PERIODS_OF_CR
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.figures import Episode, Results, share_too_late, Timing
 
+NOT_JUDGED = 'not judged: the machine was too slow'
+"""The verdict where the figures are those of the machine and not of the node."""
+
 TOO_LATE = 0.01
 """If more than this share of commands is over 20 ms old, the machine is too slow to judge."""
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,12 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, NullLocator
 import numpy as np
 
 from ros2_rnea.tools.demo.experiment import push_share
-from ros2_rnea.tools.demo.figures import Recording, Results
+from ros2_rnea.tools.demo.figures import Recording, Results, Timing
 
 # From the palette of Okabe and Ito, which people with any colour vision can tell apart.
 GREY, ORANGE, BLUE, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#D55E00'
@@ -54,19 +56,21 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw(results: Results, path: Path, limit: float = inf) -> None:
+def draw(results: Results, path: Path, limit: float = inf, judged: bool = True) -> None:
     """
     Draw the results.
 
     :param results: of the demo.
     :param path: of the file; its suffix says which kind.
     :param limit: to which every joint is held [deg]; infinite: there is none.
+    :param judged: whether the machine was fast enough for the figures to mean anything.
     """
     with rc_context(STYLE):
         figure = Figure(figsize=(8.0, 6.6),
                         layout=ConstrainedLayoutEngine(hspace=0.06, wspace=0.04))
         axes = figure.subplots(3, 2, width_ratios=(2.1, 1), height_ratios=(0.75, 2.3, 1.7))
-        figure.suptitle(_headline(results), x=0.012, ha='left', fontsize=12, fontweight='bold')
+        title = _headline(results) if judged else UNJUDGED
+        figure.suptitle(title, x=0.012, ha='left', fontsize=12, fontweight='bold')
         duration = float(round(results.recordings['feedforward'].times[-1]))
         _draw_motion(axes[0, 0], results, duration)
         _draw_setting(axes[0, 1], results)
@@ -81,6 +85,9 @@ def draw(results: Results, path: Path, limit: float = inf) -> None:
         for plot in axes[:, 0]:
             plot.set_xlim(0.0, duration)
         figure.savefig(path, dpi=200, facecolor='white')
+
+
+UNJUDGED = 'Not judged: the machine was too slow.\nThese figures say nothing about the node.'
 
 
 def _headline(results: Results) -> str:
@@ -104,18 +111,19 @@ def _draw_setting(axes: Axes, results: Results) -> None:
     axes.axis('off')
     axes.text(0.0, 0.98, 'Three processes over DDS\n'
               'arm: MuJoCo, joint PD at 1 kHz\n'
-              f'node: 500 Hz, median latency {timing["latency_median_ms"]:.1f} ms',
+              f'node: {results.rate:g} Hz, median latency {_milliseconds(timing)}',
               va='top', linespacing=1.5, transform=axes.transAxes, color='#555555')
 
 
 def _draw_errors(axes: Axes, results: Results) -> None:
     axes.set_title('Tracking error, root of the summed squares of all joints [°]')
-    for key, title, color in (('pd', 'PD alone', GREY),
-                              ('gravity', 'PD + gravity', ORANGE),
-                              ('feedforward', 'PD + full feedforward', BLUE)):
+    labels = [
         _draw_curve(axes, results.recordings[key], title, color, label_below=key == 'gravity')
+        for key, title, color in (('pd', 'PD alone', GREY), ('gravity', 'PD + gravity', ORANGE),
+                                  ('feedforward', 'PD + full feedforward', BLUE))]
     axes.tick_params(labelbottom=False)
     _log_scale(axes, results.recordings['feedforward'])
+    spread(axes, labels)
 
 
 def _draw_joints(axes: Axes, results: Results, limit: float) -> None:
@@ -125,7 +133,7 @@ def _draw_joints(axes: Axes, results: Results, limit: float) -> None:
         axes.text(0.55, 1.08 * limit, f'limit {limit:g}°', color=BLUE, fontsize=8, va='bottom')
     for key, color, fill, label in (('pd', GREY, GREY, None), ('gravity', ORANGE, ORANGE, None),
                                     ('feedforward_240', BLUE, 'white', 'blue at 240 Hz'),
-                                    ('feedforward', BLUE, BLUE, 'at 500 Hz')):
+                                    ('feedforward', BLUE, BLUE, f'at {results.rate:g} Hz')):
         _dots(axes, results.recordings[key], color, fill, label)
     axes.legend(loc='upper left', frameon=False, fontsize=8, handletextpad=0.1, borderpad=0.0,
                 ncols=2, columnspacing=0.8)
@@ -137,9 +145,11 @@ def _draw_tip_force(axes: Axes, results: Results, duration: float) -> None:
     unknown, known = _added(results, 'tip_force'), _added(results, 'tip_force_wrench')
     axes.set_title('Error that a push at the tip adds to full feedforward [°]')
     axes.set_xlabel('time [s]')
-    _draw_curve(axes, unknown, 'nobody tells the node', VERMILION, label_below=True)
-    _draw_curve(axes, known, 'the wrench topic tells it', BLUE)
+    labels = [
+        _draw_curve(axes, unknown, 'nobody tells the node', VERMILION, label_below=True),
+        _draw_curve(axes, known, 'the wrench topic tells it', BLUE)]
     _log_scale(axes, known)
+    spread(axes, labels, top=0.84)  # above, the push has its label
     _draw_force(axes, results, duration)
 
 
@@ -183,14 +193,42 @@ def _joint_axis(axes: Axes, results: Results) -> None:
 
 
 def _draw_curve(axes: Axes, recording: Recording, title: str, color: str,
-                label_below: bool = False) -> None:
-    """Draw the error of the arm and write beside it, where it leaves room in the middle."""
+                label_below: bool = False) -> Text:
+    """Draw the error of the arm and return the label beside it, where it leaves room."""
     errors, duration = recording.arm_errors, recording.times[-1]
     axes.plot(recording.times, errors, color=color, linewidth=1.2)
     middle = errors[np.abs(recording.times - 0.5 * duration) < 0.25 * duration]
-    axes.text(0.5 * duration, 0.8 * middle.min() if label_below else 1.15 * middle.max(),
-              f'{title}   RMS {_short(recording.arm_rms)}°', color=color, fontweight='bold',
-              ha='center', va='top' if label_below else 'bottom')
+    return axes.text(
+        0.5 * duration, 0.7 * middle.min() if label_below else 1.4 * middle.max(),
+        f'{title}   RMS {_short(recording.arm_rms)}°', color=color, fontweight='bold',
+        ha='center', va='center', bbox={'facecolor': 'white', 'alpha': 0.7, 'linewidth': 0,
+                                        'pad': 0.5})
+
+
+def spread(axes: Axes, labels: Sequence[Text], top: float = 0.95) -> None:
+    """
+    Move labels of curves up or down, so that they are inside the axes and off each other.
+
+    :param top: share of the axes' height that the highest label reaches at most.
+    """
+    to_share = axes.transScale + axes.transLimits
+    ordered = sorted(labels, key=lambda label: float(label.get_position()[1]))
+    shares = [float(to_share.transform(label.get_position())[1]) for label in ordered]
+    lowest = LABEL_HEIGHT / 2.0
+    for index, share in enumerate(shares):
+        shares[index] = lowest = max(share, lowest)
+        lowest += LABEL_HEIGHT
+    highest = top
+    for index in reversed(range(len(shares))):
+        shares[index] = highest = min(shares[index], highest)
+        highest -= LABEL_HEIGHT
+    for label, share in zip(ordered, shares):
+        x, _ = label.get_position()
+        label.set_position((x, float(to_share.inverted().transform((0.5, share))[1])))
+
+
+LABEL_HEIGHT = 0.11
+"""Share of the axes' height that a label needs."""
 
 
 def _log_scale(axes: Axes, best: Recording) -> None:
@@ -205,6 +243,11 @@ def degree_scale(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f'{value:g}'))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.grid(axis='y')
+
+
+def _milliseconds(timing: Timing) -> str:
+    median = timing['latency_median_ms']
+    return '-' if median is None else f'{median:.1f} ms'
 
 
 def _short(value: float) -> str:

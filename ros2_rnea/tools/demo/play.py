@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 import sys
@@ -28,11 +29,11 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.experiment import gravity_errors, PHASES, push_episode, run_phase
-from ros2_rnea.tools.demo.figures import Episode, Recording, Results, Timing
-from ros2_rnea.tools.demo.judge import CHANGES, is_disturbed
+from ros2_rnea.tools.demo.figures import Episode, Recording, Results, share_too_late, Timing
+from ros2_rnea.tools.demo.judge import CHANGES, is_disturbed, TOO_LATE
 from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.demo.scenes import SCENES
-from ros2_rnea.tools.demo.stage import Stage
+from ros2_rnea.tools.demo.stage import FULL_RATE, LOWER_RATES, Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
 DIAGNOSTICS_PERIOD = 1.1
@@ -40,6 +41,9 @@ DIAGNOSTICS_PERIOD = 1.1
 
 TRACKING = 'tracking'
 """The name of the scene that is made of phases."""
+
+TRIAL = 1.5
+"""For which each rate is tried [s]."""
 
 MOST_REPEATS = 2
 """How many phases and scenes are played again after a pause of the machine, in all."""
@@ -101,6 +105,8 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
             bar.update(task, completed=done + share)
 
         stage = Stage(arm, Engine(arm.urdf), commander, children, progress)
+        bar.update(task, description='rate that this machine keeps up with')
+        stage = replace(stage, rate=sustainable_rate(stage))
         recordings: dict[str, Recording] = {}
         episodes: dict[str, Episode] = {}
         differences: tuple[float, ...] = ()
@@ -124,7 +130,21 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
         commander.spin_for(DIAGNOSTICS_PERIOD)
         return Results(
             arm, recordings, differences, episodes, commander.rate_limited.total,
-            tuple(repeats.titles))
+            tuple(repeats.titles), stage.rate)
+
+
+def sustainable_rate(stage: Stage) -> float:
+    """
+    Return the highest rate of joint states at which the arm gets its commands in time [Hz].
+
+    Where none is low enough, it is the lowest one.
+    """
+    for rate in (FULL_RATE, *LOWER_RATES):
+        stage.settle(rate=rate)
+        stage.commander.spin_for(TRIAL)
+        if share_too_late(stage.commander.driver_report()) <= TOO_LATE:
+            break
+    return rate
 
 
 def driver_command(arm: Arm, description: Path) -> list[str]:

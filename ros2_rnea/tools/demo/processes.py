@@ -36,7 +36,7 @@ class Children:
     """
     Child processes, each in a process group of its own, all of them ended on leaving the context.
 
-    :param log_folder: where the output of each goes, as ``<name>.log``.
+    :param log_folder: where they run, and the output of each goes, as ``<name>.log``.
     """
 
     def __init__(self, log_folder: Path) -> None:
@@ -62,12 +62,13 @@ class Children:
         """
         mode = 'ab' if name in self._commands else 'wb'
         self._commands[name] = command
+        # The working directory holds no modules that `python -m` could take for ours.
         # The environment goes whole: the ROS wheels set LD_LIBRARY_PATH and a mark that they
         # did, and a child that gets one without the other cannot import rclpy.
         with self._log(name).open(mode) as log, _signals_deferred():
             self._children[name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                start_new_session=True)
+                start_new_session=True, cwd=self._log_folder)
 
     def kill(self, name: str) -> None:
         """Kill one child, as in a crash."""

@@ -71,9 +71,18 @@ def _tracking_tables(results: Results) -> list[RenderableType]:
     ]
 
 
-def show(results: Results, checks: Sequence[Check], console: Console) -> None:
-    """Print the tables."""
+def show(
+        results: Results, checks: Sequence[Check], console: Console,
+        not_judged: str | None = None) -> None:
+    """
+    Print the tables.
+
+    :param not_judged: why no threshold was applied; it stands above the tables.
+    """
     console.print()
+    if not_judged:
+        console.print(f'{not_judged}; the figures below say nothing about the node\n',
+                      style='bold yellow')
     console.print(tables(results, checks), width=min(WIDTH, console.width))
 
 
@@ -81,12 +90,15 @@ def summary(results: Results, checks: Sequence[Check], verdict: str) -> dict[str
     """
     Return all figures as plain data.
 
-    :param verdict: ``passed``, ``failed`` or ``machine too slow, not judged``.
+    :param verdict: ``passed``, ``failed`` or :data:`.NOT_JUDGED`.
     """
     return {
         'verdict': verdict,
         'machine': {'system': platform.platform(), 'python': platform.python_version(),
                     'processors': os.cpu_count()},
+        'inertias_changed_for_the_engine': [
+            {'link': change.link, 'given_kgm2': list(change.given), 'used_kgm2': list(change.used)}
+            for change in results.arm.balanced],
         'joint_names': list(results.joint_names),
         'phases': {phase.key: _phase_summary(results, phase)
                    for phase in PHASES if results.recordings},
@@ -114,7 +126,7 @@ def _phase_summary(results: Results, phase: Phase) -> dict[str, Any]:
     recording = results.recordings[phase.key]
     return {
         'title': phase.title,
-        'rate_hz': phase.rate,
+        'rate_hz': min(phase.rate, results.rate),
         'samples': len(recording.times),
         'rms_deg': dict(zip(results.joint_names, recording.rms.tolist())),
         'maximum_deg': dict(zip(results.joint_names, recording.maximum.tolist())),

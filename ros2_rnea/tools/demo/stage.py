@@ -40,7 +40,10 @@ MOMENT = 10_000_000
 """Between two looks at what is to be done [ns]."""
 
 FULL_RATE = 500.0
-"""Of joint states [Hz]."""
+"""Of joint states, where the machine is fast enough [Hz]."""
+
+LOWER_RATES = (250.0, 125.0)
+"""Those that are tried otherwise [Hz]."""
 
 Meanwhile = Callable[[float], None]
 """Called again and again with the time since the start of a motion [s]."""
@@ -54,6 +57,7 @@ class Stage:
     :param engine: computes the effort that holds the arm.
     :param children: the processes of driver and node.
     :param progress: called with the share of the scene that is over, 0 to 1.
+    :param rate: of joint states at most, and so of commands [Hz].
     """
 
     arm: Arm
@@ -61,15 +65,16 @@ class Stage:
     commander: Commander
     children: Children
     progress: Callable[[float], None]
+    rate: float = FULL_RATE
 
     def settle(self, mode: str = 'feedforward', rate: float = FULL_RATE) -> None:
         """
         Set driver and node to a mode and rate, and let the arm come to rest.
 
         :param mode: of the node; empty: the node is disabled.
-        :param rate: of joint states, and so of commands [Hz].
+        :param rate: of joint states, and so of commands, unless the stage has a lower one [Hz].
         """
-        self.commander.set_parameter(DRIVER, 'rate', rate)
+        self.commander.set_parameter(DRIVER, 'rate', min(rate, self.rate))
         if mode:
             self.commander.set_parameter(FEEDFORWARD_NODE, 'mode', mode)
         self.commander.enable(bool(mode))

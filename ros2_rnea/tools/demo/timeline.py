@@ -26,7 +26,7 @@ from matplotlib.ticker import MultipleLocator
 import numpy as np
 
 from ros2_rnea.tools.demo.figures import Episode, Results
-from ros2_rnea.tools.demo.picture import BLUE, degree_scale, GREY, STYLE, VERMILION
+from ros2_rnea.tools.demo.picture import BLUE, degree_scale, GREY, STYLE, UNJUDGED, VERMILION
 
 SILENCE = 0.05
 """A longer pause between two efforts is drawn as one [s]."""
@@ -40,12 +40,13 @@ GOOD, BAD = '#EAF2F8', '#FBECE4'
 _KNOWN = ('before', 'told', 'follows', 'back')
 
 
-def draw_timeline(results: Results, path: Path) -> None:
+def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
     """
     Draw the scenes.
 
     :param results: of the demo, with one scene at least.
     :param path: of the file; its suffix says which kind.
+    :param judged: whether the machine was fast enough for the figures to mean anything.
     """
     episodes = list(results.episodes.values())
     joint = _heaviest(episodes)
@@ -56,7 +57,8 @@ def draw_timeline(results: Results, path: Path) -> None:
             3, len(episodes), sharex='col', sharey='row', squeeze=False,
             width_ratios=[_duration(episode) for episode in episodes],
             height_ratios=(1.5, 1.2, 1.2))
-        figure.suptitle('What a motor would have felt', x=0.012, ha='left', fontsize=12,
+        title = 'Efforts and errors at disturbances' if judged else UNJUDGED
+        figure.suptitle(title, x=0.012, ha='left', fontsize=12,
                         fontweight='bold')
         name = results.arm.joint_names[joint]
         figure.legend(

@@ -23,14 +23,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+import numpy as np
+
 from ros2_rnea.errors import DescriptionError
+from ros2_rnea.model.description import RobotDescription
 from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.model.urdf import parse_urdf
 
 LOAD = 'load of the simulation'
 """The link that a load becomes."""
 
-# Take the inertias as they are written, and keep each link as a body of its own.
+# Take the inertias as they are after `balanced`, and keep each link as a body of its own.
 _COMPILER = {'balanceinertia': 'false', 'discardvisual': 'true', 'fusestatic': 'false'}
 
 
@@ -50,12 +53,36 @@ class Load(NamedTuple):
     inertia: Sequence[float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+class Balanced(NamedTuple):
+    """
+    An inertia that was changed for the engine, because no rigid body has it.
+
+    :ivar link: its name.
+    :ivar given: the principal moments in the description, ascending [kg m^2].
+    :ivar used: those that the engine uses.
+    """
+
+    link: str
+    given: tuple[float, ...]
+    used: tuple[float, ...]
+
+    @property
+    def share(self) -> float:
+        """Return by how much a principal moment was changed, of the largest one."""
+        return max(abs(a - b) for a, b in zip(self.given, self.used)) / max(self.given)
+
+
+_BALANCED_BEYOND = 1e-6
+"""By which the largest moment stays below the sum of the others, relative to it."""
+
+
 def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
     """
     Return a description of what can be simulated faithfully.
 
     Mimic joints, and the joints that they follow, are fixed: mostly the fingers of grippers, which
-    nothing in a simulation would couple.  Coulomb friction is left out: it is a jump, which every
+    nothing in a simulation would couple.  Joints that move no mass are fixed, too: no effort says
+    how they move.  Coulomb friction is left out: it is a jump, which every
     engine makes smooth in another way.  Springs are left out too, which the engine does not read.
 
     :param urdf: robot description.
@@ -63,8 +90,10 @@ def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
         stand still at their zero.
     :raises DescriptionError: when the description is none.
     """
-    joints = parse_urdf(urdf).joints
+    description = parse_urdf(urdf)
+    joints = description.joints
     still = {name for joint in joints if joint.mimic for name in (joint.name, joint.mimic.joint)}
+    still |= _moving_no_mass(description)
     if not still and not any(joint.friction or joint.spring_stiffness for joint in joints):
         return urdf, ()
     root = read_xml(urdf)
@@ -78,6 +107,74 @@ def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
             _remove(element, 'axis', 'limit', 'dynamics', 'mimic', 'safety_controller')
     return (tostring(root, encoding='unicode'),
             tuple(joint.name for joint in joints if joint.name in still))
+
+
+def _moving_no_mass(description: RobotDescription) -> set[str]:
+    """Return the moving joints beyond which no link has mass."""
+    masses = {link.name: link.inertial.mass if link.inertial else 0.0
+              for link in description.links}
+    children: dict[str, list[str]] = {}
+    for joint in description.joints:
+        children.setdefault(joint.parent, []).append(joint.child)
+
+    def has_mass(link: str) -> bool:
+        waiting = [link]
+        while waiting:
+            name = waiting.pop()
+            if masses.get(name):
+                return True
+            waiting += children.get(name, [])
+        return False
+
+    return {joint.name for joint in description.joints
+            if joint.type.moves and not has_mass(joint.child)}
+
+
+def balanced(urdf: str) -> tuple[str, tuple[Balanced, ...]]:
+    """
+    Return a description with inertias that rigid bodies can have, and those that were changed.
+
+    No principal moment of a rigid body exceeds the sum of the two others, and MuJoCo insists on
+    it.  Inverse dynamics is defined without, so many descriptions break this rule.  The changed
+    inertia is the nearest one that keeps it: what the largest moment has too much is shared among
+    the three.
+
+    :raises DescriptionError: where an inertia has a negative moment, with the link and its values.
+    """
+    root = read_xml(urdf)
+    changes = []
+    for link in root.findall('link'):
+        inertia = link.find('inertial/inertia')
+        if inertia is None:
+            continue
+        change = _balance(link.get('name', ''), inertia)
+        if change is not None:
+            changes.append(change)
+    return (tostring(root, encoding='unicode') if changes else urdf), tuple(changes)
+
+
+def _balance(link: str, element: Element) -> Balanced | None:
+    """Change an <inertia> where it has to be changed, and return how."""
+    xx, xy, xz, yy, yz, zz = (float(element.get(name, '0')) for name in _ENTRIES)
+    moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    too_much = moments[2] * (1.0 + _BALANCED_BEYOND) - moments[0] - moments[1]
+    if too_much <= 0.0 or moments[2] <= 0.0:
+        return None
+    used = moments + too_much / 3.0 * np.array((1.0, 1.0, -1.0))
+    shown = ', '.join(f'{moment:.4g}' for moment in moments)
+    if moments[0] < -_BALANCED_BEYOND * moments[2]:
+        raise DescriptionError(
+            f'link {link!r} has the principal moments of inertia {shown} kg m^2; a negative one '
+            'cannot be simulated: correct the signs and the off-diagonal elements of its '
+            '<inertia>')
+    matrix = axes * used @ axes.T
+    for name, (row, column) in zip(_ENTRIES, _PLACES):
+        element.set(name, repr(float(matrix[row, column])))
+    return Balanced(link, tuple(moments.tolist()), tuple(used.tolist()))
+
+
+_ENTRIES = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+_PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def for_mujoco(urdf: str, load: Load | None = None) -> str:
@@ -114,7 +211,7 @@ def _as_link(load: Load) -> list[Element]:
     inertial = SubElement(link, 'inertial')
     SubElement(inertial, 'origin', xyz=' '.join(map(repr, load.center)))
     SubElement(inertial, 'mass', value=repr(load.mass))
-    entries = zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), map(repr, load.inertia))
+    entries = zip(_ENTRIES, map(repr, load.inertia))
     SubElement(inertial, 'inertia', dict(entries))
     joint = Element('joint', name=LOAD, type='fixed')
     SubElement(joint, 'parent', link=load.link)

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ros2_rnea.errors import ArgumentError, DescriptionError
-from ros2_rnea.tools.simulated_driver.description import for_mujoco, Load
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.tools.simulated_driver.description import balanced, for_mujoco, Load
 
 STEP = 0.0005
 """Time step of the integration [s]."""
@@ -47,12 +48,14 @@ class Engine:
 
     :param urdf: robot description whose moving joints are all revolute or prismatic.
     :param step: time step of the integration [s].
-    :raises DescriptionError: when MuJoCo refuses the description; the message says why.
+    :ivar balanced: the inertias that were changed, because no rigid body has them.
+    :raises DescriptionError: when the description cannot be simulated; the message says why.
     """
 
     def __init__(self, urdf: str, step: float = STEP) -> None:
         self.step = step
         self.urdf = urdf
+        self._balanced_urdf, self.balanced = balanced(urdf)
         self._model = self._loaded(None, GRAVITY)
         if not self._model.njnt:
             raise DescriptionError('the robot description has no moving joint')
@@ -188,11 +191,11 @@ class Engine:
         return columns
 
     def _loaded(self, load: Load | None, gravity: ArrayLike) -> mujoco.MjModel:
-        text = for_mujoco(self.urdf, load)
+        text = for_mujoco(self._balanced_urdf, load)
         try:
             model = mujoco.MjModel.from_xml_string(text)
         except ValueError as error:
-            raise DescriptionError(f'MuJoCo refuses the robot description: {error}') from error
+            raise DescriptionError(_refusal(str(error), self.urdf)) from error
         model.opt.timestep = self.step
         model.opt.gravity[:] = gravity
         model.opt.integrator = _integrator(model)
@@ -212,6 +215,20 @@ class Engine:
         moment, force = to_world @ self._tip_wrench[:3], to_world @ self._tip_wrench[3:]
         mujoco.mj_applyFT(self._model, self._data, force, moment, body.xpos, self._tip_body,
                           self._data.qfrc_applied)
+
+
+def _refusal(said: str, urdf: str) -> str:
+    """Return why MuJoCo refuses a description, with the values of the link that it names."""
+    said = ' '.join(said.split())
+    named = [link for link in parse_urdf(urdf).links if f"name '{link.name}'" in said]
+    if not named or 'mass and inertia' not in said:
+        return f'MuJoCo refuses the robot description: {said}'
+    inertial = named[0].inertial
+    numbers = ', '.join(f'{number:g}' for number in inertial.inertia) if inertial else ''
+    has = ('no <inertial>' if inertial is None else
+           f'mass {inertial.mass:g} kg and inertia {numbers} kg m^2')
+    return (f'link {named[0].name!r} has {has}, and the physics engine needs mass and inertia of '
+            'a body that a joint moves: give the link both, or make that joint fixed')
 
 
 def _integrator(model: mujoco.MjModel) -> mujoco.mjtIntegrator:

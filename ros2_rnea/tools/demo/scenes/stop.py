@@ -63,10 +63,11 @@ def play(stage: Stage) -> Episode:
                 Section('stopped', STOPS, STOPS + WATCHED))
     return Episode('goal aborted', sections, log, arm.displayed(log.positions - desired),
                    commander.driver_report(), stage.engine.holding_effort(place),
-                   limited_commands=limited_commands(arm, stopped, place))
+                   limited_commands=limited_commands(arm, stopped, place, stage.rate))
 
 
-def limited_commands(arm: Arm, stopped: Motion, place: np.ndarray) -> int:
+def limited_commands(
+        arm: Arm, stopped: Motion, place: np.ndarray, rate: float = FULL_RATE) -> int:
     """
     Return how many commands the rate limit has to hold back after the stop.
 
@@ -76,6 +77,7 @@ def limited_commands(arm: Arm, stopped: Motion, place: np.ndarray) -> int:
 
     :param stopped: the motion at the moment of the stop, one row each.
     :param place: where the arm comes to rest, shape (n,) [rad or m].
+    :param rate: of commands [Hz].
     """
     robot = Robot.from_urdf(arm.urdf, engine='textbook')
     order = [arm.joint_names.index(name) for name in robot.joint_names]
@@ -83,10 +85,10 @@ def limited_commands(arm: Arm, stopped: Motion, place: np.ndarray) -> int:
     rest = np.zeros(len(arm.start))
     braking = Trajectory(arm.joint_names, [Waypoint(BRAKING, place, rest, rest)]).entered_from(
         RosTime(0), position, velocity)
-    steps = effort_rate_limits(robot.effort_limits, arm.rate_limit) / FULL_RATE
+    steps = effort_rate_limits(robot.effort_limits, arm.rate_limit) / rate
     (sent,) = robot.inverse_dynamics(*(rows[:, order] for rows in stopped))
     limited = 0
-    for time in np.arange(0.0, WATCHED, 1.0 / FULL_RATE):
+    for time in np.arange(0.0, WATCHED, 1.0 / rate):
         wanted = robot.inverse_dynamics(*braking.at(float(time))[:, order])
         limited += bool((np.abs(wanted - sent) > steps).any())
         sent = np.clip(wanted, sent - steps, sent + steps)
