@@ -29,6 +29,9 @@ MOST_STATE_BYTES = 1 << 16
 MOST_SENSOR_BYTES = 1 << 14
 """Size of a message on wrench, imu or joy [bytes]."""
 
+MOST_COMMAND_BYTES = 1 << 14
+"""Size of a message of another publisher on ~/commands [bytes]; a larger one is not read."""
+
 MOST_TRAJECTORY_BYTES = 1 << 24
 MOST_TRAJECTORY_JOINTS = 1000
 MOST_TRAJECTORY_POINTS = 20_000
@@ -44,6 +47,13 @@ MOST_JOINTS = 200
 
 MOST_WRENCHES = 1000
 """Number of wrenches in the request to a service."""
+
+MOST_PARAMETERS = 2000
+MOST_PREFIXES = 100
+"""Number of parameters in one request to get, describe or set them; of prefixes, to list them."""
+
+MOST_NAME_CHARACTERS = 1000
+"""Length of the name of a payload and of its link [characters]."""
 
 MOST_FILLED_POINTS = 100_000
 """Number of points in a trajectory that shall be filled with efforts."""

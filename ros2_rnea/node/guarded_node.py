@@ -23,7 +23,14 @@ from traceback import format_exception
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    GetParameterTypes,
+    ListParameters,
+    SetParameters,
+    SetParametersAtomically,
+)
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -31,12 +38,22 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.timer import Timer
+from ros2_rnea.node.bounds import MOST_PARAMETERS, MOST_PREFIXES
 
 LOG_PERIOD = 10.0
 """The same unexpected error is logged again after this time at the earliest [s]."""
 
 PARAMETER_TYPES = frozenset(kind.value for kind in Parameter.Type)
 """The types of parameter values that rclpy knows."""
+
+BOUNDS = {
+    GetParameters: ('names', MOST_PARAMETERS),
+    GetParameterTypes: ('names', MOST_PARAMETERS),
+    DescribeParameters: ('names', MOST_PARAMETERS),
+    ListParameters: ('prefixes', MOST_PREFIXES),
+    SetParameters: ('parameters', MOST_PARAMETERS),
+    SetParametersAtomically: ('parameters', MOST_PARAMETERS)}
+"""How many elements a field of a request to rclpy's own services may have, by service."""
 
 
 class GuardedNode(Node):
@@ -78,6 +95,8 @@ class GuardedNode(Node):
             callback = _one_by_one(self.guarded_service(callback))
         elif srv_type is SetParametersAtomically:
             callback = _of_known_types(callback)
+        if srv_type in BOUNDS:
+            callback = self._bounded(callback, srv_name, *BOUNDS[srv_type])
         service = super().create_service(
             srv_type, srv_name, self.guarded_service(callback), *more, **keywords)
         self._guarded_services.append(service)
@@ -115,6 +134,22 @@ class GuardedNode(Node):
             except Exception as error:  # noqa: BLE001 (no request may end the node)
                 self.report_unexpected(_name(callback), error)
                 return _failure(request, response, f'{type(error).__name__}: {error}')
+
+        return answer
+
+    def _bounded(self, callback: Callable, service: str, field: str, most: int) -> Callable:
+        """Return the callback of a service that refuses requests with too many elements."""
+        @wraps(callback)
+        def answer(request: Any, response: Any) -> Any:
+            count = len(getattr(request, field))
+            if count <= most:
+                return callback(request, response)
+            reason = f'the request has {count} {field}; at most {most} are accepted'
+            self.get_logger().warning(f'{service}: {reason}', throttle_duration_sec=LOG_PERIOD)
+            if isinstance(response, SetParameters.Response):  # one result for all
+                response.results = [SetParametersResult(successful=False, reason=reason)]
+                return response
+            return _failure(request, response, reason)
 
         return answer
 

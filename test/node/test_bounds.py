@@ -24,7 +24,15 @@ from time import thread_time
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.srv import (
+    DescribeParameters,
+    GetParameters,
+    GetParameterTypes,
+    ListParameters,
+    SetParameters,
+    SetParametersAtomically,
+)
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from repository import ROOT
@@ -42,7 +50,7 @@ from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.topics.serialized_states import MOST_LAYOUT_BYTES, StateReader
 from sensor_msgs.msg import JointState, Joy
 from small_robots import ARM
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
@@ -263,6 +271,54 @@ def test_no_request_stops_the_cycle(arm, fields, said):
     assert said in response.message
     slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
     assert not slow
+
+
+def test_no_command_of_another_node_stops_the_cycle(arm):
+    topic = '/robot/inverse_dynamics/commands'
+    arm.other = arm.peer.create_publisher(Float64MultiArray, topic, 1)
+    arm.until(lambda: arm.node._other_publishers.is_listening)
+    subscription = next(each for each in arm.node.subscriptions if each.topic_name == topic)
+    for count in (0, 2, 1900, 1_000_000):
+        message = serialize_message(Float64MultiArray(data=array('d', bytes(8 * count))))
+        arm.node.longest.clear()
+        subscription.callback(message)
+        assert max(arm.node.longest.values()) < LONGEST, count
+        assert arm.node._other_publishers.are_heard is (count > 0)
+    subscription.callback(b'nonsense')
+    check(arm)
+
+
+@pytest.mark.parametrize('service, name, fields', [
+    (GetParameters, 'get_parameters', {'names': ['rate'] * 100_000}),
+    (GetParameterTypes, 'get_parameter_types', {'names': ['rate'] * 100_000}),
+    (DescribeParameters, 'describe_parameters', {'names': ['rate'] * 100_000}),
+    (ListParameters, 'list_parameters', {'prefixes': ['x'] * 20_000}),
+    (SetParameters, 'set_parameters', {'parameters': [ParameterMessage(name='rate')] * 20_000}),
+    (SetParametersAtomically, 'set_parameters_atomically',
+     {'parameters': [ParameterMessage(name='rate')] * 20_000}),
+], ids=lambda value: value if isinstance(value, str) else '')
+def test_no_request_about_parameters_stops_the_cycle(arm, service, name, fields, capfd):
+    capfd.readouterr()
+    response = arm.call(service, name, **fields)
+    ((field, elements),) = fields.items()
+    refusal = f'the request has {len(elements)} {field}; at most'
+    assert refusal in capfd.readouterr().err
+    if service is SetParameters:
+        assert [refusal in result.reason for result in response.results] == [True]
+    elif service is SetParametersAtomically:
+        assert refusal in response.result.reason
+    else:
+        assert response == service.Response()
+    check(arm)
+
+
+def test_the_names_of_a_payload_are_bounded(arm):
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    response = arm.call(interfaces.SetPayload, 'set_payload', name='x' * 100_000, link='x')
+    assert response.message == 'name has 100000 characters; at most 1000 are accepted'
+    response = arm.call(interfaces.SetPayload, 'set_payload', name='x', link='x' * 100_000)
+    assert response.message == 'link has 100000 characters; at most 1000 are accepted'
+    check(arm)
 
 
 def test_refusals_with_changing_texts_are_short_and_few_in_the_log(arm, capfd):

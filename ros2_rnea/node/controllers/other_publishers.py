@@ -24,6 +24,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 from time import monotonic
 
@@ -32,7 +33,10 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
+from ros2_rnea.errors import MessageError
+from ros2_rnea.node.bounds import MOST_COMMAND_BYTES
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.qos import sensor_data
 from std_msgs.msg import Float64MultiArray
 
@@ -138,7 +142,7 @@ class OtherPublishers:
             self.is_listening, self._listening_since = True, monotonic()
             self._subscription = self._node.create_subscription(
                 Float64MultiArray, self._publisher.topic_name, self._on_command,
-                sensor_data(DEPTH))
+                sensor_data(DEPTH), raw=True)
 
     def _stop_listening(self) -> None:
         self.is_listening, self.nodes, self._names = False, frozenset(), ()
@@ -147,16 +151,21 @@ class OtherPublishers:
             self._node.destroy_subscription(self._subscription)
             self._subscription = None
 
-    def _on_command(self, message: Float64MultiArray) -> None:
-        command = array('d', message.data)
-        if not command:
-            return
+    def _on_command(self, message: bytes) -> None:
+        """Note a command of another node; one that is too large to be read is no effort."""
+        command = array('d')
+        if len(message) <= MOST_COMMAND_BYTES:
+            with suppress(MessageError):
+                command = array('d', deserialized(message, Float64MultiArray).data)
+            if not command:
+                return
         content = command.tobytes()
         if content in self._own:
             self._own.remove(content)  # two nodes may send the same efforts
-        else:
-            is_news = not self.are_heard
-            self._heard_at = monotonic()
+            return
+        is_news = not self.are_heard
+        self._heard_at = monotonic()
+        if command:
             self._on_command_of_others(tuple(command), self._is_commanding())
-            if is_news:
-                self._report()
+        if is_news:
+            self._report()
