@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 import signal
 from threading import Event
 from time import monotonic, perf_counter, sleep
@@ -33,6 +34,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Decision, Instant, Status
+from ros2_rnea.feedforward.effort.final_fade import OLDEST_FINAL_STATE
 from ros2_rnea.feedforward.effort.start_effort import Evidence
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
@@ -328,10 +330,8 @@ class InverseDynamicsNode(GuardedNode):
         was_sending = policy.is_sending
         decision = policy.decide(now)
         if decision.effort is not None:
-            since = 0.0 if self._clocks.is_simulated else monotonic() - now.steady
-            if since > policy.settings.state_timeout:
+            if not self._send(policy, decision.effort, self._latest_moment(policy, decision, now)):
                 return None  # this process stood still meanwhile: the state is old by now
-            self._send(policy, decision.effort)
             if not has_start and not self._receivers.is_handing_over:
                 self.get_logger().info(f'the effort starts from {policy.start_reason}')
             self._diagnostics.timed(self._state_age(), perf_counter() - started)
@@ -340,12 +340,19 @@ class InverseDynamicsNode(GuardedNode):
         self._conclude(decision, was_sending)
         return decision
 
-    def _fade_out_after_failure(self, policy: FeedforwardPolicy, now: Instant) -> Decision:
-        """Publish what leads to the effort of ``on_stop``, and then nothing."""
+    def _fade_out_after_failure(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
+        """
+        Publish what leads to the effort of ``on_stop``, and then nothing.
+
+        :return: None while it is being discovered who receives the commands.
+        """
         was_sending = policy.is_sending
+        self.guarded(self._end_for_others)(policy)  # which may be what has failed
+        if self._effort_publishers.has_commands and self._receivers.are_incomplete:
+            return None
         decision = policy.decide_last(now, Status.FAILED)
         if decision.effort is not None:
-            self._send(policy, decision.effort)
+            self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
         self._conclude(decision, was_sending)
         return decision
 
@@ -359,7 +366,8 @@ class InverseDynamicsNode(GuardedNode):
     def _check_start(self, policy: FeedforwardPolicy, has_commands: bool) -> bool:
         """Tell whether the policy knows from which effort to start; if not, pass what is known."""
         if not has_commands:
-            policy.evidence = Evidence()  # nobody receives what is published by name only
+            policy.evidence = Evidence(
+                absence='no joints are set, so that efforts are published by name only')
             return policy.has_start
         if not self._is_commanding():
             self._receivers.let_others_go_first(not self._other_publishers.may_begin())
@@ -371,16 +379,45 @@ class InverseDynamicsNode(GuardedNode):
             policy.evidence = self._receivers.evidence(policy.controlled)
         return policy.has_start
 
-    def _send(self, policy: FeedforwardPolicy, effort: np.ndarray) -> None:
-        """Publish an effort; as a command only to known receivers, who hold it from then on."""
+    def _end_for_others(self, policy: FeedforwardPolicy) -> None:
+        """End the final fade where others receive the commands, who do not hold its effort."""
+        if self._effort_publishers.has_commands and self._receivers.have_changed(
+                self._controllers.effort_controller, policy.is_sending):
+            policy.restart()
+
+    def _latest_moment(
+            self, policy: FeedforwardPolicy, decision: Decision, now: Instant) -> float:
+        """
+        Return until when a decision's effort may be published, on the monotonic clock [s].
+
+        The process may stand still between the decision and the publication.
+
+        :param now: when the decision was made.
+        """
+        if self._clocks.is_simulated:
+            return inf
+        longest = policy.settings.state_timeout
+        if decision.status is Status.STOPPING:
+            longest *= OLDEST_FINAL_STATE
+        return now.steady - policy.states.age(now.steady) + longest
+
+    def _send(self, policy: FeedforwardPolicy, effort: np.ndarray, latest: float) -> bool:
+        """
+        Publish an effort; as a command only to known receivers, who hold it from then on.
+
+        :param latest: nothing is published later than this, on the monotonic clock [s].
+        :return: whether it was published in time.
+        """
         publishers = self._effort_publishers
         command = None
         if publishers.has_commands and self._receivers.present:
             command = policy.in_drive_units(effort)
-        publishers.send(effort, self._state_stamp, command)
+        if not publishers.send(effort, self._state_stamp, command, latest):
+            return False
         if command is not None:
             self._receivers.record(policy.controlled, command)
             self._other_publishers.note_own(command)
+        return True
 
     def _is_commanding(self) -> bool:
         """Tell whether the last cycle sent a command to the present receivers."""
@@ -403,10 +440,12 @@ class InverseDynamicsNode(GuardedNode):
             return
         while True:
             elapsed = monotonic() - started
-            decision = policy.decide_last(Instant(start.steady + elapsed, start.ros + elapsed))
+            now = Instant(start.steady + elapsed, start.ros + elapsed)
+            self.guarded(self._end_for_others)(policy)
+            decision = policy.decide_last(now)
             if decision.effort is None:
                 break
-            self._send(policy, decision.effort)
+            self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
             sleep(SHUTDOWN_PERIOD)
         self._log_silence()
         if decision.detail:
@@ -463,7 +502,10 @@ class InverseDynamicsNode(GuardedNode):
         has_changed = self._receivers.poll(self._controllers.effort_controller, is_sending)
         if has_changed and self.policy is not None and self._effort_publishers.has_commands:
             self.policy.restart()
-        self._diagnostics.notice('receivers', self._receivers.ambiguity)
+        self._diagnostics.notice(
+            'receivers', self._receivers.controller_awaited or self._receivers.ambiguity)
+        if self._receivers.controller_given_up:
+            self._diagnostics.log_once(self._receivers.controller_given_up, is_warning=True)
         error = self._receivers.record_error
         self._diagnostics.notice('command record', '' if not error else (
             'the commands are not recorded, so that a restart of this node after a crash cannot '

@@ -83,6 +83,24 @@ def test_damaged_or_foreign_record_is_none(path, content):
         assert CommandRecord(path).read() == RecordedCommand()
 
 
+def test_a_record_that_was_read_can_be_discarded(path):
+    written(path, (1.0, 2.0))
+    record = CommandRecord(path)
+    record.read()
+    record.discard()
+    assert CommandRecord(path).read() == RecordedCommand() and [*path.parent.iterdir()] == []
+    record.discard()  # nothing is there any more
+
+
+def test_a_record_that_another_process_of_the_same_name_writes_to_is_not_discarded(path):
+    living = written(path, (1.0, 2.0))
+    record = CommandRecord(path)
+    record.read()
+    living.write(np.array([3.0, 4.0]))
+    record.discard()
+    assert CommandRecord(path).read().efforts == {'shoulder': 3.0, 'elbow': 4.0}
+
+
 def test_record_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(path):
     written(path, (1.0, 2.0))
     os.chmod(path.parent, 0o777)

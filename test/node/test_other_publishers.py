@@ -89,6 +89,13 @@ def test_it_does_not_begin_while_commands_of_another_publisher_arrive(start, con
     arm.until(lambda: not arm.told(other_publishers.SUBJECT))
 
 
+def test_the_log_says_that_another_one_is_why_no_commands_are_sent(start, controller, capfd):
+    arm = start()
+    efforts = len(arm.efforts)
+    arm.until(lambda: publish_both(arm) or len(arm.efforts) > efforts)
+    assert f'the effort starts from zero: another node publishes {TOPIC}' in capfd.readouterr().err
+
+
 def test_a_publisher_that_is_only_listed_does_not_count(start, controller):
     arm = start()
     arm.until(lambda: publish_state(arm) or own_commands(controller))
@@ -186,6 +193,14 @@ def test_who_sends_goes_on_while_another_subscriber_is_discovered(start, control
     receivers = arm.node._receivers
     receivers.present |= {Endpoint('', 'of a process whose name is not known yet')}
     assert arm.node._is_commanding()
+
+
+def test_a_command_too_large_to_be_read_is_one_of_another_node_too(start, controller):
+    arm = start()
+    large = [1.0] * 10_000
+    arm.until(lambda: publish_both(arm, large) or said(arm, 'this node sends none before'))
+    arm.until(lambda: publish_state(arm) or len(own_commands(controller)) > 20)
+    assert own_commands(controller)[-1] == pytest.approx(GRAVITY)
 
 
 PREDECESSOR = f"""

@@ -16,10 +16,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 import signal
 import subprocess
 import sys
-from time import sleep
 
 from patience import PATIENCE, until
 import pytest
@@ -141,6 +141,45 @@ def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
         assert f'/bare/inverse_dynamics/{missing}' not in services
 
 
+BUILDING_WITHOUT_END = """
+from ros2_rnea.node.inverse_dynamics_node import main
+from ros2_rnea.node.worker import worker_program
+
+worker_program.__file__ = {program!r}
+main()
+"""
+
+WITHOUT_END = """
+import os
+from pathlib import Path
+import signal
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+unfinished = Path({pid!r} + '.unfinished')
+unfinished.write_text(str(os.getpid()))
+unfinished.rename({pid!r})
+while True:
+    pass
+"""
+
+
+@pytest.mark.parametrize('executor', ['automatic', 'single_threaded'])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_it_does_not_wait_for_a_model_at_its_end(start, tmp_path, number, executor):
+    """The process that builds it is killed; this one would compute for ever."""
+    program, pid = tmp_path / 'worker.py', tmp_path / 'pid'
+    program.write_text(WITHOUT_END.format(pid=str(pid)))
+    process = start(
+        ['-c', BUILDING_WITHOUT_END.format(program=str(program))],
+        '-p', f'robot_description:={ARM!r}', '-p', f'executor:={executor}')
+    until(pid.exists)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    until(lambda: not Path('/proc', pid.read_text()).exists())
+
+
 FAILING = ['-c', """
 import os
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
@@ -201,38 +240,3 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
             process.send_signal(end)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
-
-
-@pytest.mark.parametrize('executor', ['automatic', 'single_threaded'])
-def test_states_that_arrived_while_it_was_stopped_are_not_answered(start, executor):
-    """The thread that notes their reception was stopped, too: they look like new ones."""
-    namespace = f'/stopped_{executor}'
-    process = start(
-        AS_USERS_START_IT, '-p', f'robot_description:={ARM!r}', '-p',
-        'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-p', f'executor:={executor}',
-        '-p', 'state_timeout:=0.3', '-r', f'__ns:={namespace}')
-    peer, spinner, answered = Node('driver', namespace=namespace), SingleThreadedExecutor(), []
-    spinner.add_node(peer)
-    peer.create_subscription(
-        JointState, 'inverse_dynamics/effort',
-        lambda effort: answered.append(effort.header.stamp.sec), 100)
-    states = peer.create_publisher(JointState, 'joint_states', 10)
-
-    def publish(stamp) -> None:
-        state = JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1])
-        state.header.stamp.sec = stamp
-        states.publish(state)
-        spinner.spin_once(timeout_sec=0.01)
-
-    before, meanwhile, afterwards = 1, 2, 3
-    until(lambda: len(answered) > 100, lambda: publish(before))
-    process.send_signal(signal.SIGSTOP)
-    for _ in range(5):
-        publish(meanwhile)
-    sleep(1.0)  # so that these are too old, however busy the machine is
-    process.send_signal(signal.SIGCONT)
-    sleep(0.5)  # so that the node reads them first
-    until(lambda: afterwards in answered, lambda: publish(afterwards))
-    spinner.shutdown()
-    peer.destroy_node()
-    assert before in answered and meanwhile not in answered

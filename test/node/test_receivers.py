@@ -20,6 +20,7 @@ import pytest
 from ros2_rnea.feedforward.effort.start_effort import Receiver
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.controllers.receivers import (
+    DISCOVERY_TIME,
     LONGEST_PAUSE,
     LONGEST_WAIT,
     Receivers,
@@ -202,6 +203,72 @@ def test_recorder_is_nobody_after_a_crash_either(watch):
     assert not watch.receivers.present
     assert watch.after(1.0, (RECORDER, 9), (C, 7))
     assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def start_beside_a_recorder(watch):
+    """Let the node be killed after commands to the controller, and find a recorder only."""
+    watch.after(1.0, (C, 7), (RECORDER, 9))
+    watch.send(3.0, 4.0)
+    watch.start()
+    watch.after(1.0, (RECORDER, 9))
+
+
+def test_the_controller_of_an_earlier_process_is_waited_for_and_then_given_up(watch):
+    start_beside_a_recorder(watch)
+    assert not watch.after(0.9 * DISCOVERY_TIME, (RECORDER, 9))
+    assert not watch.receivers.present and not watch.receivers.controller_given_up
+    said = watch.receivers.controller_awaited
+    assert f'/{C} is waited for' in said and '/recorder may be a recorder' in said
+    assert str(watch.receivers._record.path) in said
+    assert watch.receivers.evidence(JOINTS).absence == (
+        f'/{C}, which received the last command, is waited for')
+    assert watch.after(0.1 * DISCOVERY_TIME, (RECORDER, 9))
+    assert {each.node for each in watch.receivers.present} == {'/' + RECORDER}
+    assert not watch.receivers.controller_awaited
+    assert 'has not appeared within 10 s' in watch.receivers.controller_given_up
+
+
+def test_the_wait_begins_when_others_receive(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert not watch.after(1.0) and not watch.receivers.controller_awaited
+    assert not watch.after(2.0 * DISCOVERY_TIME, (RECORDER, 9))
+    assert watch.receivers.controller_awaited
+
+
+def test_a_controller_that_was_given_up_and_appears_holds_what_was_recorded(watch):
+    start_beside_a_recorder(watch)
+    watch.after(DISCOVERY_TIME, (RECORDER, 9))
+    watch.send(1.0, 2.0)  # received by the recorder
+    assert watch.after(60.0, (RECORDER, 9), (C, 7))
+    assert {each.node for each in watch.receivers.present} == {'/' + C}
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_its_successor_holds_nothing(watch):
+    start_beside_a_recorder(watch)
+    watch.after(DISCOVERY_TIME, (RECORDER, 9))
+    watch.send(1.0, 2.0)
+    assert watch.after(60.0, (RECORDER, 9), (C, 8))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_a_controller_that_this_process_has_seen_is_waited_for_without_end(watch):
+    watch.after(1.0, (C, 7), (RECORDER, 9))
+    assert not watch.after(60.0, (RECORDER, 9))
+    assert not watch.receivers.present and not watch.receivers.controller_awaited
+
+
+def test_a_command_of_others_makes_the_record_of_an_earlier_process_void(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.start()
+    watch.after(1.0, (C, 7))
+    watch.receivers.note_command_of_others((8.0, 9.0), is_commanding=False)
+    watch.start()  # which has never sent anything
+    watch.after(1.0, (C, 7))
+    assert watch.knows[0] is Receiver.UNKNOWN
 
 
 def test_without_the_controllers_name_who_is_added_replaces_nobody(watch):

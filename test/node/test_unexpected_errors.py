@@ -222,6 +222,27 @@ def test_after_an_error_in_the_cycle_the_arm_is_held_by_default(arm, monkeypatch
     assert holds(arm.commands[-1])
 
 
+def test_another_process_that_receives_the_commands_meanwhile_gets_no_rest_of_the_fade(
+        arm, monkeypatch):
+    """It does not hold the effort that fades."""
+    assert arm.set_parameter('on_stop', 'zero').successful
+    fail_in_the_cycle(arm, monkeypatch)
+    monkeypatch.setattr(arm.node._receivers, 'have_changed', lambda *_: True)
+    arm.state(JOINTS, Q)
+    arm.until(lambda: not arm.node.policy.is_sending)
+    arm.settle()
+    assert np.abs(arm.commands[-1]).max() > 1.0  # the fade has not reached 0
+
+
+def test_the_effort_fades_out_though_it_is_the_look_at_the_receivers_that_fails(arm, monkeypatch):
+    assert arm.set_parameter('state_timeout', 1.0).successful
+    assert arm.set_parameter('on_stop', 'zero').successful
+    monkeypatch.setattr(arm.node._receivers, 'have_changed', fail)
+    arm.state(JOINTS, Q)
+    arm.until(lambda: list(arm.commands[-1]) == [0.0, 0.0])
+    arm.until(lambda: not arm.node.policy.is_sending)
+
+
 def test_while_every_cycle_fails_nothing_is_sent_and_enable_brings_it_back(arm, monkeypatch):
     sent = len(arm.commands)
     with monkeypatch.context() as broken:

@@ -29,6 +29,7 @@ import pytest
 from ros2_rnea.node import inverse_dynamics_node
 from ros2_rnea.node.controllers import other_publishers
 from ros2_rnea.node.timing import clocks
+from ros2_rnea.node.topics import sender
 
 LONGEST_TURN = 0.02
 """A turn of the executor takes no longer than this by the clock [s]."""
@@ -57,7 +58,7 @@ class PatientClock:
         monkeypatch.setattr(clocks, 'monotonic', self.monotonic)
         monkeypatch.setattr(clocks, 'time_ns', self.time_ns)
         monkeypatch.setattr(clocks, 'time', lambda: 1e-9 * self.time_ns())
-        for module in (inverse_dynamics_node, other_publishers):
+        for module in (inverse_dynamics_node, other_publishers, sender):
             monkeypatch.setattr(module, 'monotonic', self.monotonic)
         monkeypatch.setattr(inverse_dynamics_node, 'sleep', self.sleep)
 

@@ -25,6 +25,9 @@ LONGEST_CROSS_FADE = 1.0
 LONGEST_FINAL_FADE = 3.0
 """Longest duration of the whole final fade [s], where the rate limit delays its end."""
 
+OLDEST_FINAL_STATE = 2.0
+"""How old the last state may become in the final fade, as a multiple of ``state_timeout``."""
+
 FADE_SHARE = 0.8
 """Share of the time left that the cross-fade uses; the rest is for efforts that lag behind it."""
 
@@ -62,7 +65,7 @@ class FinalFade:
         :param state_age: age of the last measured state [s]; infinite where it has none.
         :param state_timeout: a state is fresh for this long [s].
         """
-        time_left = 2.0 * state_timeout - state_age
+        time_left = OLDEST_FINAL_STATE * state_timeout - state_age
         if not self.is_active:
             if not time_left > 0.0:
                 self.was_cut_short = True

@@ -57,11 +57,13 @@ class Evidence(NamedTuple):
     :ivar last_command: the last command to this receiver, by joint, in the unit of its drive; it
         may come from an earlier process of this node.
     :ivar is_own: whether this process has sent it.
+    :ivar absence: for people: why nobody receives commands, where nobody does.
     """
 
     receiver: Receiver = Receiver.NONE
     last_command: Mapping[str, float] = MappingProxyType({})
     is_own: bool = False
+    absence: str = 'nobody receives the commands'
 
 
 class Start(NamedTuple):
@@ -144,7 +146,7 @@ class StartRule:
         if evidence.receiver is Receiver.ZEROED:
             return Start(zero, 'zero, which a controller wrote when it was deactivated')
         if evidence.receiver is Receiver.NONE:
-            return Start(zero, 'zero: nobody receives the commands')
+            return Start(zero, f'zero: {evidence.absence}')
         if self._arm is not Arm.GENERIC:
             return Start(zero, 'zero: the arm compensates gravity by itself')
         return self._from_measured(velocities, measured, holding)

@@ -21,6 +21,10 @@ Two rules keep others than the controller from being taken for it.  Once a recei
 controller's name has been seen, only receivers of that name count; others, such as recorders,
 only listen.  And while a receiver is being discovered, the node looks again in every cycle.
 
+A controller that received the last command of an earlier process of this node, and is not
+discovered, is waited for while others receive: it may hold that command, and they may be
+recorders.  The wait ends, because the receiver may also have another name since then.
+
 A controller that is not active does not write commands to the hardware.  It is sent none, except
 while another controller holds the arm: then each command is a first one, so that the first that
 counts is received without delay when the other controller hands over.
@@ -42,7 +46,11 @@ from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
 from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record_path
 
 DISCOVERY_TIME = 10.0
-"""A process that is discovered later than this after the start of this node [s] is younger."""
+"""
+A process that is discovered later than this after the start of this node [s] is younger.
+
+For the same time the controller of an earlier process of this node is waited for.
+"""
 
 LONGEST_WAIT = 5.0
 """
@@ -98,7 +106,8 @@ class Receivers:
         self._publisher = publisher
         self._record = CommandRecord(record_path(node.get_fully_qualified_name()))
         # Who holds the last command, and which; at first, from an earlier process of this node.
-        self._holding, self._last_command = self._record.read()
+        self._recorded = self._record.read()
+        self._holding, self._last_command = self._recorded
         self._joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
         self._has_sent = False
@@ -109,6 +118,10 @@ class Receivers:
         self.are_incomplete = False
         self._served: frozenset[Endpoint] = frozenset()  # the present ones that commands went to
         self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
+        self._seen: set[str] = set()  # names of receivers that this process has served, or seen
+        self._awaited = ''  # the controller in the record, while only others receive
+        self._awaited_since: dict[str, float] = {}  # by name
+        self._has_given_up = False  # to wait for it
         self._names_of_endpoints: dict[bytes, str] = {}  # by identifiers, never used again
         self.is_handing_over = False
         self.publishing_nodes: Callable[[], frozenset[str]] = frozenset
@@ -177,7 +190,7 @@ class Receivers:
             return
         self._command_of_others = command
         self._holding = self._reachable
-        if self._has_sent and not is_commanding:
+        if not is_commanding:
             self._record.discard()  # its command is not held any more
             self._served = frozenset()
 
@@ -208,6 +221,8 @@ class Receivers:
             is_of_all = len(self._command_of_others) == len(joints)
             return Evidence(receiver, dict(zip(joints, self._command_of_others))) if (
                 is_of_all) else Evidence(Receiver.UNKNOWN)
+        if receiver is Receiver.NONE:
+            return Evidence(receiver, self._last_command, self._has_sent, self._why_nobody())
         if holder is Receiver.HANDED_OVER or holder is not None and receiver in (
                 Receiver.SAME, Receiver.NEW):
             receiver = holder
@@ -227,7 +242,9 @@ class Receivers:
             return
         if self._served != self.present or self._joints != joints:
             self._served = self._holding = self.present
-            self._names |= {endpoint.node for endpoint in self.present}
+            served = {endpoint.node for endpoint in self.present}
+            self._names |= served
+            self._seen |= served
             self._joints = tuple(joints)
             self._record.begin(self._joints, self._holding)
             self._since_inactive = None
@@ -250,6 +267,35 @@ class Receivers:
             f'several nodes receive {self._publisher.topic_name}: '
             f'{", ".join(sorted(self.nodes))}; which of them holds the efforts is not known, so '
             'that one that only listens may be taken for it: name it in effort_controller')
+
+    @property
+    def controller_awaited(self) -> str:
+        """Return which controller of an earlier process is waited for; empty where none is."""
+        return self._awaited and (
+            f'{self._awaited} is waited for, {DISCOVERY_TIME:g} s at most, and nothing is sent '
+            'meanwhile: it received the last command of an earlier process of this node and may '
+            f'hold it, as {self._record.path} says, and '
+            f'{", ".join(sorted(self.nodes)) or "who else receives"} may be a recorder. If the '
+            'controller has another name now, remap ~/commands to a topic with that name, or set '
+            'effort_controller')
+
+    @property
+    def controller_given_up(self) -> str:
+        """Return what follows if that controller has not appeared; empty where it has."""
+        return (
+            f'the controller that received the last command of an earlier process of this node '
+            f'({self._record.path}) has not appeared within {DISCOVERY_TIME:g} s: the commands go '
+            'to all that receive them now') if self._has_given_up else ''
+
+    def _why_nobody(self) -> str:
+        """Return why no commands are sent."""
+        if self._awaited:
+            return f'{self._awaited}, which received the last command, is waited for'
+        if self._reachable and self._are_others_first:
+            return f'another node publishes {self._publisher.topic_name}, so that none are sent'
+        if self._reachable:
+            return 'the controller is not active, so that it is sent no commands'
+        return 'nobody receives the commands'
 
     def _receiver(self) -> Receiver:
         others = _others(self.present, self._holding)
@@ -319,12 +365,33 @@ class Receivers:
     def _find_controller(self, name: str, found: frozenset[Endpoint], now: float) -> None:
         """Note which of the receivers have the controller's name, if that is known."""
         named = frozenset(each for each in found if name and each.node == name)
-        self._is_controller_known = bool(named) or bool(name) and name in self._names
+        if named:
+            self._seen.add(name)
+        self._awaited = '' if named or not found else self._missing(name, now)
+        self._is_controller_known = bool(self._awaited) or bool(name) and name in self._seen
         has_appeared = bool(named - self._controller)
         self._controller = named
         if has_appeared:
             self._appeared_at = now
+            self._remember_record(named)
             self.on_appearance()
+
+    def _missing(self, name: str, now: float) -> str:
+        """Return a controller's name while it is waited for, since it is in the record."""
+        if not name or name in self._seen or name not in self._names:
+            return ''
+        if now - self._awaited_since.setdefault(name, now) < DISCOVERY_TIME:
+            return name
+        self._has_given_up = True
+        return ''
+
+    def _remember_record(self, appeared: frozenset[Endpoint]) -> None:
+        """Take the record for true again where its controller appears after it was given up."""
+        if self._has_given_up and not _others(appeared, self._recorded.receivers):
+            self._holding, self._last_command = self._recorded
+            self._served, self._effort, self._command_of_others = frozenset(), None, ()
+            self._has_sent = False
+        self._has_given_up = False
 
     def _note_processes(self, topic: str, found: frozenset[Endpoint], now: float) -> None:
         """Note since when processes are known; those of the robot's driver, too."""

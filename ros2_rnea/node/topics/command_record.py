@@ -89,23 +89,25 @@ class CommandRecord:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._slots: np.ndarray | None = None
         self._unfinished = path.with_suffix(f'.{os.getpid()}')
         self._count = 0
+        self._content_read = b''
         self.error = ''
 
     def read(self) -> RecordedCommand:
         """Return what an earlier process has recorded; nothing where there is none."""
         with suppress(OSError, LookupError, TypeError, ValueError):
-            check_private(os.stat(self._path.parent, follow_symlinks=False))
-            content = self._path.read_bytes()
+            check_private(os.stat(self.path.parent, follow_symlinks=False))
+            content = self.path.read_bytes()
             header = json.loads(content[:HEADER])
             slots = np.frombuffer(content[HEADER:]).reshape(SLOTS, -1)
             newest = slots[slots[:, 0].argmax()]
             joints = header['joints']
             if header['version'] == VERSION and newest[0] > 0.0 and len(newest) == 1 + len(joints):
                 receivers = frozenset(Endpoint(*map(str, each)) for each in header['receivers'])
+                self._content_read = content
                 return RecordedCommand(receivers, dict(zip(joints, newest[1:].tolist())))
         return RecordedCommand()
 
@@ -116,7 +118,7 @@ class CommandRecord:
         The previous record is replaced at the first :meth:`write`.  Where no file can be written,
         there is none, and :attr:`error` says why.
         """
-        self._slots, self.error = None, ''
+        self._slots, self._content_read, self.error = None, b'', ''
         try:
             self._begin(joints, receivers)
         except (OSError, ValueError) as error:
@@ -127,8 +129,8 @@ class CommandRecord:
             {'version': VERSION, 'joints': list(joints), 'receivers': sorted(receivers)}).encode()
         if len(header) > HEADER:
             raise OSError(f'{len(header)} bytes are too many for the header of a record')
-        self._path.parent.mkdir(mode=0o700, exist_ok=True)
-        check_private(os.stat(self._path.parent, follow_symlinks=False))
+        self.path.parent.mkdir(mode=0o700, exist_ok=True)
+        check_private(os.stat(self.path.parent, follow_symlinks=False))
         size = HEADER + SLOTS * (1 + len(joints)) * np.dtype(float).itemsize
         self._unfinished.write_bytes(header.ljust(HEADER) + bytes(size - HEADER))
         with self._unfinished.open('r+b') as file:
@@ -147,22 +149,34 @@ class CommandRecord:
         slot[0] = self._count
         if self._count == 1:
             try:
-                self._unfinished.replace(self._path)
+                self._unfinished.replace(self.path)
             except OSError as error:
                 self._give_up(error)
 
     def discard(self) -> None:
-        """Record nothing until :meth:`begin`, since the last command is not held any more."""
-        self._slots = None
-        self._unlink()
+        """
+        Record nothing until :meth:`begin`, since the last command is not held any more.
+
+        The record that :meth:`read` has found is removed, too, unless it has been written to
+        since: then it belongs to another living process, whose node has the same name.
+        """
+        if self._slots is not None or self._is_as_read():
+            self._unlink()
+        self._slots, self._content_read = None, b''
+
+    def _is_as_read(self) -> bool:
+        try:
+            return bool(self._content_read) and self.path.read_bytes() == self._content_read
+        except OSError:
+            return False
 
     def _give_up(self, error: Exception) -> None:
         """Go on without a record, and without the previous one, which is no longer true."""
         self._slots = None
-        self.error = f'{self._path}: {getattr(error, "strerror", None) or error}'
+        self.error = f'{self.path}: {getattr(error, "strerror", None) or error}'
         self._unlink()
 
     def _unlink(self) -> None:
-        for path in (self._unfinished, self._path):
+        for path in (self._unfinished, self.path):
             with suppress(OSError):
                 path.unlink()

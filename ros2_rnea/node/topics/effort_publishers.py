@@ -68,17 +68,21 @@ class EffortPublishers:
         return self._commands is not None
 
     def send(
-            self, effort: np.ndarray, stamp: tuple[int, int], command: np.ndarray | None) -> None:
+            self, effort: np.ndarray, stamp: tuple[int, int], command: np.ndarray | None,
+            latest: float) -> bool:
         """
-        Publish an effort.
+        Publish an effort, and return whether that was in time.
 
         :param effort: shape (joints,) [Nm or N].
         :param stamp: of the joint state that caused it, in s and ns.
         :param command: the same in the units of the drives, for ~/commands; None: no command.
+        :param latest: nothing is published later than this, on the monotonic clock [s].
         """
-        if command is not None and self._commands is not None:
-            self._commands.send(command)
-        self._effort.send(effort, stamp)
+        if command is None or self._commands is None:
+            return self._effort.send(effort, stamp, latest)
+        was_in_time = self._commands.send(command, latest=latest)
+        self._effort.send(effort, stamp, latest)
+        return was_in_time
 
     def wait_for_delivery(self) -> None:
         """Wait until all subscribers have received the last message."""

@@ -16,7 +16,9 @@
 from __future__ import annotations
 
 from array import array
+from math import inf
 from struct import Struct
+from time import monotonic
 from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
@@ -50,23 +52,34 @@ class Sender:
         self._field = field
         self._template = _make_template(message, field, count) if count else None
 
-    def send(self, numbers: np.ndarray, stamp: tuple[int, int] | None = None) -> None:
+    def send(
+            self, numbers: np.ndarray, stamp: tuple[int, int] | None = None,
+            latest: float = inf) -> bool:
         """
-        Publish a message.
+        Publish a message, and return whether that was in time.
+
+        The time is read last of all, since the process may stand still at any moment before.
 
         :param numbers: shape (count,).
         :param stamp: of the header, in s and ns; None for a message without header.
+        :param latest: nothing is published later than this, on the monotonic clock [s].
         """
         template = self._template
         if template is None:
             time = None if stamp is None else Time(sec=stamp[0], nanosec=stamp[1])
             _fill(self._message, self._field, numbers, time)
+            if monotonic() > latest:
+                return False
             self._publisher.publish(self._message)
-            return
+            return True
         template.numbers[:] = numbers
         if stamp is not None:
             _STAMP.pack_into(template.buffer, template.stamp, *stamp)
-        self._publish_bytes(bytes(template.buffer))
+        serialized = bytes(template.buffer)
+        if monotonic() > latest:
+            return False
+        self._publish_bytes(serialized)
+        return True
 
 
 class _Template(NamedTuple):
