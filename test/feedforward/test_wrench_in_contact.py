@@ -14,17 +14,17 @@
 """
 A rod that presses against a stiff wall, with the real policy compensating the contact force.
 
-A one-joint arm about a vertical axis is held by a position controller, whose target lies behind
-the wall.  A force sensor at the tip measures the contact, the policy compensates its share of it,
-and this effort presses harder: a loop of positive feedback with gain ``wrench_gain``.
+A force sensor at the tip measures the contact, the policy compensates its share of it, and this
+effort presses harder: a loop of positive feedback with gain ``wrench_gain``.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
+from pressing_rod import PRESSING, PressingRod, ROD
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
@@ -33,27 +33,11 @@ from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.robot import Robot
-from small_robots import joint, robot
 
 pytestmark = pytest.mark.usefixtures('fastest_engine')
 
-INERTIA = 0.3  # of the rod about the joint [kg m^2]
-LENGTH = 0.5   # from the joint to the tip [m]
-PRESSING = 5.0  # force of the position controller alone [N]
 PERIOD = 0.002
-SUBSTEPS = 40
-WALL_DAMPING = 0.05  # damping ratio of the tip on the wall
 OUT_OF_REACH = {'wrench_force_limit': 1e6, 'wrench_moment_limit': 1e6, 'wrench_effort_share': 1.0}
-
-ROD = robot(
-    '<link name="base"/>',
-    '<link name="rod"><inertial><mass value="1"/>'
-    f'<inertia ixx="{INERTIA}" ixy="0" ixz="0" iyy="{INERTIA}" iyz="0" izz="{INERTIA}"/>'
-    '</inertial></link>',
-    '<link name="tip"/>',
-    joint('hinge', 'base', 'rod', axis='0 0 1', effort=1000.0),
-    '<joint name="mount" type="fixed"><parent link="rod"/><child link="tip"/>'
-    f'<origin xyz="{LENGTH} 0 0"/></joint>', name='rod')
 
 
 @pytest.fixture(scope='module')
@@ -75,35 +59,19 @@ def contact_forces(rod, stiffness, delay, duration, **settings):
     policy.take_joint_state(MeasuredJoints(('hinge',), (0.0,), (0.0,)), now)
     policy.take_trajectory(
         TrajectoryCommand(('hinge',), [Waypoint(0.0, (0.0,), (0.0,), (0.0,))]), now)
-    hold_stiffness = INERTIA * 10.0 ** 2  # critically damped at 10 rad/s
-    hold_damping = 2.0 * INERTIA * 10.0
-    target = PRESSING * LENGTH / hold_stiffness
-    damping = 2.0 * WALL_DAMPING * sqrt(stiffness * INERTIA) / LENGTH
     measured = deque([0.0] * (1 + round(delay / PERIOD)), 1 + round(delay / PERIOD))
-    q = qd = 0.0
+    arm = PressingRod(stiffness)
     forces = []
-    step = PERIOD / SUBSTEPS
     for cycle in range(round(duration / PERIOD)):
         now = Instant(10.0 + cycle * PERIOD, RosTime.from_seconds(1000.0 + cycle * PERIOD))
-        force = _wall(stiffness, damping, q, qd)
-        forces.append(force)
-        measured.append(force)
-        policy.take_joint_state(MeasuredJoints(('hinge',), (q,), (qd,)), now)
+        forces.append(arm.force)
+        measured.append(arm.force)
+        policy.take_joint_state(MeasuredJoints(('hinge',), (arm.q,), (arm.qd,)), now)
         policy.take_wrench('tip', (0.0, 0.0, 0.0, 0.0, -measured[0], 0.0), now)
         decision = policy.decide(now)
         assert decision.status in (Status.FOLLOWING, Status.HOLDING_END)
-        effort = decision.effort[0] + hold_stiffness * (target - q) - hold_damping * qd
-        for _ in range(SUBSTEPS):
-            torque = effort - LENGTH * _wall(stiffness, damping, q, qd)
-            qd += step * torque / INERTIA
-            q += step * qd
+        arm.move(decision.effort[0], PERIOD)
     return np.array(forces)
-
-
-def _wall(stiffness, damping, q, qd):
-    """Return the force of the wall on the tip, which does not hold it back [N]."""
-    depth = LENGTH * q
-    return max(0.0, stiffness * depth + damping * LENGTH * qd) if depth > 0.0 else 0.0
 
 
 def fall(forces):

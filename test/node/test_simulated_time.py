@@ -16,7 +16,7 @@
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from rosgraph_msgs.msg import Clock
+from simulated_clock import time_setter
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -31,24 +31,6 @@ def arm_in_simulation(bench, **parameters):
     arm.set_time(100)
     arm.describe(ARM)
     return arm
-
-
-def time_setter(arm):
-    """Return a function that sets the simulated time, and waits until the node has it."""
-    clock = arm.peer.create_publisher(Clock, '/clock', 10)
-
-    def set_time(seconds: float) -> None:
-        nanoseconds = round(1e9 * seconds)
-        message = Clock()
-        message.clock.sec, message.clock.nanosec = divmod(nanoseconds, 10**9)
-
-        def has_come() -> bool:
-            clock.publish(message)
-            return arm.node.get_clock().now().nanoseconds == nanoseconds
-
-        arm.until(has_come)
-
-    return set_time
 
 
 @pytest.fixture
