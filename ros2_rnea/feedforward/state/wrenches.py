@@ -151,6 +151,11 @@ class ExternalWrenches:
 
         Nothing is adopted where the subtracted tool differs, or where it is the same and the sign
         has changed: bias and filter state contain the tool's weight.  The biases are then lost.
+
+        Of a frame that may not count any more only the bias is adopted, for the case that it is
+        named again.  If no frames are named any more while several act, the first one of those
+        that were named goes on: otherwise each would be refused because of the others, until all
+        have faded out.
         """
         self.lost_biases = older.lost_biases & self._moving_links
         sign = self._sign * older._sign
@@ -161,9 +166,29 @@ class ExternalWrenches:
             self.lost_biases |= {frame for frame, signal in older._signals.items()
                                  if signal.has_bias and frame in self._moving_links}
             return
+        acting = [frame for frame in older.acting if frame in self._moving_links]
+        superfluous = () if self._settings.frames else acting[1:]
         for frame, signal in older._signals.items():
-            if frame in self._moving_links and self._is_admitted(frame):
-                self._add_signal(frame).adopt(signal, sign)
+            if frame not in self._moving_links:
+                continue
+            adopted = self._add_signal(frame)
+            adopted.adopt(signal, sign)
+            if frame in superfluous or not self._is_admitted(frame):
+                adopted.forget()
+
+    @property
+    def acting(self) -> tuple[str, ...]:
+        """
+        Return the frames whose wrenches act, or have not faded out since the newest message.
+
+        They are in the order in which the settings name them, or else in that of their messages.
+        """
+        longest = self._settings.timeout + self._settings.fade_time
+        newest = max((signal.received for signal in self._signals.values()), default=-inf)
+        acting = [frame for frame, signal in self._signals.items()
+                  if newest - signal.received < longest]  # false for −inf − −inf
+        named = self._settings.frames
+        return tuple(sorted(acting, key=named.index) if named else acting)
 
     def active(self, now: float) -> dict[str, np.ndarray]:
         """Return the wrenches [moment; force] applied to the robot now, by link."""

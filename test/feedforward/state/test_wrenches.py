@@ -82,6 +82,40 @@ def test_a_frame_that_is_no_longer_named_stops_to_act(wrenches):
     assert active(newer) == {'wrist': PULL}
 
 
+def test_a_frame_that_is_named_again_has_its_bias_still(wrenches):
+    wrenches.update('tool', PUSH, NOW)
+    wrenches.zero(NOW)
+    without, again = (
+        ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=frames))
+        for frames in (('wrist',), ('wrist', 'tool')))
+    without.adopt(wrenches)
+    again.adopt(without)
+    assert active(again) == {}
+    again.update('tool', PUSH, NOW)
+    assert active(again) == {'tool': (0.0,) * 6}
+
+
+@pytest.mark.parametrize('first', ['tool', 'wrist'])
+def test_of_several_frames_that_act_the_first_goes_on_when_none_is_named_any_more(first):
+    """Otherwise each is refused because the others act, and none counts once they have faded."""
+    other = {'tool': 'wrist', 'wrist': 'tool'}[first]
+    frames = WrenchSettings(TIMEOUT, fade_time=0.2, frames=('base', first, other))
+    wrenches = ExternalWrenches(LINKS, frames)
+    wrenches.update('base', PULL, NOW - 0.31)  # has faded out
+    for frame in ('tool', 'wrist'):
+        wrenches.update(frame, PUSH, NOW)
+    newer = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, fade_time=0.2))
+    newer.adopt(wrenches)
+    assert active(newer) == {first: PUSH}
+    for step in range(50):
+        newer.update(first, PUSH, NOW + 0.01 * step)
+        with pytest.raises(MessageError, match=rf'wrench_frames: \[{first}, {other}\]'):
+            newer.update(other, PUSH, NOW + 0.01 * step)
+    assert active(newer, NOW + 0.49) == {first: PUSH}
+    newer.update(other, PUSH, NOW + 0.8)  # the first one is silent
+    assert active(newer, NOW + 0.8) == {other: PUSH}
+
+
 def test_it_can_be_zeroed_for_as_long_as_it_counts():
     wrenches = ExternalWrenches(LINKS, WrenchSettings(0.125))
     wrenches.update('tool', PUSH, NOW)
