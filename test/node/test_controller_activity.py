@@ -100,6 +100,57 @@ def test_a_controller_that_hands_over_the_arm_leaves_no_gap(
         arm.until(lambda: controllers.first_command(arm, HALF) != pytest.approx(expected))
 
 
+OF_POSITIONS = ['shoulder/position', 'elbow/position']
+
+
+@pytest.mark.parametrize('has_activity', [True, False])
+def test_beside_a_controller_of_positions_the_first_command_is_zero(
+        start_arm, start_controllers, has_activity):
+    """What is measured is the effort of the drives that hold a position; it would count twice."""
+    controllers = start_controllers(has_activity=has_activity)
+    controllers.types['positions'] = JTC
+    controllers.interfaces['positions'] = OF_POSITIONS
+    controllers.switch(effort_controller='active', positions='active')
+    arm = start_arm(effort_controller='effort_controller', blend_time=60.0)
+    assert controllers.first_command(arm) == pytest.approx(REST, abs=0.01)
+    arm.until(lambda: controllers.first_command(arm) != pytest.approx(REST, abs=0.01))
+    assert 'beside that of efforts' in arm.node.policy.start_reason
+
+
+def test_beside_a_controller_of_positions_a_node_that_is_started_again_goes_on(
+        start_arm, start_controllers):
+    controllers = start_controllers()
+    controllers.types['positions'] = JTC
+    controllers.interfaces['positions'] = OF_POSITIONS
+    controllers.switch(effort_controller='active', positions='active')
+    arm = start_arm()
+    arm.until(lambda: controllers.first_command(arm) == pytest.approx(GRAVITY))
+    arm.close()
+    again = start_arm(blend_time=60.0)
+    assert controllers.first_command(again, HALF) == pytest.approx(GRAVITY)
+    assert again.node.policy.start_reason == 'the last command before'
+
+
+@pytest.mark.parametrize('interfaces, is_silent', [
+    (OF_POSITIONS, True), (['shoulder/effort', 'elbow/effort'], False)])
+def test_the_trajectory_controller_of_positions_stays_active_and_hands_over_nothing(
+        start_arm, start_controllers, interfaces, is_silent):
+    controllers = start_controllers()
+    controllers.types['positions'] = JTC
+    controllers.interfaces['positions'] = interfaces
+    controllers.switch(effort_controller='inactive', positions='active')
+    arm = start_arm(trajectory_controller='positions', blend_time=60.0)
+    arm.until(lambda: ('is inactive: nothing is sent' if is_silent else 'holds the arm')
+              in arm.told('effort_controller'))
+    if not is_silent:  # both need the same interface, so that only one of them can be active
+        assert controllers.first_command(arm, HALF) == pytest.approx(GRAVITY)
+        return
+    assert_silent(arm, controllers)
+    controllers.switch(effort_controller='active', positions='active')
+    arm.until(lambda: not arm.told('effort_controller'))
+    assert controllers.first_command(arm) == pytest.approx(REST, abs=0.01)
+
+
 def test_a_controller_without_command_interfaces_holds_no_arm(start_arm, start_controllers):
     controllers = start_controllers()
     controllers.interfaces['broadcaster'] = []

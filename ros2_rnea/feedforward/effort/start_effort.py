@@ -43,6 +43,9 @@ class Receiver(Enum):
     ZEROED = 'the same, in which a controller wrote zero'
     """It has received commands, but a controller has written zero since, when deactivated."""
 
+    SUPPORTED = 'one beside which another controller holds the arm'
+    """The commands are added to the effort of drives that hold a position; none was received."""
+
     NONE = 'nobody'
     """Nobody receives commands, as in a simulation that begins."""
 
@@ -145,6 +148,8 @@ class StartRule:
             return Start(zero, 'zero: the process that receives the commands is a new one')
         if evidence.receiver is Receiver.ZEROED:
             return Start(zero, 'zero, which a controller wrote when it was deactivated')
+        if evidence.receiver is Receiver.SUPPORTED:
+            return Start(zero, 'zero: another controller, beside that of efforts, holds the arm')
         if evidence.receiver is Receiver.NONE:
             return Start(zero, f'zero: {evidence.absence}')
         if self._arm is not Arm.GENERIC:

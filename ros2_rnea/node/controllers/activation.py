@@ -61,6 +61,11 @@ class ControllerKind(NamedTuple):
         """Tell whether it commands any of some joints."""
         return any(interface.rpartition('/')[0] in joints for interface in self.interfaces)
 
+    def holds_any(self, joints: Sequence[str]) -> bool:
+        """Tell whether it commands any of some joints, and no efforts: their drives hold them."""
+        return self.commands_any(joints) and not any(
+            interface.endswith('/effort') for interface in self.interfaces)
+
 
 class ManagerReport(NamedTuple):
     """
@@ -83,12 +88,15 @@ class Activation:
     controllers.
 
     :param name: of the controller, as its controller manager lists it.
+    :param companion: of a controller that is meant to be active together with it, if it commands
+        no efforts; it hands over nothing.  Empty: there is none.
     :ivar obstacle: why the controller commands nothing, one of :data:`NOT_ACTIVE` or
         :data:`NOT_LOADED`; empty where it is active, and where that is not known.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, companion: str = '') -> None:
         self.name = name
+        self.companion = companion
         self.obstacle = ''
         self._was_listed = False
         self._beside: frozenset[str] = frozenset()  # active together with it
@@ -128,16 +136,23 @@ class Activation:
         :param kinds: all known controllers, by name.
         :return: None where nothing suggests that this is another effort than the last command.
         """
-        if _may_command(self._last_others, joints, kinds):
+        companion = kinds.get(self.companion)
+        beside = {self.companion} if companion and companion.holds_any(joints) else set()
+        if _may_command(self._last_others - beside, joints, kinds):
             return Receiver.HANDED_OVER
         if self._hardware_stopped:
             return Receiver.UNKNOWN
-        others = _may_command(self._others, joints, kinds)
+        others = _may_command(self._others - beside, joints, kinds)
         if others:
             are_zero = all(kind is not None and kind.zeroes_effort for kind in others)
             return Receiver.ZEROED if are_zero else Receiver.UNKNOWN
         own = kinds.get(self.name)
         return Receiver.ZEROED if own is not None and own.zeroes_effort else None
+
+    def is_supported(self, joints: Sequence[str], kinds: Mapping[str, ControllerKind]) -> bool:
+        """Tell whether a controller that is active beside it lets the drives hold the joints."""
+        return not self.obstacle and any(
+            name in kinds and kinds[name].holds_any(joints) for name in self._beside)
 
 
 def _may_command(

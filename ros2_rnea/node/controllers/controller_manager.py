@@ -22,7 +22,7 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
-from ros2_rnea.node.controllers.activation import ControllerKind, ManagerReport
+from ros2_rnea.node.controllers.activation import ACTIVE, ControllerKind, ManagerReport
 from ros2_rnea.node.guarded_node import call_when_done
 
 try:
@@ -80,6 +80,14 @@ class ControllerManager:
             self._subscription = node.create_subscription(
                 ControllerManagerActivity, self._activity_topic, self._on_activity, ACTIVITY)
 
+    @property
+    def owes_answer(self) -> bool:
+        """Tell whether it is there, and has not told yet what its active controllers command."""
+        if self._report is None:
+            return self._list is not None and self._list.service_is_ready()
+        return any(state == ACTIVE and name not in self.kinds
+                   for name, state in self._report.controllers.items())
+
     def poll(self) -> None:
         """Look whether the controller manager is still there, and ask for what is not known."""
         if self._has_activity and not self._node.count_publishers(self._activity_topic):
@@ -95,6 +103,11 @@ class ControllerManager:
             self._request()
         elif self._pending is not None and self._polls >= POLLS_PER_REQUEST:
             self._cancel()
+            self._request()
+
+    def look_again(self) -> None:
+        """Ask a controller manager that may have started since the last :meth:`poll`."""
+        if self._pending is None and self.owes_answer:
             self._request()
 
     def close(self) -> None:

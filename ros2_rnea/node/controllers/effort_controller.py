@@ -30,6 +30,9 @@ from ros2_rnea.node.diagnostics import Diagnostics
 EFFORT, MANAGER = 'effort_controller', 'controller_manager'
 """The node's parameters that name the controller, and its controller manager."""
 
+TRAJECTORY = 'trajectory_controller'
+"""The node's parameter that names the controller beside it, whose motion the node follows."""
+
 WANTED = ('joints', 'interface_name')
 """The parameters that are read from the controller."""
 
@@ -125,7 +128,8 @@ class EffortController:
         return self._answer if name == self.node_name else None
 
     def _own(self) -> dict[str, Any]:
-        return {name: self._node.get_parameter(name).value for name in (EFFORT, MANAGER, 'joints')}
+        return {name: self._node.get_parameter(name).value
+                for name in (EFFORT, MANAGER, TRAJECTORY, 'joints')}
 
     def _full_name(self, named: str) -> str:
         """Return the fully qualified name of the controller's node; empty: it is not known."""
@@ -153,12 +157,14 @@ class EffortController:
         manager = own[MANAGER] if name else ''
         if manager and not manager.startswith('/'):
             manager = f'{namespace}/{manager}'
+        self._activation.companion = own[TRAJECTORY].rpartition('/')[2]
         known = '' if self._manager is None else self._manager.name
         if (manager, base_name) != (known, self._activation.name):
             if self._manager is not None:
                 self._manager.close()
-            self._activation = Activation(base_name)
+            self._activation = Activation(base_name, self._activation.companion)
             self._receivers.set_active(True)
+            self._receivers.is_supported = False
             self._manager = (
                 ControllerManager(self._node, manager, self._on_report) if manager else None)
 
@@ -170,7 +176,6 @@ class EffortController:
         else:
             self._answer = values
             self._polls_without_answer = 0
-            self._receivers.is_checked = True
         self._update()
 
     def _forget_answer(self) -> None:
@@ -201,6 +206,9 @@ class EffortController:
         """Apply and report a changed reason to send nothing."""
         own = self._own()
         reason = self.reason_to_send_nothing(own)
+        owes_kinds = self._manager is not None and self._manager.owes_answer
+        if self._answer is not None and not owes_kinds:
+            self._receivers.is_checked = True
         if self._answer is not None:
             self._fitted = (self.node_name, tuple(own['joints'])) if not reason else ('', ())
         if reason != self._reason:
@@ -217,7 +225,7 @@ class EffortController:
             self._diagnostics.waiting(EFFORT, reason)
         else:
             self._diagnostics.notice(EFFORT, reason, is_error=True)
-        self._look_often(bool(self.node_name) and self._answer is None and (
+        self._look_often(bool(self.node_name) and (self._answer is None or owes_kinds) and (
             bool(own[EFFORT]) or self.node_name in self._receivers.nodes))
 
     def _look_often(self, is_needed: bool) -> None:
@@ -230,8 +238,10 @@ class EffortController:
             self._timer = None
 
     def _look_again(self) -> None:
-        if self._parameters is not None:
+        if self._parameters is not None and self._answer is None:
             self._parameters.look_again()
+        if self._manager is not None:
+            self._manager.look_again()
 
     # ---- whether it is active -------------------------------------------------------------------
 
@@ -239,10 +249,11 @@ class EffortController:
         was_active = not self._activation.obstacle
         self._activation.take(report)
         is_active = not self._activation.obstacle
+        kinds = {} if self._manager is None else self._manager.kinds
+        joints = self._own()['joints']
+        self._receivers.is_supported = self._activation.is_supported(joints, kinds)
         if not (is_active and was_active):
-            kinds = {} if self._manager is None else self._manager.kinds
-            self._receivers.set_active(
-                is_active, self._activation.holder(self._own()['joints'], kinds))
+            self._receivers.set_active(is_active, self._activation.holder(joints, kinds))
         self._update()
 
 

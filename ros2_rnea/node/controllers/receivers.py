@@ -95,6 +95,8 @@ class Receivers:
         known; while it is not, receivers are incomplete.
     :ivar on_appearance: called when the controller appears among the receivers.
     :ivar is_handing_over: whether another controller than that of the commands holds the arm.
+    :ivar is_supported: whether another controller, active beside that of the commands, lets the
+        drives hold the arm.
     :ivar publishing_nodes: returns the names of nodes that publish ~/commands, as far as there are
         others than this one; they only listen.
     :ivar are_incomplete: whether one is being discovered; it may be the controller, started again,
@@ -124,6 +126,7 @@ class Receivers:
         self._has_given_up = False  # to wait for it
         self._names_of_endpoints: dict[bytes, str] = {}  # by identifiers, never used again
         self.is_handing_over = False
+        self.is_supported = False
         self.publishing_nodes: Callable[[], frozenset[str]] = frozenset
         self._are_others_first = False  # commands of another publisher arrive
         self._command_of_others: tuple[float, ...] = ()  # it came after the last one of this node
@@ -229,6 +232,8 @@ class Receivers:
         elif receiver is Receiver.SAME and len(self._last_command) == len(joints) and (
                 tuple(self._last_command) != tuple(joints)):
             receiver = Receiver.UNKNOWN
+        elif receiver is Receiver.UNKNOWN and self.is_supported:
+            receiver = Receiver.SUPPORTED
         return Evidence(receiver, self._last_command, is_own=self._has_sent)
 
     def record(self, joints: Sequence[str], effort: np.ndarray) -> None:
