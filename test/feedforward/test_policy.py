@@ -25,12 +25,12 @@ from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.errors import ArgumentError, MessageError, TrajectoryError, UnsafeChangeError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference import controller_state
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, ExertedBy, Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from small_robots import (
     ARM,
@@ -53,7 +53,7 @@ MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0, **UNCHECKED}
 GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
 GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
-LARGE, TOO_LARGE = 1e99, 1.7e308
+LARGE, TOO_LARGE = 9e99, 1.7e308  # the largest that is accepted from others, and of floats
 PUSH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 SENDING = {Status.GRAVITY, Status.NO_TRAJECTORY, Status.FOLLOWING, Status.HOLDING_END,
            Status.GOAL_DEVIATION}
@@ -168,15 +168,29 @@ def accelerated(policy, acceleration):
     return policy.decide(at(0.0))
 
 
+def with_load(mass):
+    """Return a policy in free space, where no load is too heavy to be held."""
+    load = Inertial(mass, Pose((0.1, 0.0, 0.0)))
+    return measured(ARM_ROBOT.with_payload('load', 'tool', load), gravity=(0.0, 0.0, 0.0))
+
+
 @pytest.mark.filterwarnings('ignore:overflow')
-def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent(monkeypatch):
-    monkeypatch.setattr(controller_state, 'LARGEST', inf)  # or the reference would be refused
-    decision = accelerated(measured(), LARGE)
+def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
+    decision = accelerated(with_load(1e200), LARGE)  # 1e300 Nm
     assert limited_joints(decision, 'saturated') == JOINTS
-    decision = accelerated(measured(), TOO_LARGE)
+    assert np.isfinite(decision.effort).all()
+    decision = accelerated(with_load(1e250), LARGE)
     assert decision.status is Status.NOT_FINITE
     assert decision.joints
     assert decision.effort is None
+
+
+@pytest.mark.parametrize('acceleration', [1e100, 1e300, -TOO_LARGE])
+def test_a_reference_that_is_too_large_is_refused_and_the_effort_before_counts(acceleration):
+    policy = measured()
+    with pytest.raises(MessageError, match=r"'elbow'.*1e\+100"):
+        accelerated(policy, acceleration)
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
 
 
 @pytest.mark.filterwarnings('ignore:overflow')

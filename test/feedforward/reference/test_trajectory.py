@@ -17,6 +17,7 @@ Trajectories are checked and sampled by joint_trajectory_controller's rules.
 The oracle solves the boundary conditions of each segment, where the code has them solved once.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 from math import factorial, inf, nan, pi
 
@@ -25,6 +26,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.feedforward.arrays import LARGEST
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint, whole_turns
 from ros2_rnea.feedforward.ros_time import RosTime
 
@@ -105,6 +107,8 @@ def solved_segment(before, after, duration, t):
     (NAMES, points(
         (0.0, (0.0, 0.0), (0.0, 0.0)), (1e-90, (0.0, 9e99), (0.0, 0.0))), "No finite .*'elbow'"),
     (NAMES, points((0.0, (0.0, 1e100))), "Point 0 has 1e\\+100 among .*'elbow'"),
+    (NAMES, points((0.0, (0.0, -1e308)), (1.0, (0.0, 1e308))),
+     "-1e\\+308 .*'elbow'.*below 1e\\+100"),
     (NAMES, points((3e9, (0.0, 0.0))), 'it must be 0 or more, and at most 2.14748e'),
     (['elbow', *map(str, range(30_000)), 'elbow'], points((0.0, (0.0,))), "'elbow' twice"),
 ])
@@ -377,9 +381,25 @@ def test_whole_turns_leave_half_a_turn_at_most(difference):
 
 
 def test_a_spline_whose_numbers_are_finite_and_whose_motion_is_not_is_refused():
-    points = [Waypoint(0.0, (0.0,), (0.0,), (9e99,)), Waypoint(1e-120, (1.0,), (0.0,), (0.0,))]
+    """The largest coefficient of its positions is 6/T^5 = 1e308, and 20 times that is infinite."""
+    points = [Waypoint(time, (position,), (0.0,), (0.0,))
+              for time, position in ((0.0, 0.0), (3.6e-62, 1.0))]
     with pytest.raises(TrajectoryError, match='No finite spline'):
         Trajectory(['elbow'], points)
+    Trajectory(['elbow'], [points[0], replace(points[1], time=7.2e-62)])
+
+
+@pytest.mark.filterwarnings('error')
+@pytest.mark.parametrize('duration', [1e-3, 1.0, 1e3, 2.0**31])
+def test_the_largest_numbers_that_are_accepted_make_a_finite_motion(duration):
+    """Between its points it goes far beyond them."""
+    largest = np.nextafter(LARGEST, 0.0)
+    motion = Trajectory(['elbow'], [
+        Waypoint(0.0, (largest,), (largest,), (-largest,)),
+        Waypoint(duration, (-largest,), (-largest,), (largest,))], START, True)
+    samples = np.array([motion.at(time) for time in np.linspace(0.0, duration, 101)])
+    assert np.isfinite(samples).all()
+    assert duration < 1e3 or np.abs(samples[:, 0]).max() > 1e3 * largest
 
 
 def test_joints_lead_in_the_way_that_the_numbers_say_unless_they_turn_without_end():

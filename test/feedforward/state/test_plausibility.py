@@ -15,10 +15,11 @@
 
 from math import inf, nan, pi, sin
 
+import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
-from ros2_rnea.feedforward.state.plausibility import Plausibility
+from ros2_rnea.feedforward.state.plausibility import Plausibility, Reading
 from ros2_rnea.model.description import JointLimits
 
 PERIOD = 0.001
@@ -244,6 +245,22 @@ def test_a_velocity_that_the_positions_do_not_show_is_never_believed(source, vel
         assert not source.tells(velocity={'elbow': velocity})
     assert "'elbow'" in source.error and 'plausible_speed_factor 3 times' in source.error
     assert source.tells(velocity={'elbow': 5.9})
+
+
+def test_a_velocity_that_no_number_should_have_is_refused_before(source):
+    assert not source.tells(velocity={'elbow': 1e200})
+    assert 'velocity 1e+200; both must be finite, and smaller than 1e+100' in source.error
+    assert source.tells(velocity={'elbow': 5.9})
+
+
+@pytest.mark.filterwarnings('ignore:overflow')
+@pytest.mark.parametrize('velocity', [1e200, -1.7e308])
+def test_the_comparison_itself_refuses_a_velocity_whose_square_is_infinite(velocity):
+    limits = [JointLimits(-3.0, 3.0, 2.0, 10.0)]
+    reading = Reading(*(np.array([value]) for value in (0, 0.01, velocity, 0.0, 0.02)))
+    plausibility = Plausibility(['elbow'], limits, [False])
+    assert not plausibility.is_small(*reading[:4])
+    assert plausibility.refused(reading, 1, 5.0).tolist() == [True]
 
 
 def test_one_that_they_show_is_believed():
