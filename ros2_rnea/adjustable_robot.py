@@ -15,7 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -134,6 +135,16 @@ class AdjustableRobot(Robot):
         """
         self._gravity[:] = checked_gravity(gravity)
         self._parameters.set_gravity(self._gravity)
+
+    @contextmanager
+    def under_gravity(self, gravity: ArrayLike) -> Iterator[None]:
+        """Use another gravity in a ``with`` block, given as for :meth:`set_gravity`."""
+        present = self._gravity.copy()
+        self.set_gravity(gravity)
+        try:
+            yield
+        finally:
+            self.set_gravity(present)
 
     def set_payload(self, name: str, link: str, inertial: Inertial) -> None:
         """

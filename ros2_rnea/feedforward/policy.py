@@ -22,42 +22,32 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.errors import (
-    ArgumentError,
-    did_you_mean,
-    MessageError,
-    TrajectoryError,
-    UnsafeChangeError,
-)
+from ros2_rnea.errors import ArgumentError, did_you_mean, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_limits import (
-    allowed_efforts,
-    check_effort_limits,
     effort_limit_defects,
     effort_limits,
-    overloads,
     share_of,
 )
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
-from ros2_rnea.feedforward.effort.guiding import check_guiding, Guiding
+from ros2_rnea.feedforward.effort.guiding import Guiding
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
 from ros2_rnea.feedforward.effort.start_effort import Evidence, StartRule
-from ros2_rnea.feedforward.effort.state_feedback import check_gains, StateFeedback
+from ros2_rnea.feedforward.effort.state_feedback import StateFeedback
 from ros2_rnea.feedforward.effort.wrench_compensation import WrenchCompensation
+from ros2_rnea.feedforward.holding import check_settings, controlled_joints, Holding
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
-from ros2_rnea.feedforward.reference.desired_state import DesiredState
+from ros2_rnea.feedforward.reference.desired_state import DesiredState, DEVIATIONS
 from ros2_rnea.feedforward.reference.planned_motion import MotionStart
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
 from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.feedforward.state.dead_man_switch import DeadManSwitch
 from ros2_rnea.feedforward.state.joint_index_map import (
-    check_assumed_positions,
-    check_joint_names,
     joint_body,
     JointIndexMap,
     single_joints,
@@ -66,6 +56,7 @@ from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.plausibility import Plausibility
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
+from ros2_rnea.feedforward.transitions import FOLLOWED, Transitions
 from ros2_rnea.model.tree import BASE, Body
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
@@ -119,7 +110,6 @@ class FeedforwardPolicy:
         self._measured_q = self._measured[0]
         self._single_count = n + len(others)
         self._singles = self.states.positions[:self._single_count]  # likewise: no mimics
-        self._all_known = False
         # Reference: the desired motion.
         self.motion = DesiredMotion(
             self.controlled, self._continuous, settings.hold_tolerance, settings.rules,
@@ -127,6 +117,8 @@ class FeedforwardPolicy:
         # Effort: inverse dynamics and all limits.
         self._law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
         self._motions = MotionBuffers(self._index_map, n)
+        self._holding = Holding(
+            self.robot, self.controlled, self._index_map, self._singles, self._motions)
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._guiding = Guiding(self.robot, self.controlled, self._motions.controlled)
         self._guiding_effort: np.ndarray | None = None
@@ -137,8 +129,7 @@ class FeedforwardPolicy:
         self._starts_anew = False  # whether the last command may not be held any more
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._cut_short = ''  # what the last final fade did not reach
-        self._last_status = Status.WAITING
-        self._first_deviation = Status.WAITING  # the status in which the present deviation began
+        self._transitions = Transitions()
         self._last_motion = self._motions.held(self._singles)
         self.requested = settings
         self._use(settings)
@@ -153,6 +144,7 @@ class FeedforwardPolicy:
         """Set everything that follows from the settings, without the state it had before."""
         self.settings = settings
         self.states.timeout = settings.state_timeout
+        self._shortest_gap = GAP_SHARE * settings.state_timeout
         self.states.plausibility = None
         if settings.plausible_speed_factor:
             self.states.plausibility = self._plausibility
@@ -163,6 +155,7 @@ class FeedforwardPolicy:
         self.gravity = np.array(settings.gravity)
         self.robot.set_gravity(self.gravity)
         self.motion.hold_tolerance = settings.hold_tolerance
+        self.motion.fade_time = settings.blend_time
         parameters = [
             'path_tolerance' if body.type.turns_about_axis else 'path_tolerance_prismatic'
             for body in self._bodies]
@@ -222,7 +215,8 @@ class FeedforwardPolicy:
         """
         self.check_change(settings)
         self.requested = settings
-        if self._ramp.is_sending and self._reason_to_refuse(settings, self.overload()):
+        if self._ramp.is_sending and self._holding.reason_to_refuse(
+                settings, self._gravity_with(settings), self.overload()):
             settings = replace(
                 self.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
                 on_stop=settings.on_stop)
@@ -260,7 +254,7 @@ class FeedforwardPolicy:
         if settings.enabled:
             self.check_finite(settings)
             if self._ramp.is_sending:
-                self._check_can_hold(settings, self.overload())
+                self._holding.check(settings, self._gravity_with(settings), self.overload())
 
     def check_finite(self, settings: Settings | None = None) -> None:
         """
@@ -271,13 +265,8 @@ class FeedforwardPolicy:
         :param settings: in place of those in use.
         :raises ArgumentError: naming the first joint whose effort is not a finite number.
         """
-        positions = np.where(np.isnan(self._singles), 0.0, self._singles)
-        needed, _ = self._load(settings or self.settings, positions)
-        for name, effort in zip(self.controlled, needed.tolist()):
-            if not effort < inf:
-                raise ArgumentError(
-                    f'the effort that holds joint {name!r} is no finite number: gravity, a mass '
-                    'or a spring is far too large')
+        chosen = settings or self.settings
+        self._holding.check_finite(chosen, self._gravity_with(chosen))
 
     def check_overload(self, before: Mapping[str, float]) -> None:
         """
@@ -287,7 +276,7 @@ class FeedforwardPolicy:
         :raises UnsafeChangeError: where efforts are being sent, and it has.
         """
         if self._ramp.is_sending:
-            self._check_can_hold(self.settings, before)
+            self._holding.check(self.settings, self.gravity, before)
 
     def overload(self) -> dict[str, float]:
         """
@@ -295,54 +284,15 @@ class FeedforwardPolicy:
 
         It is 0 for a joint that is held, and for all joints while nothing is being sent.
         """
-        if not self._ramp.is_sending or self._unknown_positions():
+        if not self._ramp.is_sending or self._holding.unknown_positions():
             return dict.fromkeys(self.controlled, 0.0)
-        needed, allowed = self._load(self.settings)
-        excess = np.nan_to_num(np.maximum(needed - allowed, 0.0), nan=inf, posinf=inf)
-        return dict(zip(self.controlled, excess.tolist()))
+        return self._holding.excess(self.settings, self.gravity)
 
-    def _check_can_hold(self, settings: Settings, accepted: Mapping[str, float]) -> None:
-        """
-        Check that efforts could be sent with some settings which hold the robot where it is.
-
-        :param accepted: the overload that is there already, by joint [Nm or N].
-        :raises UnsafeChangeError: where they could not.
-        """
-        reason = self._reason_to_refuse(settings, accepted)
-        if reason:
-            raise UnsafeChangeError(
-                f'{reason}. Efforts are being sent, and the arm would not be held any more: '
-                'change this, or set enabled to false first')
-
-    def _reason_to_refuse(self, settings: Settings, accepted: Mapping[str, float]) -> str:
-        """Return why the robot could not be held with some settings; empty where it could."""
-        defects = effort_limit_defects(self.robot, self.controlled, settings)
-        if defects:
-            return defects.text
-        unknown = self._unknown_positions()
-        if unknown:
-            return f'the position of joint {unknown[0]!r} is unknown: {self._remedy(unknown[0])}'
-        return '; '.join(overloads(self.controlled, *self._load(settings), accepted).values())
-
-    def _load(
-            self, settings: Settings, positions: np.ndarray | None = None,
-            ) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return the sizes of the efforts that hold the joints where they are, and their limits.
-
-        Both have the shape (joints,) [Nm or N], for some settings instead of those in use.
-
-        :param positions: of all single joints, in place of the measured ones [rad or m].
-        """
-        if positions is None:
-            positions = self._singles
-        is_measured = settings.gravity_from_imu and self.settings.gravity_from_imu
-        law = EffortLaw(self.robot, settings.sent_terms, settings.arm_gravity)
-        self.robot.set_gravity(self.gravity if is_measured else settings.gravity)
-        needed = law.effort(self._motions.held(positions), self._held_tau)
-        self.robot.set_gravity(self.gravity)
-        controlled = self._motions.controlled
-        return np.abs(needed[controlled]), allowed_efforts(self.robot, settings)[controlled]
+    def _gravity_with(self, settings: Settings) -> np.ndarray:
+        """Return the gravity that would be used with some settings, shape (3,) [m/s^2]."""
+        if settings.gravity_from_imu and self.settings.gravity_from_imu:
+            return self.gravity  # as measured
+        return np.array(settings.gravity)
 
     def blend(self, duration: float | None = None, at_least: float = 0.0) -> None:
         """
@@ -379,7 +329,7 @@ class FeedforwardPolicy:
             self._use_measured_gravity()
         try:
             if previous.is_sending:
-                self._check_can_hold(self.settings, previous.overload())
+                self._holding.check(self.settings, self.gravity, previous.overload())
             else:
                 self.check_finite()
         except ArgumentError:
@@ -389,8 +339,7 @@ class FeedforwardPolicy:
             self.motion.adopt(previous.motion)
             self.motion.keeps_tracking = (
                 previous.motion.keeps_tracking and self._feedback is not None)
-            self._last_status = previous._last_status
-            self._first_deviation = previous._first_deviation
+            self._transitions.adopt(previous._transitions)
         self.wrenches.adopt(previous.wrenches)
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
@@ -405,6 +354,7 @@ class FeedforwardPolicy:
         """Discard motion and wrenches, whose times are no longer valid, and cross-fade."""
         self.motion.clear()
         self.wrenches.forget()
+        self._transitions.forget_gaps()
         self.blend()
 
     @property
@@ -432,10 +382,15 @@ class FeedforwardPolicy:
         :param measured: its efforts are needed only for :meth:`terms`, and without a start.
         :raises MessageError: where the message is refused.
         """
+        before = self.states.oldest
         has_controlled = self.states.update(measured, now.steady)
         if self._plausibility.has_believed:
             self._plausibility.has_believed = False
             self.blend()
+        elif self.states.oldest - before > self._shortest_gap and self._transitions.end_gap(
+                before, self.states.oldest, self.settings.blend_time):
+            if not self._final_fade.is_active:
+                self.blend()
         return has_controlled and self.states.is_fresh(now.steady)
 
     def take_trajectory(self, command: TrajectoryCommand, now: Instant) -> None:
@@ -686,9 +641,9 @@ class FeedforwardPolicy:
                 Status.NO_EFFORT_LIMIT, self._defects.names, self._defects.text)
         if not self.states.is_fresh(now.steady):
             return self._without_state(now)
-        unknown = self._unknown_positions()
+        unknown = self._holding.unknown_positions()
         if unknown:
-            return Decision(Status.UNKNOWN_POSITION, unknown, self._remedy(unknown[0]))
+            return Decision(Status.UNKNOWN_POSITION, unknown, self._holding.remedy(unknown[0]))
         if not self._ramp.has_start:
             reason = self._try_to_start()
             if reason:
@@ -713,7 +668,7 @@ class FeedforwardPolicy:
 
     def _stored(self, decision: Decision) -> Decision:
         """Store what later cycles need to know of a decision, and return it."""
-        self._last_status = decision.status
+        self._transitions.last_status = decision.status
         if decision.effort is not None:
             self._starts_anew = False
         else:
@@ -781,20 +736,12 @@ class FeedforwardPolicy:
     def _may_fade_out(self) -> bool:
         """Return whether an effort was being sent, and that of ``on_stop`` can be computed."""
         return (self._ramp.is_sending and self.settings.on_stop is not OnStop.NONE
-                and not self._unknown_positions())
+                and not self._holding.unknown_positions())
 
     def _stop_effort(self) -> np.ndarray:
         """Return the effort of ``on_stop``."""
         holding = self._holding_effort()
         return np.zeros_like(holding) if self.settings.on_stop is OnStop.ZERO else holding
-
-    def _unknown_positions(self) -> tuple[str, ...]:
-        """Return the joints whose position is neither measured nor assumed."""
-        if self._all_known:  # a known position stays known
-            return ()
-        unknown = self._index_map.unknown(self._singles)
-        self._all_known = not unknown
-        return unknown
 
     def _without_state(self, now: Instant) -> Decision:
         never = self.states.unmeasured()
@@ -815,8 +762,9 @@ class FeedforwardPolicy:
         target = self.motion.target(
             now.ros, self._measured_q, now.steady, self.settings.lookahead)
         status = target.status
-        if status is not self._last_status:
-            self._blend_into(status)
+        if status is not self._transitions.last_status and self._transitions.need_blend(
+                status, has_feedback=self._feedback is not None):
+            self._ramp.blend(self.settings.blend_time)
         n = len(self.controlled)
         if self._single_count > n:
             velocities = self.states.fresh_velocities(now.steady)
@@ -826,24 +774,12 @@ class FeedforwardPolicy:
             motion = self._motions.desired(target)
         else:
             # Feedback returns a robot only to a motion that it has followed before.
-            self.motion.keeps_tracking = status in _FOLLOWED or (
-                self.motion.keeps_tracking and status in _DEVIATIONS)
+            self.motion.keeps_tracking = status in FOLLOWED or (
+                self.motion.keeps_tracking and status in DEVIATIONS)
             motion = self._motions.corrected(
                 target, self._measured, self._correction(self._feedback, target, now))
-        detail = self.motion.explain(target) if status in _DEVIATIONS else ''
+        detail = self.motion.explain(target) if status in DEVIATIONS else ''
         return self._effort(motion, status, now, detail)
-
-    def _blend_into(self, status: Status) -> None:
-        """Cross-fade where the robot deviates, and from there to its path, to rest or feedback."""
-        if status in _DEVIATIONS and self._last_status in _DEVIATIONS:
-            return  # it is the same effort, because the bound of the feedback stays
-        self._first_deviation = status
-        came_to_rest = status in _WITHOUT_GOAL or status in (
-            Status.HOLDING_END, Status.CONTROLLER_LOST)
-        if status in _DEVIATIONS or self._last_status is Status.PATH_DEVIATION or (
-                self._last_status in _WITHOUT_GOAL
-                and (came_to_rest or self._feedback is not None)):
-            self._ramp.blend(self.settings.blend_time)
 
     def _correction(
             self, feedback: StateFeedback, ahead: DesiredState, now: Instant) -> np.ndarray:
@@ -857,9 +793,9 @@ class FeedforwardPolicy:
             target = self.motion.target(now.ros, self._measured_q, now.steady)
         positions, velocities = self._measured
         # At the goal, a robot that comes from beside its path is not suddenly pushed harder.
-        both_deviate = ahead.status in _DEVIATIONS and target.status in _DEVIATIONS
+        both_deviate = ahead.status in DEVIATIONS and target.status in DEVIATIONS
         largest_error = self.motion.largest_error(
-            self._first_deviation if both_deviate else target.status)
+            self._transitions.first_deviation if both_deviate else target.status)
         return feedback.acceleration(
             target.positions, target.velocities, positions, velocities, largest_error)
 
@@ -875,8 +811,8 @@ class FeedforwardPolicy:
             tau = self._with_guiding(tau, self._guiding_effort)
         is_start = self._final_fade.is_active or not self._ramp.is_sending
         if is_start and np.isfinite(tau).all():
-            overload = {} if self._ramp.is_sending else overloads(
-                self.controlled, *self._load(self.settings))
+            overload = {} if self._ramp.is_sending else self._holding.overloads(
+                self.settings, self.gravity)
             if overload:
                 return Decision(Status.OVERLOADED, tuple(overload), '; '.join(overload.values()))
             self._final_fade.cancel()
@@ -898,7 +834,7 @@ class FeedforwardPolicy:
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
         """Return the wrenches that the effort balances, shape (bodies, 6); None: no wrench."""
         weight = self._compensation.fade(
-            status in _FOLLOWED or self.settings.wrench_in_gravity_compensation, now)
+            status in FOLLOWED or self.settings.wrench_in_gravity_compensation, now)
         wrenches = self.wrenches.on_bodies(now) if weight else None
         if wrenches is None:
             self._compensation.is_limited = None
@@ -918,47 +854,12 @@ class FeedforwardPolicy:
                 name for name, flag in zip(self.controlled, not_finite) if flag))
         return Decision(status, joints, detail, effort, flags)
 
-    def _remedy(self, joint: str) -> str:
-        """Return what makes a joint's position known."""
-        assume = f'set the parameter assumed_positions.{joint} to its position'
-        if joint_body(self.robot, joint).type.nv > 1:
-            return assume
-        return f'publish {joint!r} in joint_states, or {assume}'
-
 
 SPEED_WITHOUT_LIMIT = 0.1
 """Speed of a joint without a velocity limit at which its friction is reported [rad/s or m/s]."""
 
+GAP_SHARE = 0.5
+"""Share of ``state_timeout`` for which states are missing in a gap."""
+
 LEAST_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
-
-_FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
-"""Statuses in which a controller holds the arm at a motion or its end."""
-
-_DEVIATIONS = (Status.PATH_DEVIATION, Status.GOAL_DEVIATION)
-"""Statuses in which the robot is not where its motion wants it."""
-
-_WITHOUT_GOAL = (Status.NO_TRAJECTORY, *_DEVIATIONS)
-"""Statuses in which the target is the measured position, because no goal is known or near."""
-
-
-def check_settings(robot: Robot, settings: Settings) -> None:
-    """
-    Check that settings fit a robot.
-
-    :raises ArgumentError: naming the setting, what was given and what would do.
-    """
-    check_joint_names(robot, settings.joints, 'joints')
-    check_assumed_positions(robot, settings.assumed_positions)
-    check_effort_limits(robot, settings.effort_limits)
-    check_guiding(robot, settings)
-    if settings.mode is Mode.COMPUTED_TORQUE:
-        joints = controlled_joints(robot, settings)
-        check_gains('position_gains', settings.position_gains, joints)
-        check_gains('velocity_gains', settings.velocity_gains, joints)
-
-
-def controlled_joints(robot: Robot, settings: Settings) -> tuple[str, ...]:
-    """Return the joints whose efforts are sent, in the order of the command."""
-    return settings.joints or tuple(
-        name for name in single_joints(robot) if name not in settings.assumed_positions)

@@ -23,14 +23,13 @@ import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference import controller_state
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
-from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from small_robots import ARM, ARM_WITH_GRIPPER, BALANCED
 from unchecked import UNCHECKED
@@ -321,6 +320,37 @@ def test_refused_positions_do_not_keep_the_state_fresh():
     assert decision.status is Status.STALE
 
 
+@pytest.mark.parametrize('gap', [0.055, 0.098, 0.12])
+def test_after_a_gap_of_states_the_effort_of_another_place_is_blended_in(gap):
+    ride = Ride(effort_rate_limit=inf).go(2.0)
+    for place in (Q[1] + 0.5, Q[1]):
+        before = ride.sent[-1]
+        ride.time += gap - PERIOD
+        there = (Q[0], place)
+        ride.go(PERIOD, there).is_at(before)
+        ride.go(0.6, there).is_at(ARM_ROBOT.gravity(there))
+
+
+def test_a_short_gap_of_states_delays_no_effort():
+    ride = Ride(effort_rate_limit=inf).go(2.0)
+    ride.time += 0.04
+    there = (Q[0], Q[1] + 0.5)
+    ride.go(PERIOD, there).is_at(ARM_ROBOT.gravity(there))
+
+
+@pytest.mark.parametrize('regular', [0, 50])
+def test_states_that_come_slowly_or_with_many_gaps_delay_no_effort(regular):
+    """A blend for each of them would never let an effort be reached."""
+    ride = Ride(effort_rate_limit=inf).go(2.0)
+    for step in range(20):
+        ride.time += 0.068
+        there = (Q[0], Q[1] + 0.02 * step)
+        ride.go(PERIOD, there)
+        ride.go(PERIOD * regular, there)
+        if step > 10:
+            ride.is_at(ARM_ROBOT.gravity(there))
+
+
 # ---- a robot that leaves its path ---------------------------------------------------------------
 
 GUARDED = {'path_tolerance': 0.2, 'path_tolerance_prismatic': 0.05, 'effort_rate_limit': inf}
@@ -439,6 +469,42 @@ def test_at_the_goal_the_feedback_of_a_deviation_from_the_path_is_not_larger_tha
     assert beside(0.49, 0.6) is Status.HOLDING_END
     beside(0.6, 0.6)
     ride.is_at(ARM_ROBOT.inverse_dynamics(ride.q, np.zeros(2), [0.0, -100.0 * 0.5]))
+
+
+@pytest.mark.parametrize('lookahead', [0.0, 0.05])
+@pytest.mark.parametrize('fields', [
+    ((0.9, -0.2), (1.0, 1.0)), ((0.9, -0.2), (1.0, 1.0), (4.0, 4.0)), ((0.9, -0.2),)])
+def test_a_motion_that_ends_while_the_robot_deviates_makes_no_step(fields, lookahead):
+    """The feedback tracks its velocity and acceleration, which do not end in rest here."""
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True)
+    ride = Ride(**GUARDED, **CORRECTED, rules=rules, lookahead=lookahead)
+    ride.go(1.0, qd=(0.0, 0.0))
+    ride.policy.take_trajectory(
+        TrajectoryCommand(JOINTS, (SLOW[0], Waypoint(0.7, *fields))), ride.now)
+    ride.go(0.69 - lookahead, qd=(0.0, 0.0))
+    assert ride.decision.status is Status.PATH_DEVIATION
+    before = ride.sent[-1]
+    blocked = ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 0.2, 100.0 * 0.2])
+    assert np.abs(before - blocked).max() > 1.0  # what would be the step
+    ride.go(0.7, qd=(0.0, 0.0))
+    assert ride.decision.status is Status.GOAL_DEVIATION
+    ride.is_at(blocked)
+    steps = np.abs(np.diff(ride.sent[-round(0.7 / PERIOD):], axis=0))
+    largest = 1.6 * np.abs(before - blocked).max() * PERIOD / ride.policy.settings.blend_time
+    assert steps.max() < largest + 0.05
+
+
+def test_a_motion_that_begins_at_a_goal_which_the_robot_has_left_begins_at_rest():
+    """What fades at the end of the one before is not where this one starts from."""
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True,
+                            interpolate_from_desired_state=True)
+    ride = Ride(**GUARDED, **CORRECTED, rules=rules).go(1.0, qd=(0.0, 0.0))
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, (
+        SLOW[0], Waypoint(0.5, (0.9, -0.2), (1.0, 1.0)))), ride.now)
+    ride.go(0.6, qd=(0.0, 0.0))
+    assert ride.decision.status is Status.GOAL_DEVIATION
+    start = ride.policy.motion_start(ride.now)
+    assert start.present.velocities.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize('to', ['another mode', 'disabled'])
@@ -869,16 +935,17 @@ def test_nothing_is_faded_out_where_nothing_was_sent(prepare):
 
 
 @pytest.mark.parametrize('fault, status', [
-    ('velocities', Status.UNKNOWN_VELOCITY), ('gravity', Status.NOT_FINITE)])
-def test_other_reasons_to_send_nothing_final_fade_too(fault, status, monkeypatch):
-    monkeypatch.setattr(controller_state, 'LARGEST', inf)  # or the reference would be refused
-    ride = Ride(mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,))
+    ('velocities', Status.UNKNOWN_VELOCITY), ('effort', Status.NOT_FINITE)])
+def test_other_reasons_to_send_nothing_final_fade_too(fault, status):
+    load = Inertial(1e250 if fault == 'effort' else 1.0, Pose((0.1, 0.0, 0.0)))
+    ride = Ride(ARM_ROBOT.with_payload('load', 'tool', load), gravity=(0.0, 0.0, 0.0),
+                mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,))
     ride.go(1.0, qd=(0.0, 0.0))
     if fault == 'velocities':
         ride.go(0.05)
     else:
         ride.policy.take_controller_state(ControllerReference(
-            JOINTS, (1e300, 0.0), (0.0, 0.0), (1e308, 1e308), 0.0, 1.0), ride.now)
+            JOINTS, Q, (0.0, 0.0), (9e99, 9e99), 0.0, 1.0), ride.now)
         ride.go(0.05, qd=(0.0, 0.0))
     assert ride.decision.status is Status.STOPPING
     assert status.value in ride.decision.detail

@@ -35,6 +35,7 @@ from ros2_rnea.feedforward.reference.trajectory import (
     whole_turns,
 )
 from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.feedforward.signals import remaining_weight
 
 
 class DesiredMotion:
@@ -60,6 +61,7 @@ class DesiredMotion:
     :ivar path: compares the measured positions with the trajectory.
     :ivar keeps_tracking: whether the target of a robot that deviates is still its motion, so that
         feedback returns the robot to it.
+    :ivar fade_time: duration of the fade of that motion after its end [s].
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class DesiredMotion:
         self._at_rest = np.zeros(len(self.joint_names))
         self._at_rest.setflags(write=False)
         self.keeps_tracking = False
+        self.fade_time = 0.0
         self._trajectory: Trajectory | None = None
         self._intended: Trajectory | None = None  # the same, started from the desired state
         self._changes = 0  # of the trajectory
@@ -133,7 +136,7 @@ class DesiredMotion:
         positions, velocities = measured.copy()
         return MotionStart(
             self.joint_names, self._continuous, self.rules, now, positions, velocities,
-            self.target(now.ros, positions, now.steady), self._trajectory, self._intended,
+            self._target(now.ros, positions, now.steady), self._trajectory, self._intended,
             self._changes, self.controller.is_fresh(now.steady))
 
     def follow(self, planned: PlannedMotion | None, steady: float) -> None:
@@ -173,12 +176,31 @@ class DesiredMotion:
         """
         Return the desired state at a time.
 
+        Feedback tracks the velocity and the acceleration of a path also where the robot deviates
+        from it.  If the path ends there, they fade, so that the effort does not step.
+
         :param time: the present time, on the clock of trajectory stamps.
         :param measured_positions: shape (joints,) [rad or m].
         :param steady: the present time on the steady clock; None: references are ignored.
         :param lookahead: how far ahead of the present time a trajectory is sampled [s].  A
             reference does not depend on it, because its future is unknown.
         """
+        desired = self._target(time, measured_positions, steady, lookahead)
+        path = self._intended
+        if path is None or not self.keeps_tracking or not self.path.has_left or (
+                desired.status is not Status.GOAL_DEVIATION):
+            return desired
+        weight = remaining_weight(time + lookahead - path.end, self.fade_time)
+        if not weight:
+            return desired
+        _, velocities, accelerations = weight * path.end_of_spline()
+        return desired._replace(velocities=velocities, accelerations=accelerations)
+
+    def _target(
+        self, time: RosTime, measured_positions: Array, steady: float | None = None,
+        lookahead: float = 0.0,
+    ) -> DesiredState:
+        """Return the same as :meth:`target`, at rest as soon as the motion has ended."""
         reference = None if steady is None else self.controller.reference(steady)
         if reference is not None:
             *desired, strength = reference

@@ -210,6 +210,17 @@ class Trajectory:
         powers = np.array((1.0, t, t2, t3, t4, t * t4))
         return powers.dot(self._segments[segment]).reshape(3, -1)
 
+    def end_of_spline(self) -> Array:
+        """
+        Return the state with which the motion arrives at the last point, as :meth:`at` does.
+
+        A spline of cubics has an acceleration there that is not among the fields of the point.
+        """
+        if not self._segments:
+            return self._states[-1].copy()
+        powers = (self._times[-1] - self._times[-2]) ** np.arange(6.0)
+        return powers.dot(self._segments[-1]).reshape(3, -1)
+
     def for_joints(self, joint_names: Sequence[str], held_positions: Array) -> Trajectory:
         """
         Return this motion for other joints: in another order, and with joints that it omits.

@@ -87,6 +87,7 @@ class JointStates:
     :ivar velocities: likewise [rad/s or m/s]; zero where a message has none.
     :ivar measured: both in one array, shape (2, joints).
     :ivar efforts: likewise [Nm or N], where messages were read with efforts; NaN elsewhere.
+    :ivar oldest: when the oldest value of the controlled joints was received [s]; −inf: never.
     :ivar ignored: by joint that is not controlled, why its newest value is not used.
     """
 
@@ -184,7 +185,7 @@ class JointStates:
         if efforts is not None:
             self._take_efforts(efforts, plan, len(names))
         if plan.all_controlled:
-            self._oldest = self._newest = received
+            self.oldest = self._newest = received
         else:
             self._summarize()
         return plan.controlled
@@ -228,11 +229,11 @@ class JointStates:
 
     def is_fresh(self, now: float) -> bool:
         """Return whether the values of all controlled joints are younger than the timeout."""
-        return self._newest <= now and now - self._oldest <= self.timeout
+        return self._newest <= now and now - self.oldest <= self.timeout
 
     def age(self, now: float) -> float:
         """Return the age of the oldest value of the controlled joints [s]; infinite: none."""
-        return now - self._oldest if self._newest <= now else inf
+        return now - self.oldest if self._newest <= now else inf
 
     def fresh_velocities(self, now: float) -> np.ndarray:
         """
@@ -255,7 +256,7 @@ class JointStates:
     def _summarize(self) -> None:
         """Store when the oldest and the newest value of the controlled joints were received."""
         controlled = self._received[:self._count]
-        self._oldest = float(controlled.min()) if self._count else -inf
+        self.oldest = float(controlled.min()) if self._count else -inf
         self._newest = float(controlled.max()) if self._count else -inf
 
     def _plan(self, names: Sequence[str]) -> _Plan:

@@ -35,7 +35,8 @@ from rclpy.parameter import Parameter
 from rclpy.timer import Timer
 from ros2_rnea.arguments import check_link
 from ros2_rnea.errors import ArgumentError, RneaError, UnsafeChangeError
-from ros2_rnea.feedforward.policy import check_settings, FeedforwardPolicy
+from ros2_rnea.feedforward.holding import check_settings
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import OnStop, Settings
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
