@@ -382,14 +382,14 @@ class FeedforwardPolicy:
         :param measured: its efforts are needed only for :meth:`terms`, and without a start.
         :raises MessageError: where the message is refused.
         """
-        before = self.states.oldest
+        before, self._plausibility.has_leapt = self.states.oldest, False
         has_controlled = self.states.update(measured, now.steady)
         if self._plausibility.has_believed:
             self._plausibility.has_believed = False
             self.blend()
         elif self.states.oldest - before > self._shortest_gap and self._transitions.end_gap(
                 before, self.states.oldest, self.settings.blend_time):
-            if not self._final_fade.is_active:
+            if self._plausibility.has_leapt and not self._final_fade.is_active:
                 self.blend()
         return has_controlled and self.states.is_fresh(now.steady)
 

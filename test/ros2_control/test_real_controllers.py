@@ -176,6 +176,7 @@ def test_live_efforts_are_those_of_the_reference_through_goals_and_a_cancel(star
     rig.spawn(STATES, JTC, EFFORT)
     rig.follow()
     rig.until(lambda: commands and np.abs(commands[-1] - needed(rig.states[-1:])).max() < 0.3)
+    del commands[:]  # those of the first blend
     assert rig.succeeds(rig.send(trajectory((1.5, OTHER, REST, REST))))
     handle = rig.send(trajectory((1.5, START, REST, REST)))
     rig.until(lambda: abs(rig.states[-1].reference.positions[1] - OTHER[1]) > 0.2)
@@ -190,6 +191,30 @@ def test_live_efforts_are_those_of_the_reference_through_goals_and_a_cancel(star
     wrong = [np.abs(right - effort).max(axis=1).min() for effort in commands[:first]]
     assert np.percentile(wrong[-1000:], 99) < 0.3
     assert np.ptp(commands, axis=0).max() > 10.0
+
+
+@pytest.mark.parametrize('order', ['node last', 'node first', 'efforts last'])
+def test_beside_position_control_the_first_effort_is_zero(start, order):
+    """The drives hold the arm already, and report their effort: it must not count twice."""
+    rig = start('live_feedforward', SLOW)
+    commands = rig.commands()
+    if order == 'node last':
+        rig.spawn(STATES, JTC, EFFORT)
+        rig.joint_states()
+        rig.start_node('live_feedforward')
+    else:
+        rig.start_node('live_feedforward')
+        if order == 'node first':
+            rig.spawn(STATES, JTC, EFFORT)
+        else:
+            rig.spawn(STATES, JTC)
+            assert rig.call(SetBool, 'inverse_dynamics/enable', data=True).success  # it runs
+            rig.spawn(EFFORT)
+    rig.follow()
+    rig.until(lambda: commands and np.abs(commands[-1] - needed(rig.states[-1:])).max() < 0.3)
+    largest = np.abs(needed(rig.states[-1:])).max()
+    assert largest > 5.0
+    assert np.abs(commands[0]).max() < 0.01 * largest
 
 
 def test_the_effort_controller_is_loaded_again_without_a_step_as_the_page_says(start):

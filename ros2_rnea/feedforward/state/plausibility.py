@@ -86,6 +86,8 @@ class Plausibility:
     :param continuous: true for joints that turn without end; whole turns are no motion.
     :ivar has_believed: whether implausible positions were believed that do not continue a motion
         that is believed already; the reader resets it.
+    :ivar has_leapt: whether a joint has moved so far that only a long time explains it; the reader
+        resets it.
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class Plausibility:
         self._jumped_at = np.full(len(self._names), -inf)
         self._agreeing = np.zeros(len(self._names), dtype=int)
         self._has_suspects = False
-        self.has_believed = False
+        self.has_believed = self.has_leapt = False
         self.set_speed_factor(1.0)
 
     def set_speed_factor(self, factor: float) -> None:
@@ -144,6 +146,7 @@ class Plausibility:
         with np.errstate(invalid='ignore'):  # of infinite speeds and times
             jumps = np.abs(distance) > allowed * np.maximum(elapsed, SHORTEST_ELAPSED)
             unlike = ~(np.abs(velocities * elapsed - distance) < allowed * elapsed)
+        self.has_leapt = any_set(np.abs(distance) > allowed * SHORTEST_ELAPSED)
         too_fast = (np.abs(velocities) > allowed) & unlike
         agreeing = self._count_agreeing(joints, positions, distance, elapsed, jumps, now)
         refused = outside | too_fast | (jumps & (agreeing < AGREEING))
