@@ -104,3 +104,44 @@ def test_hardware_that_was_switched_off_may_hold_another_effort(while_inactive, 
 
 def test_of_an_unknown_controller_nothing_is_suggested():
     assert reported('own', ('inactive',), ('active',)).holder(JOINTS, KINDS) is None
+
+
+@pytest.mark.parametrize('companion, reports, holder', [
+    ('positions', [('inactive', 'positions')], None),
+    ('positions', [('inactive', 'positions'), ('active', 'positions')], None),
+    ('positions', [('active',), ('inactive', 'positions'), ('inactive',)], None),
+    ('positions', [('inactive', 'positions', 'jtc')], Receiver.HANDED_OVER),
+    ('jtc', [('inactive', 'jtc')], Receiver.HANDED_OVER),  # it needs the same interface
+    ('never_listed', [('inactive', 'never_listed')], Receiver.HANDED_OVER),
+])
+def test_a_controller_of_positions_that_is_named_stays_and_hands_over_nothing(
+        companion, reports, holder):
+    activation = reported('forward', *reports)
+    activation.companion = companion
+    assert activation.holder(JOINTS, KINDS) is holder
+
+
+@pytest.mark.parametrize('reports, are_all_known, holder', [
+    ([('inactive', 'not_yet_listed')], False, None),
+    ([('inactive', 'not_yet_listed')], True, Receiver.HANDED_OVER),
+    ([('inactive', 'positions')], False, Receiver.HANDED_OVER),
+    ([('active',), ('inactive', 'not_yet_listed'), ('inactive',)], False, None),
+])
+def test_a_controller_whose_kind_will_be_known_soon_suggests_nothing(
+        reports, are_all_known, holder):
+    assert reported('forward', *reports).holder(JOINTS, KINDS, are_all_known) is holder
+
+
+@pytest.mark.parametrize('reports, is_supported', [
+    ([('active', 'positions')], True),
+    ([('active', 'jtc')], False),  # it commands efforts
+    ([('active', 'gripper', 'broadcaster')], False),
+    ([('active', 'never_listed')], False),
+    ([('inactive', 'positions')], False),
+    ([('inactive', 'positions'), ('active', 'positions')], True),
+    ([('active', 'positions'), ('active',)], False),
+    ([(None, 'positions')], False),  # a driver of its own, beside what ros2_control does
+])
+def test_the_drives_hold_the_arm_while_a_controller_of_positions_is_active_beside(
+        reports, is_supported):
+    assert reported('forward', *reports).is_supported(JOINTS, KINDS) is is_supported

@@ -128,23 +128,29 @@ class Activation:
                 report.hardware.get(name) in NOT_ACTIVE for name in self._hardware)
 
     def holder(
-            self, joints: Sequence[str], kinds: Mapping[str, ControllerKind]) -> Receiver | None:
+            self, joints: Sequence[str], kinds: Mapping[str, ControllerKind],
+            are_all_known: bool = True) -> Receiver | None:
         """
         Return who holds the effort while the controller is not active, or just was not.
 
         :param joints: the joints that it commands.
         :param kinds: all known controllers, by name.
+        :param are_all_known: whether no other kinds will be known soon.  Then a controller of an
+            unknown kind may command the joints.
         :return: None where nothing suggests that this is another effort than the last command.
         """
+        last_others, others = self._last_others, self._others
+        if not are_all_known:
+            last_others, others = last_others & frozenset(kinds), others & frozenset(kinds)
         companion = kinds.get(self.companion)
         beside = {self.companion} if companion and companion.holds_any(joints) else set()
-        if _may_command(self._last_others - beside, joints, kinds):
+        if _may_command(last_others - beside, joints, kinds):
             return Receiver.HANDED_OVER
         if self._hardware_stopped:
             return Receiver.UNKNOWN
-        others = _may_command(self._others - beside, joints, kinds)
-        if others:
-            are_zero = all(kind is not None and kind.zeroes_effort for kind in others)
+        commanding = _may_command(others - beside, joints, kinds)
+        if commanding:
+            are_zero = all(kind is not None and kind.zeroes_effort for kind in commanding)
             return Receiver.ZEROED if are_zero else Receiver.UNKNOWN
         own = kinds.get(self.name)
         return Receiver.ZEROED if own is not None and own.zeroes_effort else None

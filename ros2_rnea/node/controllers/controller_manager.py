@@ -146,7 +146,7 @@ class ControllerManager:
         controllers = done.result().controller
         for each in controllers:
             interfaces = tuple(each.required_command_interfaces)
-            if interfaces or each.name not in self.kinds:  # none are listed before configuration
+            if interfaces or each.state in (ACTIVE, 'inactive'):  # none before configuration
                 self.kinds[each.name] = ControllerKind(each.type, interfaces)
         if not self._has_activity:
             self._report = ManagerReport({each.name: each.state for each in controllers})

@@ -207,8 +207,9 @@ class EffortController:
         own = self._own()
         reason = self.reason_to_send_nothing(own)
         owes_kinds = self._manager is not None and self._manager.owes_answer
-        if self._answer is not None and not owes_kinds:
-            self._receivers.is_checked = True
+        if self._answer is not None:
+            self._receivers.is_checked = not owes_kinds or (
+                self._receivers.is_checked and self._receivers.is_serving)
         if self._answer is not None:
             self._fitted = (self.node_name, tuple(own['joints'])) if not reason else ('', ())
         if reason != self._reason:
@@ -253,7 +254,9 @@ class EffortController:
         joints = self._own()['joints']
         self._receivers.is_supported = self._activation.is_supported(joints, kinds)
         if not (is_active and was_active):
-            self._receivers.set_active(is_active, self._activation.holder(joints, kinds))
+            are_all_known = self._manager is None or not self._manager.owes_answer
+            self._receivers.set_active(
+                is_active, self._activation.holder(joints, kinds, are_all_known))
         self._update()
 
 
