@@ -408,7 +408,8 @@ class Receivers:
             states = self._node.resolve_topic_name('joint_states')
             processes |= {each.process for each in self._endpoints(
                 self._node.get_publishers_info_by_topic(states))}
-            self._early |= processes - self._first_seen.keys() - own
+            self._early |= processes - self._first_seen.keys()
+            self._early -= own  # which may become known later
         self._has_looked = True
         for process in processes:
             self._first_seen.setdefault(process, now)
