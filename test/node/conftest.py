@@ -11,9 +11,18 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Nodes for the tests in this folder, one ROS context for all of them."""
+"""
+Nodes for the tests in this folder, one ROS context for all of them.
+
+A test with ``bench`` runs on both executors where the order of callbacks may matter: where efforts
+start and stop, where messages queue, and where callbacks fail.  Of the others, each test runs on
+one of them, and about half of the tests of a file on each; with the variable EVERY_EXECUTOR set,
+as in CI, all run on both.
+"""
 
 from math import inf
+import os
+from zlib import crc32
 
 from node_bench import Bench
 from patient_clock import PatientClock
@@ -26,6 +35,33 @@ from ros2_rnea.node.topics import command_record
 from shared_workers import SharedWorkers
 from simulated_ros2_control import JOINTS, SimulatedRos2Control, TOPIC
 from small_robots import ARM
+
+
+EXECUTORS = ('single_threaded', 'events')
+
+ON_BOTH_EXECUTORS = {
+    'test_bounds', 'test_commands', 'test_compiling', 'test_controllers', 'test_managed',
+    'test_network_cut', 'test_other_publishers', 'test_process', 'test_process_settings',
+    'test_safety', 'test_shutdown', 'test_simulated_time', 'test_stamps', 'test_start',
+    'test_state_queue', 'test_swapping', 'test_unexpected_errors'}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out one of the two executors where it is not what a test is about."""
+    if 'EVERY_EXECUTOR' in os.environ or EVENTS_EXECUTOR is None:
+        return
+    left_out = [item for item in items if _is_left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    gone = {*left_out}
+    items[:] = [item for item in items if item not in gone]
+
+
+def _is_left_out(item):
+    executor = getattr(item, 'callspec', None) and item.callspec.params.get('bench')
+    if executor not in EXECUTORS or item.path.stem in ON_BOTH_EXECUTORS:
+        return False
+    name = item.nodeid.split('::', 1)[1].replace(executor, '', 1)
+    return EXECUTORS[crc32(name.encode()) % 2] != executor
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -50,12 +86,12 @@ def own_records(monkeypatch, tmp_path):
     monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
 
 
-@pytest.fixture(params=['single_threaded', 'events'])
+@pytest.fixture(params=EXECUTORS)
 def bench(request, shared_workers, monkeypatch, own_records):
     """
     Return a function that starts a node with parameters; all are taken down afterwards.
 
-    Every test that asks for it runs on both executors.  The last commands of its nodes are
+    See above for which tests run on both executors.  The last commands of its nodes are
     recorded in a folder of the test, and their time does not run on while the machine is busy.
     """
     if request.param == 'events' and EVENTS_EXECUTOR is None:

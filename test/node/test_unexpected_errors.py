@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
@@ -165,6 +166,7 @@ def test_a_service_answers_that_it_has_failed(arm, monkeypatch):
     response = arm.call(SetBool, 'enable', data=False)
     assert not response.success
     assert response.message == 'UnheardOfError: nobody has thought of this'
+    assert arm.node.unexpected_errors == 1
 
 
 def test_setting_a_parameter_answers_that_it_has_failed(arm, monkeypatch):
@@ -173,6 +175,34 @@ def test_setting_a_parameter_answers_that_it_has_failed(arm, monkeypatch):
         ParameterMessage(name=name, value=value(BYTES)) for name in ('rate', 'lookahead')]).results
     assert not one.successful
     assert 'UnheardOfError' in other.reason
+
+
+def test_setting_parameters_together_answers_that_it_has_failed_or_sets_them(arm, monkeypatch):
+    together = [ParameterMessage(name='lookahead', value=value(3, double_value=0.25))]
+    with monkeypatch.context() as broken:
+        broken.setattr(arm.node, 'set_parameters_atomically', fail)
+        result = arm.call(
+            SetParametersAtomically, 'set_parameters_atomically', parameters=together).result
+        assert not result.successful
+        assert 'UnheardOfError' in result.reason
+    assert arm.call(
+        SetParametersAtomically, 'set_parameters_atomically', parameters=together,
+        ).result.successful
+    assert arm.node.get_parameter('lookahead').value == 0.25
+
+
+def test_a_service_is_guarded_once_and_the_end_of_the_process_passes_through(arm):
+    guarded = [service.callback for service in arm.node.services]
+    arm.node.guard_services()
+    assert [service.callback for service in arm.node.services] == guarded
+
+    def end(*_):
+        raise ExternalShutdownException
+
+    for callback in (arm.node.guarded(end), arm.node.guarded_service(end)):
+        with pytest.raises(ExternalShutdownException):
+            callback(None, None)
+    assert arm.node.unexpected_errors == 0
 
 
 def test_an_error_of_the_executor_does_not_end_the_node(monkeypatch):
