@@ -22,6 +22,7 @@ import sys
 import time
 
 from benchmark.campaign import Campaign
+from benchmark.disturbance import Watch
 from benchmark.errors import BenchmarkError
 from benchmark.machine import machine
 from benchmark.measure import Settings
@@ -48,7 +49,8 @@ All peers compute the same quantity of the same robot for the same 64 states.  A
 differs from Pinocchio's by more than 1e-9 is listed and not timed.  The peers are timed in turn,
 in blocks of calls of about a millisecond, for {FULL.rounds} rounds, on one core, without the
 garbage collector.  Ratios to Pinocchio are computed within a round; their median and quartiles
-are shown.
+are shown.  The last lines say how busy the machine was: what was measured on a busy machine is not
+compared with what is asked.
 
 Every robot is measured without friction, armature and mimic joints, which peers treat differently.
 """
@@ -94,6 +96,7 @@ class Run:
 
     def measure(self, console: Console) -> None:
         """Measure everything, with a bar that says how far it is."""
+        watch = Watch()
         columns = [TextColumn('{task.description:50.50}'), BarColumn(20), MofNCompleteColumn(),
                    TimeElapsedColumn()]
         began = time.monotonic()
@@ -113,31 +116,35 @@ class Run:
                     self._startups += measure_startup(description, repetitions)
                     progress.advance(task)
         self._seconds = time.monotonic() - began
+        self._disturbance = watch.disturbance(tables.noise(self._campaign.results))
 
     def report(self, console: Console) -> None:
         """Print the tables; write the picture and JSON."""
         results, folder = self._campaign.results, self._options.output
+        judged = self._disturbance.is_small
         for description in self._descriptions:
             if description.chain_joints is None and self._quantities:
-                console.print(tables.robot_table(description, results))
+                console.print(tables.robot_table(description, results, judged))
         chains = [d for d in self._descriptions if d.chain_joints is not None]
         if chains and any(self._of(chain) for chain in chains):
-            console.print(tables.chain_table(chains, results))
+            console.print(tables.chain_table(chains, results, judged))
         if self._startups:
-            console.print(tables.startup_table(self._startups))
+            console.print(tables.startup_table(self._startups, judged))
         if self._options.explain:
             console.print(tables.statement_table(results))
         console.print(tables.left_out_table(results))
 
         folder.mkdir(parents=True, exist_ok=True)
         record(folder / 'benchmark.json', self._settings, self._descriptions, results,
-               self._startups)
+               self._startups, self._disturbance)
         paths = draw(self._descriptions, results, folder / 'benchmark') if results else []
-        for line in tables.missed(results):
+        for line in tables.missed(results) if judged else ():
             console.print(f'missed: {line}', style='yellow')
-        console.print(
-            f'{machine()["cpu"]}; {self._seconds:.0f} s; quartiles of a ratio are typically '
-            f'{100 * tables.noise(results):.1f} % apart')
+        console.print(f'{machine()["cpu"]}; {self._seconds:.0f} s; {self._disturbance}')
+        if not judged:
+            console.print(
+                'The machine was busy, so the figures are not compared with what is asked: '
+                f'{"; ".join(self._disturbance.reasons())}.', style='yellow')
         console.print(*[folder / 'benchmark.json', *paths], sep='  ', soft_wrap=True)
 
     def _of(self, description: Description) -> list[Quantity]:

@@ -23,9 +23,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import json
 from pathlib import Path
 import shutil
+import sys
 from textwrap import wrap
 from typing import Any
 
+from benchmark.disturbance import Disturbance
 from benchmark.peers import OURS, PINOCCHIO
 from benchmark.quantities import BY_NAME, INVERSE_DYNAMICS
 from benchmark.report.tables import number
@@ -42,6 +44,9 @@ Record = Mapping[str, Any]
 def main() -> None:
     """Write the tables and copy the picture."""
     record = json.loads((SOURCE / 'benchmark.json').read_text(encoding='utf-8'))
+    if record['disturbance']['reasons']:
+        sys.exit('the machine was busy, measure again: '
+                 + '; '.join(record['disturbance']['reasons']))
     (DOCS / 'figures' / 'benchmark.txt').write_text(tables(record), encoding='utf-8')
     shutil.copy(SOURCE / 'benchmark.svg', DOCS / 'images')
 
@@ -106,11 +111,13 @@ def _startup(record: Record) -> Iterator[list[str]]:
 
 def _circumstances(record: Record) -> str:
     machine, versions = record['machine'], record['versions']
+    disturbance = {name: value for name, value in record['disturbance'].items()
+                   if name != 'reasons'}
     known = ', '.join(f'{name} {version}' for name, version in versions.items() if version)
     return '\n'.join(wrap(
         f'Measured on {machine["cpu"]}, {machine["cores"]} cores, with {known}; '
-        f'{record["settings"]["rounds"]} rounds.  The quartiles of a ratio are typically '
-        f'{100 * record["noise"]:.1f} % apart.', 99))
+        f'{record["settings"]["rounds"]} rounds.  The machine was idle otherwise: '
+        f'{Disturbance(**disturbance)}.', 99))
 
 
 def _robots(record: Record, chains: bool) -> dict[str, str]:

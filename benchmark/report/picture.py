@@ -25,6 +25,7 @@ from benchmark.quantities import BY_NAME
 from benchmark.robots import Description
 import matplotlib
 import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 matplotlib.use('Agg')
 
@@ -33,8 +34,11 @@ OTHERS = ('#4477aa', '#66ccee', '#228833', '#ccbb44', '#aa3377', '#bb5566', '#99
 
 MARKERS = 'sD^v<>Ph'
 
-MOST_COLUMNS = 3
+COLUMNS = 2
 """Panels side by side."""
+
+WIDTH = 7.6
+"""Of the picture [in]: that of a page of the documentation, so that text is shown at its size."""
 
 
 def draw(
@@ -49,14 +53,14 @@ def draw(
     chains = [d for d in descriptions if d.chain_joints is not None]
     styles = _styles()
     panels = max(1, len(robots)) + bool(chains)
-    columns = min(panels, MOST_COLUMNS)
+    columns = min(panels, COLUMNS)
     lines = -(-panels // columns)
     timed = {r.quantity for r in results
              if r.nanoseconds is not None and r.robot in {d.name for d in robots}}
     names = [name for name, known in BY_NAME.items() if name in timed and not known.way_of]
-    width, height = 1.5 + 3.1 * columns, 0.7 + lines * (1.3 + 0.28 * len(names))
+    height = 0.7 + lines * (1.0 + 0.24 * len(names))
     figure, grid = plt.subplots(
-        lines, columns, figsize=(width, height), squeeze=False, layout='constrained')
+        lines, columns, figsize=(WIDTH, height), squeeze=False, layout='constrained')
     axes = list(grid.flat)
     for i, (panel, robot) in enumerate(zip(axes, robots)):
         _draw_robot(panel, [r for r in results if r.robot == robot.name], names, styles)
@@ -74,7 +78,7 @@ def draw(
                for handle, label in zip(*panel.get_legend_handles_labels())}
     known = [name for name in styles if name in handles]
     figure.legend([handles[name] for name in known], known, loc='outside lower center',
-                  ncols=min(len(known), int(width / 1.5)), frameon=False)
+                  ncols=min(len(known), int(WIDTH / 1.5)), frameon=False)
     paths = [stem.with_suffix(suffix) for suffix in ('.png', '.svg')]
     for path in paths:
         figure.savefig(path, dpi=150)
@@ -130,6 +134,8 @@ def _draw_chains(
     panel.set_xticks([count or 1 for count in joints.values()],
                      [str(count) for count in joints.values()])
     panel.set_yscale('log')
+    panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    panel.yaxis.set_major_formatter(StrMethodFormatter('{x:g}'))
     panel.minorticks_off()
     panel.set_xlabel('joints')
     panel.set_title('Chains, inverse dynamics:\nns per call and joint')

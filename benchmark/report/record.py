@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.campaign import Result
+from benchmark.disturbance import Disturbance
 from benchmark.machine import machine, versions
 from benchmark.measure import Settings
-from benchmark.report.tables import noise
 from benchmark.robots import Description
 from benchmark.startup import Startup
 from benchmark.summary import Spread
@@ -32,13 +32,14 @@ from benchmark.summary import Spread
 
 def record(
         path: Path, settings: Settings, descriptions: Sequence[Description],
-        results: Sequence[Result], startups: Sequence[Startup]) -> None:
-    """Write what was measured, on what, and how steady it was."""
+        results: Sequence[Result], startups: Sequence[Startup],
+        disturbance: Disturbance) -> None:
+    """Write what was measured, on what, and how busy the machine was."""
     content = {
         'machine': machine(),
         'versions': versions(),
         'settings': {'rounds': settings.rounds, 'block_ns': settings.block},
-        'noise': noise(results),
+        'disturbance': {**asdict(disturbance), 'reasons': list(disturbance.reasons())},
         'robots': {d.name: {'title': d.title, 'floating_base': d.floating_base,
                             'chain_joints': d.chain_joints} for d in descriptions},
         'results': [_plain(result) for result in results],

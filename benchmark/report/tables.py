@@ -33,8 +33,13 @@ GROWTH = 1.5
 """Cost per joint may grow by this factor from the shortest chain to the longest."""
 
 
-def robot_table(description: Description, results: Sequence[Result]) -> Table:
-    """Return what was timed on one robot, the fastest first in each quantity."""
+def robot_table(
+        description: Description, results: Sequence[Result], judged: bool = True) -> Table:
+    """
+    Return what was timed on one robot, the fastest first in each quantity.
+
+    :param judged: whether marks say if what is asked was reached.
+    """
     table = _table(description.title)
     table.add_column('quantity')
     table.add_column('peer')
@@ -47,13 +52,18 @@ def robot_table(description: Description, results: Sequence[Result]) -> Table:
         target = _target(quantity, description.name, results)
         for i, result in enumerate(sorted(timed, key=_median)):
             table.add_row(
-                quantity.title if i == 0 else '', result.peer, *_figures(result, target),
+                quantity.title if i == 0 else '', result.peer, *_figures(result, target, judged),
                 style='bold' if result.peer == OURS else None, end_section=i == len(timed) - 1)
     return table
 
 
-def chain_table(chains: Sequence[Description], results: Sequence[Result]) -> Table:
-    """Return the cost per joint [ns] of chains, by their number of joints."""
+def chain_table(
+        chains: Sequence[Description], results: Sequence[Result], judged: bool = True) -> Table:
+    """
+    Return the cost per joint [ns] of chains, by their number of joints.
+
+    :param judged: whether marks say if what is asked was reached.
+    """
     joints = {chain.name: chain.chain_joints or 1 for chain in chains}
     table = _table('Chains: ns per call and joint, by the number of joints')
     table.add_column('quantity', no_wrap=True)
@@ -71,13 +81,17 @@ def chain_table(chains: Sequence[Description], results: Sequence[Result]) -> Tab
             cells = [number(costs[name]) if name in costs else '–' for name in joints]
             table.add_row(
                 quantity.title if i == 0 else '', peer, *cells,
-                _growth(list(costs.values()), peer),
+                _growth(list(costs.values()), judged and peer == OURS),
                 style='bold' if peer == OURS else None, end_section=i == len(by_peer) - 1)
     return table
 
 
-def startup_table(startups: Sequence[Startup]) -> Table:
-    """Return the times from description to first effort."""
+def startup_table(startups: Sequence[Startup], judged: bool = True) -> Table:
+    """
+    Return the times from description to first effort.
+
+    :param judged: whether marks say if what is asked was reached.
+    """
     table = _table('From description to first effort, after imports [ms]')
     for heading in ('robot', 'peer', 'cache'):
         table.add_column(heading)
@@ -91,7 +105,8 @@ def startup_table(startups: Sequence[Startup]) -> Table:
             startup.robot if startup.robot != last else '', startup.peer,
             startup.cache if startup.cache in (COLD, CACHED) else '', f'{median:.1f}',
             f'{low:.1f}–{high:.1f}',
-            '' if target is None else _asked(median, 1e3 * target, f'{1e3 * target:.0f}'),
+            '' if target is None else _asked(
+                median, 1e3 * target, f'{1e3 * target:.0f}', judged),
             style='bold' if startup.peer == OURS else None)
         last = startup.robot
     return table
@@ -178,14 +193,15 @@ def ratio(value: float) -> str:
     return number(value) if value >= 100 else f'{value:.3g}'
 
 
-def _figures(result: Result, target: float | None) -> tuple[str, str, str, str]:
+def _figures(
+        result: Result, target: float | None, judged: bool) -> tuple[str, str, str, str]:
     """Return the cells of someone who was timed."""
     cost, relative = number(_median(result)), result.of_pinocchio
     if relative is None or result.peer == PINOCCHIO:
         return cost, '1', '', ''
     asked = ''
     if target is not None and result.peer == OURS:
-        asked = _asked(relative.median, target, ratio(target))
+        asked = _asked(relative.median, target, ratio(target), judged)
     return cost, ratio(relative.median), f'{ratio(relative.low)}–{ratio(relative.high)}', asked
 
 
@@ -193,16 +209,19 @@ def _median(result: Result) -> float:
     return result.nanoseconds.median if result.nanoseconds else np.inf
 
 
-def _asked(value: float, limit: float, shown: str) -> str:
-    return f'≤ {shown} {"✓" if value <= limit else "✗"}'
+def _asked(value: float, limit: float, shown: str, judged: bool) -> str:
+    return f'≤ {shown}{_mark(value <= limit) if judged else ""}'
 
 
-def _growth(costs: Sequence[float], peer: str) -> str:
+def _mark(is_reached: bool) -> str:
+    return ' ✓' if is_reached else ' ✗'
+
+
+def _growth(costs: Sequence[float], judged: bool) -> str:
     if len(costs) < 2:
         return ''
     growth = costs[-1] / costs[0]
-    mark = '' if peer != OURS else ' ✓' if growth <= GROWTH else ' ✗'
-    return f'×{growth:.2f}{mark}'
+    return f'×{growth:.2f}{_mark(growth <= GROWTH) if judged else ""}'
 
 
 def _table(title: str) -> Table:

@@ -20,6 +20,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from benchmark.disturbance import Disturbance
 import pytest
 from repository import ROOT
 from small_robots import ARM
@@ -43,7 +44,29 @@ def test_measures_a_robot_of_ones_own(tmp_path: Path):
     content = json.loads((tmp_path / 'benchmark.json').read_text())
     timed = {r['peer'] for r in content['results'] if r['nanoseconds']}
     assert {'ros2_rnea', 'Pinocchio'} <= timed
+    assert {'others', 'load_before', 'spread', 'reasons'} <= content['disturbance'].keys()
+    assert 'load before the run' in ' '.join(result.stdout.split())
     assert {s['cache'] for s in content['startup']} >= {'cold', 'cached'}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('others, is_busy', [(0.01, False), (1.5, True)])
+def test_busy_machine_is_said(capsys, monkeypatch, tmp_path, others, is_busy):
+    pytest.importorskip('pinocchio', reason='pinocchio is not installed')
+
+    class Watch:
+
+        def disturbance(self, spread):
+            return Disturbance(cores=2, load_before=0.1, others=others, spread=0.02)
+
+    monkeypatch.setattr('benchmark.__main__.Watch', Watch)
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(ARM)
+    assert main(['--quick', '--urdf', str(urdf), '--quantities', 'gravity',
+                 '--output', str(tmp_path)]) == 0
+    text = ' '.join(capsys.readouterr().out.split())
+    assert f'other processes used {others:.2f} processors' in text
+    assert ('The machine was busy, so the figures are not compared' in text) is is_busy
 
 
 @pytest.mark.parametrize('arguments, words', [

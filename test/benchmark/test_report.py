@@ -19,6 +19,7 @@ from io import StringIO
 import json
 
 from benchmark.campaign import Result
+from benchmark.disturbance import Disturbance
 from benchmark.measure import Settings
 from benchmark.peers import OURS, PINOCCHIO
 from benchmark.robots import Description
@@ -86,6 +87,27 @@ def test_startup_table_holds_times_to_what_is_asked():
     assert line_with(table, CACHED).endswith('≤ 20 ✗ ')
 
 
+@pytest.mark.parametrize('judged', [
+    tables.robot_table(ROBOT, RESULTS), tables.chain_table(CHAINS, RESULTS),
+    tables.startup_table(STARTUPS)])
+def test_tables_have_marks_on_a_quiet_machine(judged):
+    assert set('✓✗') & set('\n'.join(lines(judged)))
+
+
+@pytest.mark.parametrize('unjudged', [
+    tables.robot_table(ROBOT, RESULTS, judged=False),
+    tables.chain_table(CHAINS, RESULTS, judged=False),
+    tables.startup_table(STARTUPS, judged=False)])
+def test_tables_of_a_busy_machine_have_no_marks(unjudged):
+    assert not set('✓✗') & set('\n'.join(lines(unjudged)))
+
+
+def test_what_is_asked_is_shown_on_a_busy_machine_too():
+    table = tables.robot_table(ROBOT, RESULTS, judged=False)
+    assert line_with(table, 'inverse dynamics', OURS).split()[3:] == [
+        '100', '0.1', '0.09–0.11', '≤', '0.16']
+
+
 def test_who_is_left_out_is_named_with_the_reason_as_it_is():
     assert '[really]' in '\n'.join(lines(tables.left_out_table(RESULTS)))
 
@@ -113,8 +135,12 @@ def test_json_and_picture_are_written(tmp_path):
     from benchmark.report.record import record
     for path in draw([ROBOT, *CHAINS], RESULTS, tmp_path / 'benchmark'):
         assert path.stat().st_size > 1000
-    record(tmp_path / 'benchmark.json', Settings(3, 5), [ROBOT], RESULTS, STARTUPS)
+    record(tmp_path / 'benchmark.json', Settings(3, 5), [ROBOT], RESULTS, STARTUPS,
+           Disturbance(cores=2, load_before=3.0, others=0.1, spread=0.05))
     content = json.loads((tmp_path / 'benchmark.json').read_text())
     assert content['results'][0]['nanoseconds']['median'] == 100.0
     assert content['startup'][1]['seconds'] == {'low': 0.02, 'median': 0.03, 'high': 0.04}
+    assert content['disturbance'] == {
+        'cores': 2, 'load_before': 3.0, 'others': 0.1, 'spread': 0.05,
+        'reasons': ['the load before the run was 3.0 (at most 1.0)']}
     assert content['versions']['numpy'] and content['machine']['cpu']
