@@ -69,6 +69,7 @@ TEST = DEMO + DOCS + [
     'pytest-xdist>=3.2',
     'hypothesis',
     'coverage>=7',  # for ./run mutate
+    'playwright>=1.49,<2',  # looks at the documentation in the system's own chromium
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
     # independent engines and real robots to compare with
     'pin>=3',

@@ -23,10 +23,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -38,9 +40,11 @@ author = 'The ros2_rnea authors'
 copyright = f'2026, {author}'  # noqa: A001 (the name that Sphinx gave it)
 release = version = ElementTree.parse(ROOT / 'package.xml').findtext('version', '')
 
-extensions = ['sphinx.ext.autodoc', 'sphinx.ext.mathjax']
+extensions = ['sphinx.ext.autodoc']
 default_role = 'py:obj'
+highlight_language = 'shell'  # of the blocks that do not say theirs
 
+html_math_renderer = 'mathml'
 html_theme = 'furo'
 html_title = project
 html_static_path = ['_static']
@@ -117,9 +121,24 @@ def public(
         env, node['refdoc'], app.builder, node['reftype'], f'ros2_rnea.{name}', node, shown)
 
 
+def write_inline_formula(writer: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula as MathML, which browsers show without a script from the network."""
+    writer.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block_formula(writer: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on lines of its own; where it is too wide, it scrolls by itself."""
+    formula = tex2mathml(node.astext()).replace('<math ', '<math display="block" ', 1)
+    writer.body.append(writer.starttag(node, 'div', CLASS='math') + formula + '</div>')
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Connect what this file adds."""
     app.add_directive('every-module', EveryModule)
+    app.add_html_math_renderer(
+        'mathml', (write_inline_formula, None), (write_block_formula, None))
     app.connect('autodoc-skip-member', skipped)
     app.connect('missing-reference', public)
     app.connect('autodoc-process-signature', readable)

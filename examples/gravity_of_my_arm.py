@@ -19,8 +19,8 @@ from ros2_rnea.tools.models import seven_dof_arm
 
 def main() -> None:
     """Print the effort with which each motor holds the arm, and its effort limit."""
-    robot = Robot.from_urdf(seven_dof_arm())  # or the text of your own URDF, xacro expanded
-    pose = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]  # in the order of robot.joint_names
+    robot = Robot.from_urdf(seven_dof_arm())  # or the text of your URDF, xacro expanded
+    pose = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]  # in the order of joint_names
     effort = robot.gravity(pose)
     for name, holding, limit in zip(robot.joint_names, effort, robot.effort_limits):
         print(f'{name}  {holding:+8.3f} of {limit:g} Nm')

@@ -16,7 +16,8 @@ Inverse dynamics for torque-controlled robots, with and without ROS 2.
 
 A robot goes through this package from right to left::
 
-    node, tools → feedforward, audit, closed_chain → robot → kernels → dynamics → model → spatial
+    node, tools → feedforward, audit, closed_chain → robot
+      → kernels → dynamics → model → spatial
 
 ``model`` turns URDF text into a tree of rigid bodies, ``dynamics`` holds the algorithms (the only
 place with ``spatial`` where mechanics is written), ``kernels`` makes machine code for one robot

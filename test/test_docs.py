@@ -18,10 +18,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 import doctest
+import fcntl
+import importlib.util
+import json
+import os
 from pathlib import Path
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 from repository import PACKAGE, ROOT
@@ -35,17 +40,107 @@ def text(page: str) -> str:
     return (DOCS / f'{page}.rst').read_text(encoding='utf-8')
 
 
-def test_site_builds_without_warnings(tmp_path: Path):
+class Build(NamedTuple):
+    """How the one build of the site that all tests share went."""
+
+    folder: Path
+    status: int
+    messages: str
+
+
+@pytest.fixture(scope='session')
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build the site once, also if several processes of pytest-xdist have tests of it."""
     pytest.importorskip('sphinx', minversion='8.1', reason='Sphinx 8.1 is not installed')
     pytest.importorskip('furo', reason='the theme furo is not installed')
-    result = subprocess.run(
-        [sys.executable, '-m', 'sphinx', '-W', '--keep-going', '-q', '-b', 'html',
-         '-d', str(tmp_path / 'doctrees'), str(DOCS), str(tmp_path / 'html')],
-        capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    base = tmp_path_factory.getbasetemp()
+    if 'PYTEST_XDIST_WORKER' in os.environ:
+        base = base.parent  # that of the run
+    folder, report = base / 'site', base / 'site.json'
+    with (base / 'site.lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not report.exists():
+            result = subprocess.run(
+                [sys.executable, '-m', 'sphinx', '-W', '--keep-going', '-q', '-b', 'html',
+                 '-d', str(base / 'doctrees'), str(DOCS), str(folder)],
+                capture_output=True, text=True, check=False)
+            report.write_text(json.dumps([result.returncode, result.stderr]), encoding='utf-8')
+    return Build(folder, *json.loads(report.read_text(encoding='utf-8')))
+
+
+def test_site_builds_without_warnings(build: Build):
+    assert build.status == 0, build.messages
     for page, name in (('api', 'ros2_rnea.Robot.inverse_dynamics'),
                        ('modules', 'ros2_rnea.dynamics.rnea.inverse_dynamics')):
-        assert f'id="{name}"' in (tmp_path / 'html' / f'{page}.html').read_text(encoding='utf-8')
+        assert f'id="{name}"' in (build.folder / f'{page}.html').read_text(encoding='utf-8')
+
+
+# ---- in a browser ---------------------------------------------------------------------------
+
+
+def look_at(site: Path) -> subprocess.CompletedProcess:
+    """Do what `./run docs --check` does with a built site."""
+    if importlib.util.find_spec('playwright') is None:
+        pytest.skip('playwright is not installed')
+    result = subprocess.run([sys.executable, str(DOCS / 'check_site.py'), str(site)],
+                            capture_output=True, text=True, check=False)
+    if 'is installed' in result.stderr:
+        assert not os.environ.get('ROS2_RNEA_DEMANDS_BROWSER'), result.stderr
+        pytest.skip(result.stderr.strip())
+    return result
+
+
+def test_pages_have_no_fault_in_a_browser(build: Build):
+    result = look_at(build.folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.match(r'[3-9]\d pages, 0 faults', result.stdout)
+
+
+FAULTS = {
+    'the page scrolls sideways at 1200 px: <p> wide':
+        '<p style="width: 1300px">wide</p>',
+    'the page scrolls sideways at 400 px: <p> middling':
+        '<p style="width: 700px">middling</p>',
+    'a command is too long for a line: ros2 run':
+        '<div class="highlight-shell"><pre style="white-space: pre-wrap; width: 300px">ros2 run'
+        f'{" option" * 30}\ncd</pre></div>',
+    'a link leads to absent.html, which does not exist': '<a href="absent.html">link</a>',
+    'a link leads to index.html#absent, which does not exist': '<a href="#absent">link</a>',
+    'an image is not shown: absent.png': '<img src="absent.png">',
+    'a drawing is shown too small to read: wide.svg, 300 of 800 px':
+        '<img src="wide.svg" style="width: 300px">',
+    'the page needs the network: https://example.com/a.js':
+        '<script src="https://example.com/a.js"></script>',
+    'the console has an error: reason': '<script>console.error("reason")</script>',
+    'a script fails: reason': '<script>throw new Error("reason")</script>',
+}
+
+
+def test_each_kind_of_fault_is_found_on_the_page_that_has_it(tmp_path: Path):
+    for number, body in enumerate(['', *FAULTS.values()]):
+        links = ''.join(f'<a href="{n}.html#top">page</a>' for n in range(1, len(FAULTS) + 1))
+        name = 'index' if number == 0 else str(number)
+        (tmp_path / f'{name}.html').write_text(
+            f'<!doctype html><body id="top">{links if number == 0 else ""}'
+            f'{body}<a href="https://example.com">other site</a>')
+    (tmp_path / 'wide.svg').write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="800" height="9"></svg>')
+    result = look_at(tmp_path)
+    assert result.returncode == 1, result.stderr
+    for number, fault in enumerate(FAULTS, 1):
+        expected = fault.replace('index.html', f'{number}.html')
+        assert f'{number}.html: {expected}' in result.stdout
+    assert 'index.html: ' not in result.stdout
+    assert f'{len(FAULTS) + 1} pages' in result.stdout
+
+
+def test_a_page_without_faults_has_none(tmp_path: Path):
+    """What scrolls by itself is not the page's width, and links to existing headings are alive."""
+    (tmp_path / 'index.html').write_text(
+        '<!doctype html><div style="overflow-x: auto"><p style="width: 3000px">table</p></div>'
+        '<h1 id="here">heading</h1><a href="#here">link</a><a href="https://example.com/#x">x</a>')
+    result = look_at(tmp_path)
+    assert (result.returncode, result.stdout) == (0, '1 pages, 0 faults\n')
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)

@@ -92,6 +92,10 @@ def test_the_interfaces_are_offered_as_wheels():
     assert 'path: out/wheels/*.whl' in WORKFLOW.read_text(encoding='utf-8')
 
 
+def test_a_browser_is_demanded_where_one_is_installed():
+    assert 'ROS2_RNEA_DEMANDS_BROWSER: 1' in WORKFLOW.read_text(encoding='utf-8')
+
+
 def test_colcon_over_the_wheels_uses_the_same_base_paths():
     text = (ROOT / '.ci' / 'colcon').read_text(encoding='utf-8')
     assert f'({BOTH})' in text
