@@ -32,6 +32,13 @@ def body_findings(
     :param tree: of the description; it is made with any link allowed to be massless.
     :param massless_links: links that the user allows to move without an ``<inertial>``.
     """
+    if tree.bodies and not massless_links and all(
+            link.inertial is None for link in description.links):
+        yield Finding(
+            Kind.NO_INERTIAL, f'robot {description.name!r}',
+            'no link has an <inertial>: the description is one of shapes, without the masses that '
+            'efforts follow from; use one with masses')
+        return
     yield from _root(description, tree)
     described = {tree.links[link.name].body for link in description.links
                  if link.inertial is not None or link.name in massless_links}

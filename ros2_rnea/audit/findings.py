@@ -41,10 +41,15 @@ _MEANINGS = {
 }
 
 
-class Kind(Enum):
-    """The kinds of findings, each with its severity and a title."""
+_LIMIT_EFFECT = (
+    'none on what is computed; the node sends nothing to the joint without '
+    'effort_limits.<joint>')
 
-    NO_INERTIAL = (Severity.ERROR, 'a moving part without <inertial>')
+
+class Kind(Enum):
+    """The kinds of findings, each with its severity, a title and its effect on efforts."""
+
+    NO_INERTIAL = (Severity.ERROR, 'a moving part without <inertial>', 'no effort is computed')
 
     INERTIA_NEGATIVE = (Severity.IMPOSSIBLE, 'inertia not positive')
     INERTIA_TRIANGLE = (Severity.IMPOSSIBLE, 'inertia breaks the triangle inequality')
@@ -53,29 +58,38 @@ class Kind(Enum):
     WRONG_POINT = (Severity.SUSPICIOUS, 'inertia probably about the link origin')
     TOO_LIGHT = (Severity.SUSPICIOUS, 'too little mass for the inertia')
     TOO_DENSE = (Severity.SUSPICIOUS, 'too much mass for the inertia')
-    UNITS = (Severity.SUSPICIOUS, 'other units than kg, m and rad')
-    AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted')
-    NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all')
-    NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit')
-    HUGE_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit that is a placeholder')
-    ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0')
-    LARGE_FRICTION = (Severity.SUSPICIOUS, 'large friction for the effort limit')
-    NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing')
-    LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper')
-    OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit')
-    MISSPELT = (Severity.SUSPICIOUS, 'a name that is probably misspelt')
+    UNITS = (Severity.SUSPICIOUS, 'other units than kg, m and rad',
+             'if it is one, gravity and inertia are wrong by the factor of the units')
+    AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted',
+            'none of the length; of a tilt, its share of the effort, in gravity too')
+    NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all',
+                     'its effort is 0; none at other joints')
+    NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit', _LIMIT_EFFECT)
+    HUGE_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit that is a placeholder', _LIMIT_EFFECT)
+    ZERO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'effort limit 0', _LIMIT_EFFECT)
+    LARGE_FRICTION = (Severity.SUSPICIOUS, 'large friction for the effort limit',
+                      'none in gravity, and none without friction_from: description')
+    NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing',
+                          'none on efforts; no position is out of range')
+    LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper', 'none on efforts')
+    OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit',
+                  'none on what is computed; what is sent ends at the limit')
+    MISSPELT = (Severity.SUSPICIOUS, 'a name that is probably misspelt',
+                'the value that was meant is missing, and its default counts')
 
-    POINT_MASS = (Severity.NOTE, 'mass without inertia')
+    POINT_MASS = (Severity.NOTE, 'mass without inertia',
+                  'none in gravity; the effort of turning the part is missing')
     MASSLESS_BODY = (Severity.NOTE, 'a massless part between two joints')
-    ROOT_INERTIA = (Severity.NOTE, 'mass on the root link')
+    ROOT_INERTIA = (Severity.NOTE, 'mass on the root link', 'none on a fixed base')
     NO_GRAVITY = (Severity.NOTE, 'a joint without gravity load')
-    ZERO_VELOCITY_LIMIT = (Severity.NOTE, 'velocity limit 0')
+    ZERO_VELOCITY_LIMIT = (Severity.NOTE, 'velocity limit 0', 'none on efforts')
     MIMIC = (Severity.NOTE, 'joints that follow another')
     UNREAD = (Severity.NOTE, 'attributes that are not read')
 
-    def __init__(self, severity: Severity, title: str) -> None:
+    def __init__(self, severity: Severity, title: str, effect: str = 'none') -> None:
         self.severity = severity
         self.title = title
+        self.effect = effect
 
 
 @dataclass(frozen=True)
@@ -86,11 +100,15 @@ class Finding:
     :ivar kind: the kind, which determines the severity.
     :ivar subject: the link or joint that it is about.
     :ivar text: the finding with its values, and what to do about it.
+    :ivar moment: the moment of inertia that is in doubt [kg m^2]; 0: none.
+    :ivar effect: on efforts, at most.
     """
 
     kind: Kind
     subject: str
     text: str
+    moment: float = 0.0
+    effect: str = ''
 
     @property
     def severity(self) -> Severity:
@@ -103,4 +121,5 @@ class Finding:
         return self.severity is Severity.IMPOSSIBLE
 
     def __str__(self) -> str:
-        return f'{self.subject}: {self.text}'
+        effect = f' (effect: {self.effect})' if self.effect not in ('', 'none') else ''
+        return f'{self.subject}: {self.text}{effect}'

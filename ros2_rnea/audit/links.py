@@ -99,16 +99,17 @@ def _impossible(subject: str, mass: float, moments: Moments) -> Finding | None:
     if small < -slack:
         return Finding(
             Kind.INERTIA_NEGATIVE, subject,
-            f'its inertia is not positive: {shown}; check the signs and the off-diagonal elements')
+            f'its inertia is not positive: {shown}; check the signs and the off-diagonal elements',
+            large - small)
     if small + middle < large - slack:
         return Finding(
             Kind.INERTIA_TRIANGLE, subject,
             f'its inertia is physically impossible: the largest of the {shown} exceeds the sum of '
-            'the other two')
+            'the other two', large - small - middle)
     if mass == 0.0 and large > 0.0:
         return Finding(
             Kind.INERTIA_WITHOUT_MASS, subject,
-            f'it has a rotational inertia but no mass: {shown}')
+            f'it has a rotational inertia but no mass: {shown}', large)
     return None
 
 
@@ -123,12 +124,12 @@ def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Findi
         yield Finding(
             Kind.TOO_LIGHT, subject,
             f'{has}: with a uniform density, that is {least_density(mass, moments):.2g} kg/m^3, '
-            'less than foam; the inertia is too large or the mass too small')
+            'less than foam; the inertia is too large or the mass too small', moments[2])
     elif least_density_of_a_ball(mass, moments) > DENSEST:
         yield Finding(
             Kind.TOO_DENSE, subject,
             f'{has}: even as a ball, that is {least_density_of_a_ball(mass, moments):.2g} kg/m^3, '
-            'more than any metal; the inertia is too small or the mass too large')
+            'more than any metal; the inertia is too small or the mass too large', moments[2])
     else:
         yield from _wrong_point(subject, inertial, moments)
 
@@ -152,4 +153,5 @@ def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator
             Kind.WRONG_POINT, subject,
             f'its inertia (largest principal moment {moments[2]:.3g} kg m^2) fits its mass and '
             "offset better about the link's origin; about the centre of mass, to which URDF "
-            f'refers it, it would be {large:.3g}: check the reference point of the CAD export')
+            f'refers it, it would be {large:.3g}: check the reference point of the CAD export',
+            moments[2] - large)

@@ -30,7 +30,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean
+from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, shortened
 from ros2_rnea.model.checks import check_description
 from ros2_rnea.model.description import (
     Inertial,
@@ -296,14 +296,25 @@ def _check_groups_have_inertia(
         groups: dict[int, list[LinkDescription]],
         moving: list[JointDescription],
         massless: frozenset[str]) -> None:
+    missing = []
     for body, joint in enumerate(moving):
         links = groups[body]
-        if any(link.inertial is not None or link.name in massless for link in links):
-            continue
-        names = ', '.join(repr(link.name) for link in links)
+        if not any(link.inertial is not None or link.name in massless for link in links):
+            names = ', '.join(repr(link.name) for link in links)
+            missing.append(f'joint {joint.name!r} moves (link {names})')
+    if not missing:
+        return
+    if all(link.inertial is None for links in groups.values() for link in links):
         raise DescriptionError(
-            f'no <inertial> on what joint {joint.name!r} moves (link {names}): its effort would '
-            f'be a guess; give the link an <inertial>, or name it in massless_links')
+            'no link has an <inertial>: the description is one of shapes, without the masses that '
+            'efforts follow from; use one with masses')
+    if len(missing) == 1:
+        raise DescriptionError(
+            f'no <inertial> on what {missing[0]}: its effort would be a guess; give the link an '
+            '<inertial>, or name it in massless_links')
+    raise DescriptionError(shortened(
+        f'no <inertial> on what {", ".join(missing)}: their efforts would be guesses; give the '
+        'links an <inertial>, or name one of each joint in massless_links'))
 
 
 def _assemble(

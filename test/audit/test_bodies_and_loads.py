@@ -18,7 +18,7 @@ from dataclasses import replace
 from audited import BRICK, LIMITS
 import numpy as np
 import pytest
-from ros2_rnea.audit import audit, examine
+from ros2_rnea.audit import audit, examine, Kind, Severity
 from ros2_rnea.audit.loads import sample_loads
 from ros2_rnea.model.description import (
     Inertial,
@@ -65,6 +65,20 @@ def kinds_by_subject(description, **options):
 def test_every_moving_part_without_inertial_is_an_error():
     found = kinds_by_subject(chain(None, None, BRICK, None))
     assert found == {('NO_INERTIAL', "joint 'j1'"), ('NO_INERTIAL', "joint 'j3'")}
+
+
+def test_a_description_without_any_inertial_has_one_finding():
+    [finding] = [finding for finding in audit(chain(None, None, None))
+                 if finding.severity > Severity.NOTE]
+    assert (finding.kind, finding.subject) == (Kind.NO_INERTIAL, "robot 'chain'")
+    assert 'massless' not in finding.text  # which would make a robot without efforts
+
+
+def test_the_node_has_the_figures_of_the_report():
+    weak = JointLimits(-1.0, 1.0, 1.0, 0.5)
+    description = pendulum(weak)
+    assert audit(description) == examine(description).findings
+    assert any(finding.kind is Kind.OVERLOADED for finding in audit(description))
 
 
 def test_a_moving_part_that_may_be_massless_is_a_note_where_more_hangs_on_it():

@@ -227,6 +227,20 @@ def test_a_moving_group_without_inertial_is_refused_with_all_its_links():
         build_tree(bare)
 
 
+def test_all_moving_groups_without_inertial_are_named_at_once():
+    bare = robot(joint('a-b'), joint('b-c'), joint('c-d'), bare=('b', 'd'))
+    with pytest.raises(DescriptionError, match=r"joint 'a-b' moves \(link 'b'\), joint 'c-d' "
+                       r"moves \(link 'd'\): their efforts .* massless_links"):
+        build_tree(bare)
+
+
+def test_a_description_without_any_inertial_is_one_of_shapes():
+    bare = robot(joint('a-b'), joint('b-c'), bare=('a', 'b', 'c'))
+    with pytest.raises(DescriptionError, match='no link has an <inertial>: the description is one '
+                       'of shapes.* use one with masses$'):
+        build_tree(bare)
+
+
 @pytest.mark.parametrize('bare', [('a',), ('a', 'b'), ('a', 'c')])
 def test_one_inertial_in_a_moving_group_is_enough_and_the_ground_needs_none(bare):
     assert build_tree(robot(joint('a-b'), joint('b-c', FIXED), bare=bare)).nv == 1

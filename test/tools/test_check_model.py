@@ -13,6 +13,7 @@
 # limitations under the License.
 """The tool that checks a model: what it prints, in both forms, and its exit codes."""
 
+from dataclasses import replace
 import json
 import os
 from pathlib import Path
@@ -150,11 +151,13 @@ def test_the_report_fits_100_columns(path):
 
 def test_the_same_said_of_several_parts_is_said_once():
     findings = [Finding(Kind.TOO_LIGHT, f"link '{name}'", 'too light') for name in 'abc']
-    findings.append(Finding(Kind.NO_GRAVITY, "joint 'j'", 'never'))
+    findings = [replace(finding, effect='none in gravity') for finding in findings]
+    findings.append(Finding(Kind.NO_GRAVITY, "joint 'j'", 'never', effect='none'))
     assert findings_report(findings) == [
         'SUSPICIOUS (3): the dynamics is defined, but the value is probably a mistake',
         "  links 'a', 'b', 'c'",
         '      too light',
+        '      Effect: none in gravity.',
         'NOTE (1): for information; nothing needs to change',
         "  joint 'j'",
         '      never']

@@ -24,6 +24,7 @@ import sys
 from ros2_rnea.audit import examine, Severity
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.as_json import as_json
 from ros2_rnea.tools.check_model.figures import Figures
 from ros2_rnea.tools.check_model.report import report, verdict
@@ -38,6 +39,7 @@ class ExitCode(IntEnum):
     NOT_A_ROBOT = 2
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Check one model and print the report.

@@ -43,6 +43,7 @@ def as_json(figures: Figures) -> dict[str, Any]:
             'kind': finding.kind.name.lower(),
             'subject': finding.subject,
             'text': finding.text,
+            'effect': finding.effect,
         } for finding in examination.findings],
     }
 

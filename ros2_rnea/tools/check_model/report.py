@@ -130,24 +130,26 @@ def findings_report(findings: Iterable[Finding]) -> list[str]:
     for severity, group in groupby(findings, key=lambda finding: finding.severity):
         found = list(group)
         lines += [f'{severity.name} ({len(found)}): {severity.meaning}']
-        for subjects, text in merged(found):
+        for subjects, text, effect in merged(found):
             lines += paragraph(subjects, '  ')
             lines += paragraph(text, '      ')
+            if effect and severity > Severity.NOTE:
+                lines += paragraph(f'Effect: {effect}.', '      ')
     return lines or ['none']
 
 
-def merged(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
-    """Yield subjects and text; subjects with the same text are merged."""
-    subjects: dict[str, list[str]] = {}
+def merged(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
+    """Yield subjects, text and effect; subjects with the same text and effect are merged."""
+    subjects: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
-        subjects.setdefault(finding.text, []).append(finding.subject)
-    for text, names in subjects.items():
+        subjects.setdefault((finding.text, finding.effect), []).append(finding.subject)
+    for (text, effect), names in subjects.items():
         kinds = {name.split(' ')[0] for name in names}
         if len(names) > 1 and len(kinds) == 1:  # joint 'a', joint 'b' -> joints 'a', 'b'
             kind = kinds.pop()
-            yield f'{kind}s {", ".join(name[len(kind) + 1:] for name in names)}', text
+            yield f'{kind}s {", ".join(name[len(kind) + 1:] for name in names)}', text, effect
         else:
-            yield ', '.join(names), text
+            yield ', '.join(names), text, effect
 
 
 def verdict(findings: Iterable[Finding]) -> str:

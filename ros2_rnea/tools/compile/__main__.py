@@ -41,6 +41,7 @@ from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
 from ros2_rnea.robot import Robot
+from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
 from ros2_rnea.tools.compile.parameter_file import names_in, read_parameters
 
@@ -53,6 +54,7 @@ class ExitCode(IntEnum):
     NOT_COMPILED = 2
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Compile the kernels of one robot, and print where they are.

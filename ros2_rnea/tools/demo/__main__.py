@@ -32,6 +32,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.node.topics.command_record import record_path
+from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
@@ -63,6 +64,7 @@ class ExitCode(IntEnum):
     TOO_SLOW = 3
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Run the experiment, show it and judge it.

@@ -33,6 +33,7 @@ from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, 
 from ros2_rnea.filling.omitted_joints import with_joints_at_rest
 from ros2_rnea.filling.torque_report import Checked, TorqueCheck
 from ros2_rnea.robot import Robot
+from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
 from ros2_rnea.tools.fill_efforts.files import read_trajectory, write_trajectory
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
@@ -48,6 +49,7 @@ class ExitCode(IntEnum):
     NOT_FILLED = 2
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Fill one trajectory, print the report and write the files.
