@@ -198,6 +198,23 @@ def test_a_wrench_counts_in_its_frame_and_several_add(arm):
     np.testing.assert_allclose(effort, expected, rtol=1e-12)
 
 
+def test_of_two_wrenches_the_first_goes_on_when_no_frames_are_named_any_more(arm):
+    for name, value in (('wrench_timeout', 60.0), ('wrench_frames', ['tool', 'upper'])):
+        assert arm.set_parameter(name, value).successful
+    for count, frame in enumerate(('upper', 'tool'), 1):
+        arm.push(frame, force=(3.0, 0.0, 1.0))
+        arm.until(lambda expected=count: arm.node._diagnostics._accepted['wrench'] == expected)
+    assert arm.set_parameter('wrench_frames', []).successful
+    expected = Robot.from_urdf(ARM).inverse_dynamics(
+        [0.2, 0.3], [0.0, 0.0], [0.0, 0.0], f_ext={'tool': [0.0, 0.0, 0.0, 3.0, 0.0, 1.0]})
+    np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), expected, rtol=1e-12)
+    arm.push('upper', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.refused('wrench') == 1)
+    assert 'wrench_frames: [tool, upper]' in arm.told('wrench')
+    arm.push('tool', force=(3.0, 0.0, 1.0))
+    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 3)
+
+
 def test_a_wrench_may_be_what_the_robot_exerts(arm):
     arm.set_parameter('wrench_timeout', 60.0)
     plain = np.array(arm.answer(JOINTS, [0.2, 0.3]))

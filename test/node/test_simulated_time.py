@@ -82,6 +82,23 @@ def test_after_a_reset_the_effort_is_blended(bench):
     assert np.abs(np.diff(efforts, axis=0)).max() < 10.1
 
 
+def test_after_a_gap_of_states_the_effort_of_another_place_is_blended(bench):
+    arm = arm_in_simulation(
+        bench, blend_time=0.2, plausible_speed_factor=3.0, state_timeout=1.0)
+    here, there = [0.0, 0.5], [0.0, 0.9]
+
+    def answer(now, q):
+        arm.set_time(now)
+        return arm.answer(JOINTS, q, stamp=now)
+
+    for step in range(40):
+        before = answer(100.0 + 0.01 * step, here)
+    assert before == pytest.approx(Robot.from_urdf(ARM).gravity(here))
+    assert answer(101.2, there) == pytest.approx(before)  # 0.81 s later
+    assert answer(101.3, there) != pytest.approx(before)
+    assert answer(101.41, there) == pytest.approx(Robot.from_urdf(ARM).gravity(there))
+
+
 def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(bench):
     """Its timers were made for another clock, which goes on."""
     arm = bench(joints=JOINTS, rate=100.0, state_timeout=10.0)
