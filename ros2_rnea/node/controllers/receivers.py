@@ -138,6 +138,7 @@ class Receivers:
         self._since_inactive: Receiver | None = None  # who holds the effort; None: as before
         self._first_seen: dict[str, float] = {}  # by process
         self._early: set[str] = set()  # processes that may be older than this node
+        self._own: set[str] = set()  # that of this node
         self._has_looked = False
         self._complete_at = -inf
         self._count, self._checked, self._since = 0, -inf, monotonic()
@@ -401,15 +402,17 @@ class Receivers:
     def _note_processes(self, topic: str, found: frozenset[Endpoint], now: float) -> None:
         """Note since when processes are known; those of the robot's driver, too."""
         processes = {endpoint.process for endpoint in found}
-        if now - self._since < DISCOVERY_TIME or not self._has_looked:
+        is_early = now - self._since < DISCOVERY_TIME or not self._has_looked
+        if is_early or not self._own:  # on a busy machine it may be discovered late
             own_name = self._node.get_fully_qualified_name()
-            own = {each.process for each in self._endpoints(
+            self._own |= {each.process for each in self._endpoints(
                 self._node.get_publishers_info_by_topic(topic)) if each.node == own_name}
+            self._early -= self._own
+        if is_early:
             states = self._node.resolve_topic_name('joint_states')
             processes |= {each.process for each in self._endpoints(
                 self._node.get_publishers_info_by_topic(states))}
-            self._early |= processes - self._first_seen.keys()
-            self._early -= own  # which may become known later
+            self._early |= processes - self._first_seen.keys() - self._own
         self._has_looked = True
         for process in processes:
             self._first_seen.setdefault(process, now)
