@@ -29,7 +29,7 @@ import rclpy
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
-from ros2_rnea.node.process import GarbageCollection, make_executor, spin_for
+from ros2_rnea.node.process import make_executor, Spinning
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,10 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         signal.signal(number, lambda number, _: ended.append(number))
     for node in nodes:
         executor.add_node(node)
-    collection = GarbageCollection()
+    spinning = Spinning(nodes[0], executor, lambda: bool(ended))
     while not ended:
-        spin_for(executor, 0.1)
-        collection.collect_if_due()
+        spinning.spin()
     executor.shutdown()
     rclpy.try_shutdown()
 

@@ -45,6 +45,9 @@ MOST_LINKS = 1000
 MOST_JOINTS = 200
 """Size of a robot description [bytes], its links, and its joints that are not fixed."""
 
+MOST_PAYLOADS = 100
+"""Number of payloads at the same time."""
+
 MOST_WRENCHES = 1000
 """Number of wrenches in the request to a service."""
 

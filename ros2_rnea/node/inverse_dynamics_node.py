@@ -28,7 +28,7 @@ from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
-from rclpy.executors import Executor, ExternalShutdownException
+from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -53,13 +53,12 @@ from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.guarded_node import GuardedNode
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import (
-    GarbageCollection,
     lock_memory,
     make_executor,
     prepare_logging,
     raise_priority,
     shared_memory_warning,
-    spin_for,
+    Spinning,
 )
 from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
@@ -82,9 +81,6 @@ OLDEST_PLAUSIBLE_STATE = 10.0
 
 SHUTDOWN_PERIOD = 0.002
 """How often efforts are sent while the node ends [s]."""
-
-SIGNAL_LATENCY = 0.1
-"""How long a signal may wait until the executor returns [s]."""
 
 PAUSE_AFTER_ERROR = 0.001
 """Pause after an error of the executor itself, so that errors without end leave time [s]."""
@@ -536,11 +532,10 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
         _set_on_signal(stopping)  # again, because the events executor installs its own handlers
         executor.add_node(node)
         node.configure_process()
-        collection = GarbageCollection()
+        spinning = Spinning(node, executor, stopping.is_set)
         try:
             while rclpy.ok() and not stopping.is_set():
-                _spin_guarded(node, executor)
-                collection.collect_if_due()
+                _spin_guarded(node, spinning)
         finally:
             node.guarded(node.send_last)()
             executor.shutdown()
@@ -551,10 +546,10 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
         rclpy.try_shutdown()
 
 
-def _spin_guarded(node: InverseDynamicsNode, executor: Executor) -> None:
-    """Let an executor work, and go on where it raises, as for a message that is not a message."""
+def _spin_guarded(node: InverseDynamicsNode, spinning: Spinning) -> None:
+    """Let the executor work, and go on where it raises, as for a message that is not a message."""
     try:
-        spin_for(executor, SIGNAL_LATENCY)
+        spinning.spin()
     except ExternalShutdownException:
         pass  # the loop ends
     except Exception as error:  # noqa: BLE001 (no message may end the node)

@@ -225,7 +225,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             try:
                 self._controllers.check_names(parameters.check_each(changed))
             except RneaError as error:
-                return SetParametersResult(successful=False, reason=str(error))
+                return SetParametersResult(successful=False, reason=shortened(str(error)))
         self._offered.update((parameter.name, parameter.value) for parameter in changed)
         return SetParametersResult(successful=True)
 

@@ -23,7 +23,9 @@ import os
 import resource
 from time import monotonic
 
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.task import Future
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.worker.background_thread import background_threads
@@ -43,6 +45,12 @@ EVENTS_EXECUTOR = _find_events_executor()
 
 COLLECTION_PERIOD = 1.0
 """How often garbage is collected [s]."""
+
+LOOK_PERIOD = 0.1
+"""How long a signal may wait until the executor returns [s]."""
+
+LONGEST_CALL = 10.0
+"""After this time the executor returns in any case, as where no timer runs any more [s]."""
 
 SHARED_MEMORY = '/dev/shm'
 
@@ -76,17 +84,34 @@ def make_executor(kind: str) -> Executor:
     return EVENTS_EXECUTOR()
 
 
-def spin_for(executor: Executor, seconds: float) -> None:
+class Spinning:
     """
-    Let an executor work for a time, or for one message if it is the single-threaded one.
+    Lets an executor work until the process shall end, and collects garbage between callbacks.
 
-    The events executor's ``spin`` has no timeout, and in some releases it keeps a core busy.
-    Waiting for a future that never completes makes it serve many messages in one call.
+    A timer of the node looks periodically whether that is due.  A call of the executor for each of
+    these looks would do the same, but with rclpy's events executor every call leaves some bytes
+    that are never freed (pybind11's record of the function that ends the call).
+
+    :param node: gets the timer.
+    :param is_ending: tells whether the process shall end.
     """
-    if isinstance(executor, SingleThreadedExecutor):
-        executor.spin_once(timeout_sec=seconds)
-    else:
-        executor.spin_until_future_complete(Future(), seconds)
+
+    def __init__(self, node: Node, executor: Executor, is_ending: Callable[[], bool]) -> None:
+        self._executor = executor
+        self._is_ending = is_ending
+        self._call_ended = Future()
+        self._collection = GarbageCollection()
+        node.create_timer(LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def spin(self) -> None:
+        """Work until the process shall end, or for :data:`LONGEST_CALL`."""
+        self._call_ended = Future()  # a new one, since each call adds a callback to it
+        self._executor.spin_until_future_complete(self._call_ended, LONGEST_CALL)
+
+    def _look(self) -> None:
+        self._collection.collect_if_due()
+        if self._is_ending():
+            self._call_ended.set_result(None)
 
 
 class GarbageCollection:

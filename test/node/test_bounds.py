@@ -21,7 +21,7 @@ from array import array
 from functools import partial, wraps
 from time import thread_time
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Inertia, WrenchStamped
 import numpy as np
 import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
@@ -47,6 +47,7 @@ from ros2_rnea.model.description import (
 )
 from ros2_rnea.node import bounds, diagnostics
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from ros2_rnea.node.models import configuration
 from ros2_rnea.node.topics.serialized_states import MOST_LAYOUT_BYTES, StateReader
 from sensor_msgs.msg import JointState, Joy
 from small_robots import ARM
@@ -319,6 +320,20 @@ def test_the_names_of_a_payload_are_bounded(arm):
     response = arm.call(interfaces.SetPayload, 'set_payload', name='x', link='x' * 100_000)
     assert response.message == 'link has 100000 characters; at most 1000 are accepted'
     check(arm)
+
+
+def set_payload(arm, name, link='tool', **more):
+    interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
+    return arm.call(interfaces.SetPayload, 'set_payload', name=name, link=link,
+                    inertia=Inertia(m=0.1), **more)
+
+
+def test_the_number_of_payloads_is_bounded(arm, monkeypatch):
+    monkeypatch.setattr(configuration, 'MOST_PAYLOADS', 2)
+    assert set_payload(arm, 'one').success
+    assert set_payload(arm, 'other').success
+    assert 'at most 2 are accepted' in set_payload(arm, 'third').message
+    assert set_payload(arm, 'other').success  # in place of that one
 
 
 def test_refusals_with_changing_texts_are_short_and_few_in_the_log(arm, capfd):

@@ -24,6 +24,7 @@ from types import SimpleNamespace
 
 import pytest
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import inverse_dynamics_node, process
 from ros2_rnea.node.worker.background_thread import background_threads, BackgroundThread
@@ -150,6 +151,26 @@ def test_only_what_there_is_at_the_start_is_frozen(monkeypatch, collection):
     collection.collect_if_due()
     assert gc.get_freeze_count() <= frozen
     del more
+
+
+@pytest.mark.parametrize('kind', ['single_threaded', 'events'])
+@pytest.mark.usefixtures('collection')
+def test_one_call_of_the_executor_lasts_for_many_looks(kind):
+    """Each call of rclpy's events executor leaves bytes that are never freed."""
+    if kind == 'events' and process.EVENTS_EXECUTOR is None:
+        pytest.skip('this rclpy has no EventsExecutor')
+    looks: list[None] = []
+    node, executor = Node('spinning'), process.make_executor(kind)
+    executor.add_node(node)
+
+    def is_ending() -> bool:
+        looks.append(None)
+        return len(looks) == 5
+
+    process.Spinning(node, executor, is_ending).spin()
+    executor.shutdown()
+    node.destroy_node()
+    assert len(looks) == 5
 
 
 # ---- shared memory ------------------------------------------------------------------------------

@@ -34,13 +34,14 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
 from ros2_rnea.arguments import check_link
-from ros2_rnea.errors import ArgumentError, RneaError, UnsafeChangeError
+from ros2_rnea.errors import ArgumentError, RneaError, shortened, UnsafeChangeError
 from ros2_rnea.feedforward.holding import check_settings
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import OnStop, Settings
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
+from ros2_rnea.node.bounds import MOST_PAYLOADS
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.models import (
@@ -229,7 +230,10 @@ class Configuration:
             if tree.links[payload.link].body == BASE:
                 raise ArgumentError(
                     f'no joint moves the link {payload.link!r}: a payload on it changes no effort')
-        others = (other for other in self._payloads if other.name != payload.name)
+        others = [other for other in self._payloads if other.name != payload.name]
+        if len(others) >= MOST_PAYLOADS:
+            raise ArgumentError(
+                f'there are {len(others)} other payloads; at most {MOST_PAYLOADS} are accepted')
         return self._set_payloads((*others, payload), transition)
 
     def remove_payload(self, name: str, transition: float | None = None) -> bool:
@@ -343,7 +347,7 @@ class Configuration:
             if new != {'enabled': False}:
                 self._check(parameters.read({**parameters.values_of(self._node), **new}))
         except RneaError as error:
-            return SetParametersResult(successful=False, reason=str(error))
+            return SetParametersResult(successful=False, reason=shortened(str(error)))
         if not hasattr(self._node, 'add_post_set_parameters_callback') and (
                 self._deferred_apply is None):  # Humble
             self._deferred_apply = self._timer(0.0, self._apply_parameters)

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import RneaError, shortened
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.worker.background_thread import BackgroundThread
@@ -136,7 +136,7 @@ class BackgroundServices:
         try:
             return service.answer(policy, request)
         except RneaError as error:
-            response.message = str(error)
+            response.message = shortened(str(error))
         except Exception as error:  # noqa: BLE001 (every request gets an answer)
-            response.message = f'{type(error).__name__}: {error}'
+            response.message = shortened(f'{type(error).__name__}: {error}')
         return response

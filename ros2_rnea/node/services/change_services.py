@@ -25,7 +25,7 @@ from rclpy.node import Node
 from ros2_rnea.arguments import check_link
 from ros2_rnea.audit.findings import Severity
 from ros2_rnea.audit.links import link_findings
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
@@ -121,7 +121,7 @@ def _answered_by(change: Callable[[Any], str]) -> Callable[[Any, Any], Any]:
         try:
             response.message = change(request)
         except RneaError as error:
-            response.success, response.message = False, str(error)
+            response.success, response.message = False, shortened(str(error))
         else:
             response.success = True
         return response

@@ -23,6 +23,7 @@ from fuzz.messages import damaged, INTEGERS, messages, nearly, REALS, TEXTS
 from geometry_msgs.msg import Inertia, Point, Vector3, WrenchStamped
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+from lifecycle_msgs.msg import Transition
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rclpy.duration import Duration
 from sensor_msgs.msg import Imu, JointState, Joy
@@ -30,6 +31,9 @@ from std_msgs.msg import Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 LONGEST_REPRESENTATION = 600
+
+TRANSITIONS = ('create', 'configure', 'cleanup', 'activate', 'deactivate', 'shutdown')
+"""Of a managed node; their numbers count from 0."""
 
 
 class Input(NamedTuple):
@@ -138,6 +142,7 @@ class Honest(NamedTuple):
                 m=0.5, com=Point(z=0.05), ixx=0.01, iyy=0.01, izz=0.01)},
             'set_gravity': {'gravity.vector': Vector3(z=-9.81)},
             'enable': {'data': True},
+            'change_state': {'transition': Transition(id=Transition.TRANSITION_DEACTIVATE)},
         }
 
 
@@ -157,8 +162,13 @@ def _content(each: Input, honest: Honest) -> SearchStrategy:
         if each.base.startswith('set_parameters'):
             return st.lists(_parameters(honest), min_size=1, max_size=4).map(
                 lambda changes: each.kind(parameters=changes))
+    if each.base == 'change_state':
+        words = TRANSITIONS
     good = honest_message(each, honest)
     ways = [messages(each.kind, words), nearly(good, words), nearly(good, words)]
+    if each.base == 'change_state':  # few of all numbers are transitions
+        ways += 2 * [st.sampled_from(range(len(TRANSITIONS) + 1)).map(
+            lambda number: each.kind(transition=Transition(id=number)))]
     if not each.is_service:  # rclpy sends serialized messages, but no serialized requests
         ways.append(damaged(good))
     return st.one_of(ways)

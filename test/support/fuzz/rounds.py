@@ -41,6 +41,7 @@ class Variant(NamedTuple):
     parameters: dict[str, str]
     omitted: tuple[str, ...] = ('controller_state',)
     awaited: tuple[str, ...] = ()
+    program: str = 'inverse_dynamics_node'
 
 
 VARIANTS = (
@@ -49,6 +50,7 @@ VARIANTS = (
     Variant({'dead_man_button': '0', 'gravity_from_imu': 'true', 'gravity_time_constant': '0.01'},
             omitted=(), awaited=('imu', 'joy')),
     Variant({'use_sim_time': 'true', 'executor': 'single_threaded'}, awaited=('clock',)),
+    Variant({}, awaited=('change_state', 'get_state'), program='managed_node'),
 )
 """
 A round takes that whose number is its seed's remainder.
@@ -124,6 +126,8 @@ class Round:
             self._end(error)
             raise
         self._on_batch(sum(each.times for each in batch))
+        if target.is_finalized:
+            self._end(None)
 
     def _start(self) -> Target:
         variant = VARIANTS[self._seed % len(VARIANTS)]

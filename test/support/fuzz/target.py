@@ -31,6 +31,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from fuzz.hostile import Honest, honest_message, Hostile, Input
 from fuzz.messages import message_type
+from lifecycle_msgs.msg import State, Transition
 import numpy as np
 from patience import PATIENCE
 from rcl_interfaces.msg import Parameter, ParameterType
@@ -92,6 +93,11 @@ NEEDED = {'joint_states', 'joint_trajectory', 'robot_description', 'list_paramet
           'get_parameters', 'set_parameters_atomically', 'set_payload'}
 """Inputs through which the peer restores what it has attacked."""
 
+TOWARDS_ACTIVE = {
+    State.PRIMARY_STATE_UNCONFIGURED: Transition.TRANSITION_CONFIGURE,
+    State.PRIMARY_STATE_INACTIVE: Transition.TRANSITION_ACTIVATE}
+"""The next transition by the state of a managed node."""
+
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -110,11 +116,13 @@ class Target:
     :param parameters: of the node.
     :param omitted: last parts of the names of inputs that are not attacked.
     :param awaited: those of inputs that it has with these parameters only.
+    :param program: the module of the executable.
+    :ivar is_finalized: whether a managed node has been shut down, after which it serves no more.
     """
 
     def __init__(
             self, folder: Path, parameters: Mapping[str, str], omitted: Sequence[str] = (),
-            awaited: Sequence[str] = ()) -> None:
+            awaited: Sequence[str] = (), program: str = 'inverse_dynamics_node') -> None:
         model = ur5()
         # A node that was killed stays in the graph for a while, under its own namespace.
         self._namespace = f'/fuzz_{next(_numbers)}'
@@ -130,6 +138,8 @@ class Target:
         self._urdf = model.urdf
         self._parameters = parameters
         self._omitted = omitted
+        self._program = program
+        self.is_finalized = False
         self._awaited = {*awaited, 'fill_trajectory_efforts', 'compute_mass_matrix'}
         self._log = folder / 'node.log'
         self._read = 0
@@ -152,7 +162,7 @@ class Target:
                  **self._parameters}
         with self._log.open('wb') as file:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
+                [sys.executable, '-m', f'ros2_rnea.node.{self._program}', '--ros-args',
                  '-r', f'__ns:={self._namespace}',
                  *(word for name, value in given.items() for word in ('-p', f'{name}:={value}'))],
                 stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
@@ -176,6 +186,7 @@ class Target:
         self._honest = self._honest._replace(parameters=self._all_parameters)
         self._describe()
         self._until(self._has_all_inputs, f'{sorted(self._awaited)} are inputs of the node')
+        self._until(self._activate, 'the node is active')
         self._judge()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -235,7 +246,10 @@ class Target:
             if answer is not None:  # also to those before it, which the queue may have lost
                 self._until(answer.done, f'{base} answers')
         self._make_good(batch)
-        self._judge()
+        if self.is_finalized:  # it has to end at SIGINT, as any other
+            self._judge_life()
+        else:
+            self._judge()
 
     def _send(self, hostile: Hostile) -> Future | None:
         """Send something as often as it says; return the future answer to the last request."""
@@ -276,11 +290,24 @@ class Target:
             self._describe()
         if bases & {'set_parameters', 'set_parameters_atomically', 'enable', 'set_gravity'}:
             self._until(self._restore_parameters, 'the parameters are what they were')
+        if 'change_state' in bases:
+            self._until(self._activate, 'the node is active')
         if 'controller_state' in bases:  # its last reference counts for ever
             to = self._inputs['controller_state']
             self._send(Hostile(to, honest_message(to, self._honest)))
         if 'joint_trajectory' in bases:
             self._send(Hostile(self._inputs['joint_trajectory'], self._honest.trajectory()))
+
+    def _activate(self) -> bool:
+        """Make the next transition that a managed node needs, and tell whether none was left."""
+        if 'change_state' not in self._inputs:
+            return True
+        self._publish_state()
+        state = self._call('get_state').current_state.id
+        self.is_finalized = state == State.PRIMARY_STATE_FINALIZED
+        if state in TOWARDS_ACTIVE:
+            self._call('change_state', transition=Transition(id=TOWARDS_ACTIVE[state]))
+        return self.is_finalized or state == State.PRIMARY_STATE_ACTIVE
 
     def _restore_parameters(self) -> bool:
         """Set the parameters that differ, and tell whether none did."""
