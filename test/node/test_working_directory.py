@@ -95,5 +95,5 @@ def test_run_starts_tools_where_files_are_as_typed_by_their_executables():
     text = (ROOT / 'run').read_text(encoding='utf-8')
     commands = [part.split(';;')[0] for part in text.split('cd -- "$caller"')[1:]]
     tools = [command for command in commands if 'PYTHONPATH' not in command]
-    assert len(tools) == 3
+    assert len(tools) == 4  # demo, check-model, compile, fill-efforts
     assert [command for command in tools if 'bin/python' in command.split('\n', 1)[1]] == []
