@@ -123,6 +123,15 @@ def test_an_inertia_of_a_body_stays_to_the_last_bit(moments):
     assert balanced(given) == (given, ())
 
 
+def test_a_thin_rod_is_changed_by_rounding_only_and_then_is_a_body():
+    text, changes = balanced(with_inertia((0.0, 0.00012, 0.00012)))
+    assert changes == ()
+    a, b, c, d, e, f = parse_urdf(text).links[1].inertial.inertia
+    small, middle, large = np.linalg.eigvalsh([[a, b, c], [b, d, e], [c, e, f]])
+    assert small + middle > large
+    assert (small, large) == pytest.approx((0.0, 0.00012), abs=1e-9)
+
+
 def test_a_negative_moment_is_refused_with_link_numbers_and_remedy():
     with pytest.raises(DescriptionError, match=r"link 'bob' has the principal moments of inertia "
                        r'-0.01, 0.02, 0.06 kg m\^2; a negative one .* correct the signs'):

@@ -134,6 +134,8 @@ def balanced(urdf: str) -> tuple[str, tuple[Balanced, ...]]:
     """
     Return a description with inertias that rigid bodies can have, and those that were changed.
 
+    What is changed by rounding only is not among those, such as the inertia of a thin rod.
+
     No principal moment of a rigid body exceeds the sum of the two others, and MuJoCo insists on
     it.  Inverse dynamics is defined without, so many descriptions break this rule.  The changed
     inertia is the nearest one that keeps it: what the largest moment has too much is shared among
@@ -150,7 +152,8 @@ def balanced(urdf: str) -> tuple[str, tuple[Balanced, ...]]:
         change = _balance(link.get('name', ''), inertia)
         if change is not None:
             changes.append(change)
-    return (tostring(root, encoding='unicode') if changes else urdf), tuple(changes)
+    return (tostring(root, encoding='unicode') if changes else urdf), tuple(
+        change for change in changes if change.share > 2.0 * _BALANCED_BEYOND)
 
 
 def _balance(link: str, element: Element) -> Balanced | None:
@@ -161,6 +164,10 @@ def _balance(link: str, element: Element) -> Balanced | None:
     if too_much <= 0.0 or moments[2] <= 0.0:
         return None
     used = moments + too_much / 3.0 * np.array((1.0, 1.0, -1.0))
+    # Where the two larger ones are nearly equal, as those of a rod, the middle one is now the
+    # largest, and the smallest one has to make up for it.
+    largest = used.max()
+    used[0] += max(0.0, largest * (1.0 + _BALANCED_BEYOND) - (used.sum() - largest))
     shown = ', '.join(f'{moment:.4g}' for moment in moments)
     if moments[0] < -_BALANCED_BEYOND * moments[2]:
         raise DescriptionError(
