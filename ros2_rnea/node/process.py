@@ -147,6 +147,8 @@ def shared_memory_warning(middleware: str) -> str:
     :param middleware: identifier of the RMW implementation.
     """
     transports = os.environ.get('FASTDDS_BUILTIN_TRANSPORTS', '')
+    if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '') == 'LOCALHOST':
+        transports = ''  # rmw_fastrtps then chooses them itself
     if not middleware.startswith('rmw_fastrtps') or transports.startswith('UDP'):
         return ''
     try:
@@ -160,7 +162,8 @@ def shared_memory_warning(middleware: str) -> str:
         f'{SHARED_MEMORY} has {free / 2**20:.1f} MiB left, and when it is full, Linux ends this '
         f'process with SIGBUS; it needs at least {SHARED_MEMORY_NEEDED >> 20} MiB: remove files '
         'of killed processes with "fastdds shm clean", start the container with a larger '
-        '--shm-size, or do without shared memory by FASTDDS_BUILTIN_TRANSPORTS=UDPv4')
+        '--shm-size, or do without shared memory by FASTDDS_BUILTIN_TRANSPORTS=UDPv4 (which '
+        'has no effect with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST)')
 
 
 def prepare_logging() -> None:

@@ -36,6 +36,7 @@ import numpy as np
 from patience import until
 import pytest
 from ros2_rnea import Robot
+from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.models import ur5
 from two_hosts import TwoHosts, why_impossible
 
@@ -58,6 +59,9 @@ LEAST, MOST = np.min(PATH, axis=0), np.max(PATH, axis=0)
 BLEND_TIME = 0.1
 """So that blending takes less than the time in which the effort has to be right again [s]."""
 
+SCHEDULING = 0.05
+"""What a state may wait for the processor on both hosts, before its age is known [s]."""
+
 LIMITS = np.array([body.limits.effort for body in ROBOT.tree.bodies])
 LARGEST_STEP = 0.01 * np.minimum(1000.0, LIMITS / 0.05)
 """The rate limit of each joint in the 10 ms that count at most for one command [Nm]."""
@@ -77,6 +81,7 @@ class Arm:
     def __init__(self, folder: Path, hosts: TwoHosts) -> None:
         self.wire = hosts.wire
         self.commands: list[Command] = []
+        self.ages: list[float] = []  # of the joint states when their efforts were sent [s]
         self._hosts = hosts
         self._folder = folder
         self._processes = {}
@@ -105,7 +110,11 @@ class Arm:
 
     def _collect(self) -> None:
         for line in self._processes['driver'].stdout:
-            time, number, effort = json.loads(line)
+            content = json.loads(line)
+            if isinstance(content, float):
+                self.ages.append(content)
+                continue
+            time, number, effort = content
             self.commands.append(Command(time, number, np.array(effort)))
 
     def move(self, positions: np.ndarray) -> None:
@@ -161,6 +170,19 @@ def assert_held(commands: list[Command]) -> None:
         assert (command.effort <= MOST + 0.01).all(), command
 
 
+def assert_young(arm: Arm) -> None:
+    """
+    Assert that no effort was computed from a joint state that was too old.
+
+    An age counts from the reception, so that the way over the wire is added; the final fade may
+    last until the state is twice as old as ``state_timeout``.
+    """
+    assert arm.ages
+    print(f'{len(arm.ages)} efforts, from states of {max(arm.ages):.3f} s of age at most')
+    if DEMANDED:
+        assert max(arm.ages) <= 2.0 * Settings().state_timeout + arm.wire.delay + SCHEDULING
+
+
 @pytest.mark.parametrize('first', ['driver', 'node'])
 def test_they_find_each_other_in_both_orders(hosts, tmp_path, first):
     arm = Arm(tmp_path, hosts)
@@ -190,6 +212,7 @@ def test_after_a_cut_the_effort_goes_on_without_a_step(arm, seconds, recovery):
     sleep(1.0)
     assert_no_step(arm.commands[before:])
     assert_held(arm.commands[before:])
+    assert_young(arm)
     assert arm.is_right(OTHER)
     print(f'right {right_again - mended:.3f} s after a cut of {seconds:g} s')
     if DEMANDED:
@@ -204,3 +227,4 @@ def test_with_frames_lost_and_late_the_arm_is_held_without_a_step(arm):
         arm.until(lambda positions=positions: arm.is_right(positions))
     assert_no_step(arm.commands[before:])
     assert_held(arm.commands[before:])
+    assert_young(arm)

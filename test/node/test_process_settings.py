@@ -190,7 +190,15 @@ def test_little_shared_memory_is_said_with_the_rest_and_the_remedy(little_shared
         assert words in warning
 
 
+def test_on_the_local_host_shared_memory_is_used_whatever_the_transports(
+        little_shared_memory, monkeypatch):
+    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    assert process.shared_memory_warning('rmw_fastrtps_cpp') != ''
+
+
 def test_shared_memory_that_is_not_used_is_not_said(little_shared_memory, monkeypatch):
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
     assert process.shared_memory_warning('rmw_cyclonedds_cpp') == ''
     monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''

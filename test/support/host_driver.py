@@ -15,7 +15,8 @@
 The driver of an arm and its effort controller, on a host of their own.
 
 Reads orders from its standard input: positions to move to slowly, as JSON.  Writes a line of JSON
-for each command that comes: the time, the number of the command, its efforts.
+for each command that comes: the time, the number of the command, its efforts.  For each message on
+~/effort it writes how old its joint state was when it was sent; both hosts have the same clock.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from threading import Thread
 from time import monotonic
 
 import rclpy
+from rclpy.clock import ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
 from ros2_rnea.tools.models import ur5
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -80,11 +83,19 @@ class Controller(Node):
         self.declare_parameter('interface_name', 'effort')
         self.create_subscription(
             Float64MultiArray, 'effort_controller/commands', self._on_command, 100)
+        self.create_subscription(JointState, 'inverse_dynamics/effort', self._on_effort, 100)
 
     def _on_command(self, message: Float64MultiArray, info: dict) -> None:
-        line = monotonic(), info['publication_sequence_number'], list(message.data)
-        sys.stdout.write(json.dumps(line) + '\n')
-        sys.stdout.flush()
+        _write([monotonic(), info['publication_sequence_number'], list(message.data)])
+
+    def _on_effort(self, message: JointState, info: dict) -> None:
+        sent = Time(nanoseconds=info['source_timestamp'], clock_type=ClockType.ROS_TIME)
+        _write(1e-9 * (sent - Time.from_msg(message.header.stamp)).nanoseconds)
+
+
+def _write(line: object) -> None:
+    sys.stdout.write(json.dumps(line) + '\n')
+    sys.stdout.flush()
 
 
 def obey(driver: Driver) -> None:
