@@ -436,6 +436,10 @@ def answer_of(worker):
     return answers[0]
 
 
+def test_its_process_runs_before_the_first_request(worker):
+    until(lambda: worker._process._process is not None)
+
+
 def test_a_request_is_answered_with_a_model_and_a_policy(worker):
     asked = request(lookahead=0.01)
     worker.request(asked)

@@ -28,6 +28,7 @@ process is ended.  Another process of the same kind fills trajectories (see
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import sys
 from threading import Condition
 from time import monotonic
@@ -103,6 +104,8 @@ class Progress(NamedTuple):
 class ModelWorker:
     """
     The thread and its process, which run until :meth:`close`.
+
+    The process is started at once, so that it is ready when a description has been discovered.
 
     :param on_exit: called, by the thread, when the process has exited; it is then restarted.
     """
@@ -180,6 +183,8 @@ class ModelWorker:
     # ---- the thread -----------------------------------------------------------------------------
 
     def _run(self) -> None:
+        with suppress(WorkerError):  # the first request says why
+            self._process.start()
         while not self._is_closed:
             request = self._next()
             if request is None:

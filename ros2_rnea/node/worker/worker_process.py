@@ -58,9 +58,9 @@ class WorkerProcess:
     """
     A process that computes beside the node; :mod:`.worker_tasks` has the tasks that it can do.
 
-    It is started by the first request, and again after an exit.  It runs at low priority, and
-    ends when the node does, because this object holds one end of a pipe to it.  One thread may
-    call :meth:`ask` while another calls :meth:`close`.
+    It is started by :meth:`start` or the first request, and again after an exit.  It runs at low
+    priority, and ends when the node does, because this object holds one end of a pipe to it.  One
+    thread may call :meth:`ask` while another calls :meth:`close`.
 
     :param on_exit: called, by the thread that asks, with the reason why the process has exited.
     """
@@ -120,6 +120,14 @@ class WorkerProcess:
             return answer
         raise WorkerError(
             f'{TRIES} worker processes have exited while they worked on the request: {cause}')
+
+    def start(self) -> None:
+        """
+        Start the process before the first request, since it takes long to import its modules.
+
+        :raises WorkerError: where it cannot be started, or this object was closed.
+        """
+        self._started()
 
     def keep_alive(self) -> None:
         """Report it if the process has exited, and start another one."""
