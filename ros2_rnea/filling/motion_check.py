@@ -40,8 +40,8 @@ _JUMP = 1e-6
 
 _SMALLEST_JUMP = 1e-9
 
-_SAMPLES, _REFINEMENTS = 9, 8
-"""Samples of a segment's polynomial, and how often the interval around the largest shrinks."""
+_BISECTIONS = 30
+"""How often an interval in which a derivative may be zero is divided by two."""
 
 _FINE = 1000
 """Samples of the segment in which a limit is first exceeded."""
@@ -173,6 +173,8 @@ class _Motion:
         self.velocities = differentiated(self.positions)
         self.accelerations = differentiated(self.velocities)
         self.jerks = differentiated(self.accelerations)
+        self._times = _extreme_times(
+            (self.positions, self.velocities, self.accelerations, self.jerks), self.durations)
         self.velocity_jumps = self._jumps(self.velocities)
         self.acceleration_jumps = self._jumps(self.accelerations)
 
@@ -186,8 +188,7 @@ class _Motion:
         :param jumps: where it is infinite at the end of a segment, shape (segments, joints).
         :param sign: -1 where the polynomials and bounds are those of the negative quantity.
         """
-        signed = quantity == POSITION
-        values, times = _peaks(polynomials, self.durations, signed)
+        values, times = _peaks(polynomials, self._times[quantity], quantity == POSITION)
         at = self.starts[:, np.newaxis] + times
         if jumps is not None:
             values = np.where(jumps, inf, values)
@@ -303,33 +304,50 @@ def _at(polynomials: Array, times: Array) -> Array:
     """
     Return values of polynomials.
 
-    :param polynomials: shape (..., 6, joints), by the powers 0 to 5 of the time.
+    :param polynomials: shape (..., powers, joints), by the powers of the time from 0 on.
     :param times: to broadcast with shape (..., joints).
     """
     values = np.zeros(np.broadcast_shapes(times.shape, polynomials[..., 0, :].shape))
-    for power in reversed(range(6)):
+    for power in reversed(range(polynomials.shape[-2])):
         values = values * times + polynomials[..., power, :]
     return values
 
 
-def _peaks(polynomials: Array, durations: Array, signed: bool) -> tuple[Array, Array]:
+def _extreme_times(polynomials: Sequence[Array], durations: Array) -> dict[str, Array]:
     """
-    Return the largest values of polynomials from 0 to their durations, and when.
+    Return by quantity the times at which it can be extreme, each of shape (N, segments, joints).
 
-    The interval around the largest of some samples shrinks until the error is of rounding's size.
+    They are the ends of a segment and the zeros of the derivative.  Between two times at which
+    the derivative itself is extreme, it is monotonic, so that bisection finds its zero.  Where it
+    has none, the time that bisection ends with is one more sample.
 
+    :param polynomials: positions, velocities, accelerations and jerks, quintic and so on down to
+        quadratic, each of shape (segments, 6, joints).
+    """
+    shape = len(durations), polynomials[0].shape[2]
+    times = np.stack((np.zeros(shape), np.broadcast_to(durations[:, np.newaxis], shape)))
+    derivatives = (*polynomials[1:], differentiated(polynomials[-1]))
+    found = {}
+    for order, quantity in reversed([*enumerate((POSITION, VELOCITY, ACCELERATION, JERK))]):
+        derivative = derivatives[order][:, :5 - order]
+        low, high = times[:-1], times[1:]
+        is_rising = _at(derivative, high) > _at(derivative, low)
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            is_past = (_at(derivative, middle) > 0.0) == is_rising
+            low, high = np.where(is_past, low, middle), np.where(is_past, middle, high)
+        times = np.concatenate((times[:1], 0.5 * (low + high), times[-1:]))
+        found[quantity] = times
+    return found
+
+
+def _peaks(polynomials: Array, times: Array, signed: bool) -> tuple[Array, Array]:
+    """
+    Return the largest values of polynomials, and when.
+
+    :param times: when the values can be extreme, shape (N, segments, joints).
     :param signed: whether the largest value is meant; otherwise the largest magnitude.
     """
-    shape = polynomials.shape[0], polynomials.shape[2]
-    whole = np.broadcast_to(durations[:, np.newaxis], shape)
-    low, width = np.zeros(shape), whole
-    shares = np.linspace(0.0, 1.0, _SAMPLES)[:, np.newaxis, np.newaxis]
-    for _ in range(_REFINEMENTS):
-        times = low + width * shares
-        values = _at(polynomials, times)
-        best = (values if signed else np.abs(values)).argmax(axis=0)[np.newaxis]
-        at = np.take_along_axis(times, best, axis=0)[0]
-        step = width / (_SAMPLES - 1)
-        low = np.maximum(at - step, 0.0)
-        width = np.minimum(at + step, whole) - low
-    return np.take_along_axis(values, best, axis=0)[0], at
+    values = _at(polynomials, times)
+    best = (values if signed else np.abs(values)).argmax(axis=0)[np.newaxis]
+    return np.take_along_axis(values, best, axis=0)[0], np.take_along_axis(times, best, axis=0)[0]

@@ -505,7 +505,9 @@ def values_of(node: Node) -> dict[str, Any]:
 
 
 def _is_of_joint(name: str) -> bool:
-    return name.partition('.')[0] + '.' in PER_JOINT
+    """Tell whether a parameter is one of a single joint, which its name has to name."""
+    family, _, joint = name.partition('.')
+    return bool(joint) and family + '.' in PER_JOINT
 
 
 def overrides(node: Node) -> dict[str, Parameter]:
@@ -568,9 +570,9 @@ def _of_joints(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return by family the values of single joints, by the names of the joints."""
     of_joints: dict[str, dict[str, Any]] = {family: {} for family in PER_JOINT}
     for name, value in values.items():
-        if value is not None and name not in BY_NAME:
+        if value is not None and _is_of_joint(name):
             family, _, joint = name.partition('.')
-            of_joints.get(family + '.', {})[joint] = value
+            of_joints[family + '.'][joint] = value
     return of_joints
 
 

@@ -73,6 +73,31 @@ def test_peaks_are_those_of_very_many_samples():
             assert trajectory.at(peak.time)[row, index] == pytest.approx(peak.value, rel=1e-9)
 
 
+def extremes(polynomial, duration):
+    """Return the smallest and largest value of a polynomial, by the zeros of its derivative."""
+    zeros = [zero.real for zero in polynomial.deriv().roots() if abs(zero.imag) < 1e-6]
+    times = [0.0, duration, *(time for time in zeros if 0.0 < time < duration)]
+    return min(map(polynomial, times)), max(map(polynomial, times))
+
+
+def test_of_two_peaks_of_nearly_the_same_height_the_larger_one_is_found():
+    count, duration = 300, 1.3
+    names = [f'joint{index}' for index in range(count)]
+    scale = np.array([1.0, 2.0, 10.0])[:, np.newaxis]
+    first, last = scale * np.random.default_rng(5).uniform(-1.0, 1.0, (2, 3, count))
+    trajectory = Trajectory(
+        names, [Waypoint(0.0, *first), Waypoint(duration, *last)],
+        allow_nonzero_end_velocity=True)
+    report = check_motion(trajectory, dict.fromkeys(names, MotionLimits(velocity=1.0)))
+    for index, motion in enumerate(report.joints):
+        position = np.polynomial.Polynomial(trajectory.splines.coefficients[0, :, index])
+        lowest, highest = extremes(position, duration)
+        assert motion.lowest.value == pytest.approx(lowest, rel=1e-9, abs=1e-12)
+        assert motion.highest.value == pytest.approx(highest, rel=1e-9, abs=1e-12)
+        speed = max(map(abs, extremes(position.deriv(), duration)))
+        assert abs(motion.velocity.value) == pytest.approx(speed, rel=1e-9)
+
+
 @pytest.mark.parametrize('limits, quantity, value, limit', [
     ({'upper': 0.7}, 'position', 0.7, 0.7),
     ({'lower': 0.2}, 'position', 0.0, 0.2),

@@ -137,6 +137,14 @@ def test_a_saved_value_of_every_parameter_comes_back(declared):
 
 
 @pytest.mark.ros
+@pytest.mark.parametrize('family', [family.rstrip('.') for family in PER_JOINT])
+def test_a_value_for_no_joint_is_no_parameter(declared, family):
+    values, refused = declared({family: [87.0, 87.0]})
+    assert family not in values and not refused
+    assert read(values) == read(values | {family: [87.0, 87.0]})
+
+
+@pytest.mark.ros
 def test_a_parameter_without_a_value_is_refused_by_name_where_its_default_is_not_empty(declared):
     values, refused = declared({'gravity': [], 'payload_links': []})
     assert values['gravity'] == [0.0, 0.0, -9.81]
