@@ -208,6 +208,7 @@ def test_limits_of_acceleration_and_jerk_are_those_of_moveit(fill):
     (('max_velocity: 0.5', 'max_velocity: fast'), "elbow max_velocity' is fast (line 5)"),
     (('    max_velocity: 0.5\n', ''), 'then max_velocity is needed, too'),
     (('limits: true', 'limits: yes'), 'true or false is needed'),
+    (('max_velocity: 0.1', 'max_position: 0.5'), 'with it, min_position is needed, too'),
     (('joint_limits:', 'limits:'), "unknown key 'limits'"),
 ])
 def test_a_file_of_limits_that_is_none_is_refused_by_its_line(fill, change, message):

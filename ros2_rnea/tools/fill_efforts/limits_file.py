@@ -90,7 +90,11 @@ def _is_told(found: dict[str, Value], quantity: str, keys: list[str] | tuple[str
     """Return whether a limit is set: by its flag, or by its values where the flag is missing."""
     flag = found.get(f'has_{quantity}_limits')
     if flag is None:
-        return all(key in found for key in keys)
+        told = [key for key in keys if key in found]
+        for key in keys:
+            if told and key not in found:
+                raise found[told[0]].refused(f'with it, {key} is needed, too')
+        return bool(told)
     if flag.text() not in ('true', 'True', 'false', 'False'):
         raise flag.refused('true or false is needed')
     if flag.text().lower() == 'false':
