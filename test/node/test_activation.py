@@ -26,6 +26,11 @@ KINDS = {
     'positions': ControllerKind(
         'joint_trajectory_controller/JointTrajectoryController', ('elbow/position',)),
     'gripper': ControllerKind('position_controllers/GripperActionController', ('grip/position',)),
+    'shoulder': ControllerKind(
+        'joint_trajectory_controller/JointTrajectoryController', ('shoulder/position',)),
+    'stiffness': ControllerKind(
+        'forward_command_controller/ForwardCommandController',
+        ('shoulder/stiffness', 'elbow/stiffness')),
     'broadcaster': ControllerKind('joint_state_broadcaster/JointStateBroadcaster', ()),
 }
 
@@ -133,15 +138,17 @@ def test_a_controller_whose_kind_will_be_known_soon_suggests_nothing(
 
 
 @pytest.mark.parametrize('reports, is_supported', [
-    ([('active', 'positions')], True),
+    ([('active', 'positions', 'shoulder')], True),
+    ([('active', 'positions')], False),  # nothing but the last command may hold the shoulder
+    ([('active', 'stiffness')], False),  # it makes drives soft, and holds nothing
     ([('active', 'jtc')], False),  # it commands efforts
     ([('active', 'gripper', 'broadcaster')], False),
     ([('active', 'never_listed')], False),
-    ([('inactive', 'positions')], False),
-    ([('inactive', 'positions'), ('active', 'positions')], True),
-    ([('active', 'positions'), ('active',)], False),
-    ([(None, 'positions')], False),  # a driver of its own, beside what ros2_control does
+    ([('inactive', 'positions', 'shoulder')], False),
+    ([('inactive', 'positions', 'shoulder'), ('active', 'positions', 'shoulder')], True),
+    ([('active', 'positions', 'shoulder'), ('active',)], False),
+    ([(None, 'positions', 'shoulder')], False),  # a driver of its own, beside ros2_control
 ])
-def test_the_drives_hold_the_arm_while_a_controller_of_positions_is_active_beside(
+def test_the_drives_hold_the_arm_while_controllers_of_positions_are_active_beside(
         reports, is_supported):
     assert reported('forward', *reports).is_supported(JOINTS, KINDS) is is_supported

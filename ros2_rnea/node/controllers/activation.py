@@ -61,10 +61,14 @@ class ControllerKind(NamedTuple):
         """Tell whether it commands any of some joints."""
         return any(interface.rpartition('/')[0] in joints for interface in self.interfaces)
 
-    def holds_any(self, joints: Sequence[str]) -> bool:
-        """Tell whether it commands any of some joints, and no efforts: their drives hold them."""
-        return self.commands_any(joints) and not any(
-            interface.endswith('/effort') for interface in self.interfaces)
+    @property
+    def held(self) -> frozenset[str]:
+        """Return the joints whose drives hold them for it, by position or velocity."""
+        parts = [interface.rpartition('/') for interface in self.interfaces]
+        if any(interface == 'effort' for *_, interface in parts):
+            return frozenset()
+        return frozenset(
+            joint for joint, _, interface in parts if interface in ('position', 'velocity'))
 
 
 class ManagerReport(NamedTuple):
@@ -143,7 +147,7 @@ class Activation:
         if not are_all_known:
             last_others, others = last_others & frozenset(kinds), others & frozenset(kinds)
         companion = kinds.get(self.companion)
-        beside = {self.companion} if companion and companion.holds_any(joints) else set()
+        beside = {self.companion} if companion and companion.held.intersection(joints) else set()
         if _may_command(last_others - beside, joints, kinds):
             return Receiver.HANDED_OVER
         if self._hardware_stopped:
@@ -156,9 +160,10 @@ class Activation:
         return Receiver.ZEROED if own is not None and own.zeroes_effort else None
 
     def is_supported(self, joints: Sequence[str], kinds: Mapping[str, ControllerKind]) -> bool:
-        """Tell whether a controller that is active beside it lets the drives hold the joints."""
-        return not self.obstacle and any(
-            name in kinds and kinds[name].holds_any(joints) for name in self._beside)
+        """Tell whether controllers that are active beside it let the drives hold all joints."""
+        held = frozenset(
+            joint for name in self._beside if name in kinds for joint in kinds[name].held)
+        return not self.obstacle and bool(joints) and held.issuperset(joints)
 
 
 def _may_command(

@@ -95,8 +95,8 @@ class Receivers:
         known; while it is not, receivers are incomplete.
     :ivar on_appearance: called when the controller appears among the receivers.
     :ivar is_handing_over: whether another controller than that of the commands holds the arm.
-    :ivar is_supported: whether another controller, active beside that of the commands, lets the
-        drives hold the arm.
+    :ivar is_supported: whether other controllers, active beside that of the commands, let the
+        drives hold all joints.
     :ivar publishing_nodes: returns the names of nodes that publish ~/commands, as far as there are
         others than this one; they only listen.
     :ivar are_incomplete: whether one is being discovered; it may be the controller, started again,
