@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from lxml import etree
 import numpy as np
 from patience import PATIENCE, until
 import pytest
@@ -42,6 +41,7 @@ from sensor_msgs.msg import JointState
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray, String
 
+etree = pytest.importorskip('lxml.etree')
 pytestmark = pytest.mark.ros
 
 POLICY = ROOT / 'config' / 'security' / 'policy.xml'
