@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from moveit_msgs.action import ExecuteTrajectory
@@ -40,10 +41,13 @@ def filled(node: Node, planned: JointTrajectory) -> JointTrajectory:
         raise RuntimeError(reply.message)
     if not reply.report.within_limits:
         report = reply.report
+        is_possible = isfinite(report.time_scaling)  # not where gravity alone is too much
         raise RuntimeError(
             f'the {report.first_break_quantity} of {report.first_break_joint} would be '
             f'{report.first_break_value:.3g}, its limit is {report.first_break_limit:.3g}; the '
-            f'motion is possible in {report.time_scaling:.2f} times its duration')
+            'motion is possible '
+            + (f'in {report.time_scaling:.2f} times its duration' if is_possible
+               else 'at no speed'))
     if reply.report.motion.velocity_jump_times:
         raise RuntimeError(reply.message)
     return reply.trajectory

@@ -39,6 +39,7 @@ class Graph:
 
     def __init__(self):
         self.endpoints, self.drivers, self.count = [], [], None
+        self.publishers = [('inverse_dynamics', 1)]
         self.handle = SimpleNamespace(get_subscription_count=lambda: (
             len(self.endpoints) if self.count is None else self.count))
 
@@ -53,9 +54,8 @@ class Graph:
         return [self.info(*endpoint) for endpoint in self.endpoints]
 
     def get_publishers_info_by_topic(self, topic):
-        return [self.info(*endpoint) for endpoint in self.drivers
-                if topic == '/joint_states'] + (
-            [self.info('inverse_dynamics', 1)] if topic == TOPIC else [])
+        by_topic = {'/joint_states': self.drivers, TOPIC: self.publishers}
+        return [self.info(*endpoint) for endpoint in by_topic[topic]]
 
     def info(self, name, process, entity=0):
         return SimpleNamespace(
@@ -126,6 +126,14 @@ def test_controller_that_is_loaded_late_in_the_process_of_the_driver_may_hold_so
 def test_receiver_in_the_process_of_this_node_is_not_older(watch):
     watch.after(0.0, (C, 1))
     assert watch.knows[0] is Receiver.NEW
+
+
+@pytest.mark.parametrize('others, receiver', [
+    ([], Receiver.NEW), ([('other', 8)], Receiver.UNKNOWN)])
+def test_the_only_publisher_is_this_node_though_its_name_is_lost(watch, others, receiver):
+    watch.graph.publishers = [(receivers.UNKNOWN_NODE, 1, 5), *others]
+    watch.after(0.0, (C, 1))
+    assert watch.knows[0] is receiver
 
 
 def test_node_that_was_killed_finds_what_its_receiver_holds(watch):

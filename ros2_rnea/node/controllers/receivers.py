@@ -404,9 +404,7 @@ class Receivers:
         processes = {endpoint.process for endpoint in found}
         is_early = now - self._since < DISCOVERY_TIME or not self._has_looked
         if is_early or not self._own:  # on a busy machine it may be discovered late
-            own_name = self._node.get_fully_qualified_name()
-            self._own |= {each.process for each in self._endpoints(
-                self._node.get_publishers_info_by_topic(topic)) if each.node == own_name}
+            self._own |= self._own_process(topic)
             self._early -= self._own
         if is_early:
             states = self._node.resolve_topic_name('joint_states')
@@ -416,6 +414,18 @@ class Receivers:
         self._has_looked = True
         for process in processes:
             self._first_seen.setdefault(process, now)
+
+    def _own_process(self, topic: str) -> set[str]:
+        """
+        Return the process of this node, as far as it is known who publishes its commands.
+
+        The middleware may have lost the name of this node, for instance when another node of that
+        name in the same process has ended.  Then the only publisher is that of this node.
+        """
+        name = self._node.get_fully_qualified_name()
+        publishers = self._endpoints(self._node.get_publishers_info_by_topic(topic))
+        return {each.process for each in publishers
+                if each.node == name or len(publishers) == 1 and not each.node}
 
     def _endpoints(self, found: Sequence[TopicEndpointInfo]) -> frozenset[Endpoint]:
         return frozenset(Endpoint(self._name(info), self._process(info)) for info in found)
