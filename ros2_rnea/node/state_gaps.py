@@ -88,8 +88,9 @@ class StateGaps:
         """Return what to log of the gaps that were not logged; to be called regularly."""
         if not self._unlogged or self._since is not None or now - self._logged_at < QUIET_PERIOD:
             return ''
-        text = (f'joint states have stopped {self._unlogged} more times, for up to '
-                f'{self._longest_unlogged:.2g} s beyond state_timeout')
+        count = 'once more' if self._unlogged == 1 else f'{self._unlogged} more times'
+        text = (f'joint states have stopped {count}, for up to {self._longest_unlogged:.2g} s '
+                'beyond state_timeout')
         self._logged_at, self._unlogged, self._longest_unlogged = now, 0, 0.0
         return text
 

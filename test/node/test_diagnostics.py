@@ -179,20 +179,22 @@ def gap(world, length):
     world.tick()
 
 
-def test_gaps_that_do_not_end_are_counted_after_the_first_one(world):
+@pytest.mark.parametrize('number, told', [(1, 'once more'), (3, '3 more times')])
+def test_gaps_that_do_not_end_are_counted_after_the_first_one(world, number, told):
     world.under_test.decided(WITH_STATES)
     world.tick()
     gap(world, 0.3)
     assert world.levels == ['info', 'warning', 'info']
     world.log.clear()
-    for _ in range(3):
+    for _ in range(number):
         gap(world, 0.5)
     assert world.log == []
     while not world.log:
         world.tick()
     assert world.log == [('warning', (
-        'joint states have stopped 3 more times, for up to 0.5 s beyond state_timeout'))]
-    assert world.values['gaps of joint states'] == '4, the longest 0.500 s beyond state_timeout'
+        f'joint states have stopped {told}, for up to 0.5 s beyond state_timeout'))]
+    assert world.values['gaps of joint states'] == (
+        f'{1 + number}, the longest 0.500 s beyond state_timeout')
 
 
 def test_a_gap_that_lasts_is_logged_however_many_were_before(world):

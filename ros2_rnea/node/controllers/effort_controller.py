@@ -25,13 +25,11 @@ from ros2_rnea.node.controllers.activation import Activation, ManagerReport
 from ros2_rnea.node.controllers.controller_manager import ControllerManager
 from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
+from ros2_rnea.node.controllers.trajectory_controller import TRAJECTORY
 from ros2_rnea.node.diagnostics import Diagnostics
 
 EFFORT, MANAGER = 'effort_controller', 'controller_manager'
 """The node's parameters that name the controller, and its controller manager."""
-
-TRAJECTORY = 'trajectory_controller'
-"""The node's parameter that names the controller beside it, whose motion the node follows."""
 
 WANTED = ('joints', 'interface_name')
 """The parameters that are read from the controller."""
@@ -157,12 +155,13 @@ class EffortController:
         manager = own[MANAGER] if name else ''
         if manager and not manager.startswith('/'):
             manager = f'{namespace}/{manager}'
-        self._activation.companion = own[TRAJECTORY].rpartition('/')[2]
+        companion = own[TRAJECTORY].rpartition('/')[2]
+        self._activation.companion = companion
         known = '' if self._manager is None else self._manager.name
         if (manager, base_name) != (known, self._activation.name):
             if self._manager is not None:
                 self._manager.close()
-            self._activation = Activation(base_name, self._activation.companion)
+            self._activation = Activation(base_name, companion)
             self._receivers.set_active(True)
             self._receivers.is_supported = False
             self._manager = (
@@ -210,7 +209,6 @@ class EffortController:
         if self._answer is not None:
             self._receivers.is_checked = not owes_kinds or (
                 self._receivers.is_checked and self._receivers.is_serving)
-        if self._answer is not None:
             self._fitted = (self.node_name, tuple(own['joints'])) if not reason else ('', ())
         if reason != self._reason:
             self._reason = reason

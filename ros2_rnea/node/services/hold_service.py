@@ -33,6 +33,7 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.hold_trigger import HoldTrigger
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals
+from ros2_rnea.node.controllers.trajectory_controller import TRAJECTORY
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
@@ -51,8 +52,6 @@ LONGEST_ANSWER = 5.0
 
 SHORTEST = 0.01
 """The shortest trajectory [s]: its last point has to be later than its first."""
-
-CONTROLLER = 'trajectory_controller'
 
 
 class CommandedPose(NamedTuple):
@@ -125,7 +124,7 @@ class HoldService(BackgroundServices):
         policy, now = self._policy(), self._now()
         requested, self._requested = self._requested, None
         if policy is not None:  # only then the parameters are known to be valid
-            self._follow(self._owner.get_parameter(CONTROLLER).value)
+            self._follow(self._owner.get_parameter(TRAJECTORY).value)
             controller = policy.motion.controller
             self._trigger.take_publication(controller.is_fresh(now), now)
             if requested is not None:
@@ -183,7 +182,7 @@ class HoldService(BackgroundServices):
             raise ArgumentError(
                 'the node is disabled or inactive: it sends no efforts, also not in a goal')
         if self._goals is None:
-            raise ArgumentError(f'no controller is named in the parameter {CONTROLLER}')
+            raise ArgumentError(f'no controller is named in the parameter {TRAJECTORY}')
         name = self._goals.controller
         if self._trigger.active:
             raise ArgumentError(f'{name!r} executes a goal')
