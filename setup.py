@@ -60,7 +60,11 @@ BAG = ['rosbags>=0.10']
 # To give trajectories their fastest timing.
 RETIME = ['toppra>=0.6']
 
-DEMO = FAST + RETIME + YAML + ['matplotlib', 'mujoco>=3.2', 'rich']
+# To identify a robot from recordings, and to report on them.
+IDENTIFY = BAG + FAST + YAML + [
+    'clarabel>=0.9', 'cvxpy>=1.5', 'jinja2>=3', 'matplotlib', 'scipy>=1.8']
+
+DEMO = IDENTIFY + RETIME + ['matplotlib', 'mujoco>=3.2', 'rich']
 
 DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 
@@ -69,6 +73,7 @@ TEST = DEMO + DOCS + [
     'pytest-xdist>=3.2',
     'hypothesis',
     'coverage>=7',  # for ./run mutate
+    'distributed',  # a cluster on this machine, to reduce recordings on
     'playwright>=1.49,<2',  # looks at the documentation in the system's own chromium
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
     # independent engines and real robots to compare with
@@ -146,7 +151,7 @@ setup(
     # rclpy and the messages come from ROS, or from requirements/ros-wheels.txt.
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
     extras_require={
-        'bag': BAG, 'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'retime': RETIME, 'test': TEST,
-        'yaml': YAML},
+        'bag': BAG, 'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'identify': IDENTIFY,
+        'retime': RETIME, 'test': TEST, 'yaml': YAML},
     entry_points={'console_scripts': EXECUTABLES},
 )

@@ -1,0 +1,90 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What was recorded of a robot, and what is left of it once it is prepared for a comparison.
+
+A :class:`Recording` is what a file says, by joint name and in SI units.  :class:`Samples` are made
+of it for one robot: positions, velocities, accelerations and efforts of the same instants, in the
+order of the robot's coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ros2_rnea.model.description import Inertial
+
+
+@dataclass(frozen=True)
+class Recording:
+    """
+    Measurements of one run of a robot, as they were recorded.
+
+    :ivar name: how messages name it, such as the name of its file.
+    :ivar times: shape (n,) [s].
+    :ivar joints: their names, in the order of the columns.
+    :ivar positions: shape (n, joints) [rad or m].
+    :ivar velocities: shape (n, joints) [rad/s or m/s]; None where none were recorded.
+    :ivar efforts: shape (n, joints) [Nm or N], of the drives on the joints.
+    :ivar wrenches: shape (n, 6), [moment; force] on the robot in the axes of ``wrench_link``, about
+        its origin [Nm, N]; None where none were recorded.
+    :ivar wrench_link: the link on which they act.
+    :ivar commands: shape (n, joints), the positions that were commanded [rad or m]; None where
+        none were recorded.
+    :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
+        and inertial by the payload's name.
+    """
+
+    name: str
+    times: np.ndarray
+    joints: tuple[str, ...]
+    positions: np.ndarray
+    efforts: np.ndarray
+    velocities: np.ndarray | None = None
+    wrenches: np.ndarray | None = None
+    wrench_link: str = ''
+    commands: np.ndarray | None = None
+    payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """
+    A recording that was prepared for one robot.
+
+    :ivar name: of the recording.
+    :ivar times: shape (n,) [s].
+    :ivar q: shape (n, nq), in the order of the robot's coordinates [rad or m].
+    :ivar qd: shape (n, nv) [rad/s or m/s].
+    :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
+    :ivar tau: shape (n, nv) [Nm or N]; NaN throughout for a coordinate whose effort was not
+        recorded.
+    :ivar moves: shape (n, nv), whether a coordinate moves fast enough to tell the direction of its
+        Coulomb friction.
+    :ivar pieces: uninterrupted runs of samples at one period, in the order of time.
+    :ivar payloads: as those of the recording.
+    """
+
+    name: str
+    times: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    moves: np.ndarray
+    pieces: tuple[slice, ...]
+    payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
