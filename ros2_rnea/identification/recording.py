@@ -14,9 +14,9 @@
 """
 What was recorded of a robot, and what is left of it once it is prepared for a comparison.
 
-A :class:`Recording` is what a file says, by joint name and in SI units.  :class:`Samples` are made
-of it for one robot: positions, velocities, accelerations and efforts of the same instants, in the
-order of the robot's coordinates.
+A :class:`Recording` is what a file says, by joint name and in SI units.  A :class:`PreparedRecording` is
+made of it for one robot: positions, velocities, accelerations and efforts of the same instants, in
+the order of the robot's coordinates.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Recording:
     :ivar positions: shape (n, joints) [rad or m].
     :ivar velocities: shape (n, joints) [rad/s or m/s]; None where none were recorded.
     :ivar efforts: shape (n, joints) [Nm or N], of the drives on the joints.
-    :ivar wrenches: shape (n, 6), [moment; force] on the robot in the axes of ``wrench_link``, about
-        its origin [Nm, N]; None where none were recorded.
+    :ivar wrenches: shape (n, 6), [moment; force] on the robot in the axes of ``wrench_link``,
+        about its origin [Nm, N]; None where none were recorded.
     :ivar wrench_link: the link on which they act.
     :ivar commands: shape (n, joints), the positions that were commanded [rad or m]; None where
         none were recorded.
@@ -62,7 +62,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Samples:
+class PreparedRecording:
     """
     A recording that was prepared for one robot.
 
