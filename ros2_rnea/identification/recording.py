@@ -14,9 +14,9 @@
 """
 What was recorded of a robot, and what is left of it once it is prepared for a comparison.
 
-A :class:`Recording` is what a file says, by joint name and in SI units.  A :class:`PreparedRecording` is
-made of it for one robot: positions, velocities, accelerations and efforts of the same instants, in
-the order of the robot's coordinates.
+A :class:`Recording` is what a file says, by joint name and in SI units.  From it, a
+:class:`PreparedRecording` is made for one robot: positions, velocities, accelerations and efforts
+at the same instants, in the order of the robot's coordinates.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def test_joints_that_a_goal_omits_keep_the_effort_that_holds_them(start):
     assert rig.succeeds(rig.send(partial.trajectory))
     wrong = np.abs(commanded(rig.states[count:]) - needed(rig.states[count:]))
     assert wrong.max() <= 1.01 * max(partial.report.tolerance)
-    assert held_error(rig) < 1e-6
+    rig.until(lambda: held_error(rig) < 1e-6)  # the result may arrive before the last states
 
 
 def test_the_effort_is_replaced_after_a_cancel_and_a_goal_that_follows_is_not_disturbed(
@@ -166,7 +166,8 @@ def test_the_effort_is_replaced_after_a_cancel_and_a_goal_that_follows_is_not_di
     rig.cancel(handle)
     goal = trajectory((1.0, START, REST, REST))
     assert rig.succeeds(rig.send(goal))
-    assert list(rig.states[-1].reference.positions) == pytest.approx(START)
+    rig.until(  # the result may arrive before the last states
+        lambda: list(rig.states[-1].reference.positions) == pytest.approx(START))
 
 
 def test_live_efforts_are_those_of_the_reference_through_goals_and_a_cancel(start):
