@@ -22,7 +22,7 @@ ROS.  Descriptions have to be expanded from xacro.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.metadata import distribution, PackageNotFoundError
@@ -121,15 +121,26 @@ def main() -> None:
 
 
 def descriptions(paths: list[Path]) -> dict[str, Path]:
-    """Return the files by name; of equal ones, the first."""
+    """
+    Return the files by name; of files with the same content, the first.
+
+    Different files of one name are told apart by the folders that they are in.
+    """
     found: dict[str, Path] = {}
     seen: set[str] = set()
     for name, path in [*_packaged(), *_in_folders([CACHE, *paths])]:
         digest = sha256(path.read_bytes()).hexdigest()
         if digest not in seen:
             seen.add(digest)
-            found[name] = path
+            found[_distinct(name, path, found)] = path
     return found
+
+
+def _distinct(name: str, path: Path, taken: Container[str]) -> str:
+    """Return a file's name, with as many of its folders as make it differ from the others."""
+    parts = path.resolve().parts
+    longer = ('/'.join(parts[-count:]) for count in range(2, len(parts) + 1))
+    return next(candidate for candidate in (name, *longer) if candidate not in taken)
 
 
 def _packaged() -> Iterator[tuple[str, Path]]:

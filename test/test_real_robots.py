@@ -61,3 +61,12 @@ def test_equal_files_are_looked_at_once(program, tmp_path):
         (tmp_path / name).write_text(ARM, encoding='utf-8')
     found = program['descriptions']([tmp_path])
     assert 'a.urdf' in found and 'b.urdf' not in found
+
+
+def test_different_files_of_one_name_have_a_row_each(program, tmp_path):
+    paths = [tmp_path / folder / 'same.urdf' for folder in ('left', 'right')]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(ARM.replace('arm', path.parent.name), encoding='utf-8')
+    found = program['descriptions'](paths)
+    assert (found['same.urdf'], found['right/same.urdf']) == tuple(paths)
