@@ -250,6 +250,15 @@ def test_the_help_teaches():
         assert words in result.stdout
 
 
+@pytest.mark.parametrize('arguments', [(), ('--json',)])
+def test_without_a_file_the_help_is_shown_with_what_is_missing(arguments):
+    result = run_module(*arguments)
+    assert (result.returncode, result.stdout) == (2, '')
+    assert result.stderr.startswith('usage: check_model')
+    assert 'check_model panda.urdf' in result.stderr
+    assert result.stderr.endswith('check_model: name the file of a robot description\n')
+
+
 # ---- the plain table --------------------------------------------------------------------------
 
 

@@ -47,7 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :param arguments: of the command line, without the program's name; None takes sys.argv.
     :returns: exit code.
     """
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.file is None:
+        parser.print_help(sys.stderr)
+        print('\ncheck_model: name the file of a robot description', file=sys.stderr)
+        return ExitCode.NOT_A_ROBOT
     try:
         text = read_source(options.file, options.mappings)
         figures = Figures(examine(parse_urdf(text), text, options.massless))
@@ -78,13 +83,14 @@ gravity needs at each joint compared with its effort limit, and then the finding
 first:
 {severities}""",
         epilog="""\
-exit codes:  0 only notes; 1 other findings; 2 not a robot description, with the reason
+exit codes:  0 only notes; 1 other findings; 2 no robot description, with the reason
 examples:
   check_model panda.urdf
   check_model ur.urdf.xacro ur_type:=ur5e name:=ur
   check_model robot.urdf --json | jq '.findings[] | select(.severity != "note")'""")
-    parser.add_argument('file', help='a URDF file; a xacro file, if xacro is installed; '
-                                     'or - for the standard input')
+    parser.add_argument('file', nargs='?',
+                        help='a URDF file; a xacro file, if xacro is installed; or - for the '
+                             'standard input')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     parser.add_argument('--massless', action='append', default=[], metavar='LINK',
                         help='a link that may move without <inertial>, as in the parameter '
