@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from threading import Event
 
 from geometry_msgs.msg import WrenchStamped
@@ -384,3 +385,15 @@ def test_with_interfaces_of_an_earlier_version_the_other_services_work(
     arm = with_robot(bench(joints=JOINTS), ARM)
     assert arm.call(interfaces.ComputeGravity, 'compute_gravity', **NAMED).success
     assert 'ros2_rnea_interfaces is too old' in capfd.readouterr().err
+
+
+def test_with_requests_to_fill_of_an_earlier_version_the_node_says_so_and_goes_on(
+        bench, monkeypatch, capfd):
+    monkeypatch.delattr(interfaces.FillTrajectoryEfforts.Request, 'limits')
+    specification = spec_from_file_location('beside_older_interfaces', compute_services.__file__)
+    loaded = module_from_spec(specification)
+    specification.loader.exec_module(loaded)
+    assert not loaded.ARE_DEFINED
+    monkeypatch.setattr(compute_services, 'ARE_DEFINED', loaded.ARE_DEFINED)
+    with_robot(bench(joints=JOINTS), ARM)
+    assert 'ros2_rnea_interfaces is not installed or is too old' in capfd.readouterr().err

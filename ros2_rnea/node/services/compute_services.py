@@ -48,8 +48,13 @@ try:
     from ros2_rnea.node.services.fill_service import FillService
     from ros2_rnea.node.services.hold_service import HoldService, is_possible
     from ros2_rnea_interfaces.msg import EffortTerms as EffortTermsMessage
-    from ros2_rnea_interfaces.srv import ComputeGravity, ComputeInverseDynamics
-    ARE_DEFINED = all(hasattr(EffortTermsMessage, name) for name in TERM_NAMES)
+    from ros2_rnea_interfaces.srv import (
+        ComputeGravity,
+        ComputeInverseDynamics,
+        FillTrajectoryEfforts,
+    )
+    ARE_DEFINED = (all(hasattr(EffortTermsMessage, name) for name in TERM_NAMES)
+                   and hasattr(FillTrajectoryEfforts.Request, 'limits'))
 except ImportError:
     ARE_DEFINED = False
 try:
