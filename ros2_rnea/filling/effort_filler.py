@@ -128,6 +128,7 @@ class Filled:
     :ivar jumps: the times at which the true effort jumps by more than the tolerance [s]; the
         interpolated effort follows as a ramp in the :data:`.FINEST` seconds before.
     :ivar samples: the motion and its true efforts at closely spaced times.
+    :ivar velocities: of the robot before the trajectory, by joint; 0 where missing.
     """
 
     trajectory: Trajectory
@@ -138,6 +139,7 @@ class Filled:
     tolerances: Array
     jumps: tuple[float, ...]
     samples: Samples
+    velocities: Mapping[str, float] = field(default_factory=dict)
 
     def line_errors(self) -> Array:
         """
@@ -206,7 +208,8 @@ def fill_efforts(
         tolerances,
         tuple(float(there.times[0])
               for there, segment in zip(arrivals[1:], segments) if segment.jumps),
-        joined([*(segment.samples for segment in segments), arrivals[-1]]))
+        joined([*(segment.samples for segment in segments), arrivals[-1]]),
+        start.velocities)
 
 
 # ---- before the splines ---------------------------------------------------------------------

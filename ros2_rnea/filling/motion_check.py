@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,14 @@ _JUMP = 1e-6
 """The velocity, or the acceleration, jumps by more than this share of its largest magnitude."""
 
 _SMALLEST_JUMP = 1e-9
+
+AT_REST = 0.01
+"""
+Up to this velocity [rad/s or m/s], a joint rests before a trajectory begins.
+
+It is the default of joint_trajectory_controller's stopped_velocity_tolerance: a measured velocity
+is hardly ever 0.
+"""
 
 _BISECTIONS = 30
 """How often an interval in which a derivative may be zero is divided by two."""
@@ -106,7 +115,8 @@ class MotionReport:
     :ivar time_scaling: the smallest factor of the trajectory's times from which on all limits are
         kept; infinite where one is exceeded at any speed, 0 where none is.
     :ivar scaling_decided_by: the peak that decides it.
-    :ivar velocity_jumps: the times at which a velocity jumps [s], which no effort can achieve.
+    :ivar velocity_jumps: the times at which a velocity jumps [s], which no effort can achieve;
+        the first is that of a trajectory that begins in motion with a robot at rest.
     """
 
     joints: tuple[JointMotion, ...] = ()
@@ -127,14 +137,20 @@ def described_limits(robot: Robot) -> dict[str, MotionLimits]:
     return limits
 
 
-def check_motion(trajectory: Trajectory, limits: Mapping[str, MotionLimits]) -> MotionReport:
+def check_motion(
+        trajectory: Trajectory,
+        limits: Mapping[str, MotionLimits],
+        velocities: Mapping[str, float] = MappingProxyType({})) -> MotionReport:
     """
     Compare a trajectory, as splines join its points, with limits.
 
     :param limits: by joint; joints of the trajectory that are not in it are left out.
+    :param velocities: of the robot before the trajectory, by joint; 0 where missing [rad/s or
+        m/s].  Whether a joint in motion begins with a jump is not judged, because its measured
+        velocity is not exact enough.
     """
     names = [name for name in trajectory.joint_names if name in limits]
-    motion = _Motion(trajectory, names)
+    motion = _Motion(trajectory, [velocities.get(name, 0.0) for name in names], names)
     bounds = np.array([limits[name] for name in names]).reshape(-1, 5).T
     curves = [
         motion.curve(POSITION, -motion.positions, -bounds[0], sign=-1.0),
@@ -153,30 +169,37 @@ def check_motion(trajectory: Trajectory, limits: Mapping[str, MotionLimits]) -> 
               for peak in [of_joints[index]] if curve.exceeded[:, index].any()),
         min(breaks, key=lambda moment: moment.time, default=None),
         scaling, decided_by,
-        tuple(motion.ends[motion.velocity_jumps.any(axis=1)].tolist()))
+        tuple(motion.boundaries[motion.velocity_jumps.any(axis=1)].tolist()))
 
 
 class _Motion:
     """
     The polynomials of a trajectory's joints, each of shape (segments, 6, joints).
 
-    :ivar velocity_jumps: shape (segments, joints): whether the velocity jumps at the end of a
-        segment; acceleration_jumps likewise.
+    :ivar boundaries: times of the start and of the ends of all segments, shape (segments + 1,).
+    :ivar velocity_jumps: whether the velocity jumps at these times, shape (segments + 1, joints);
+        acceleration_jumps likewise.
     """
 
-    def __init__(self, trajectory: Trajectory, names: Sequence[str]) -> None:
+    def __init__(
+            self, trajectory: Trajectory, velocities: Sequence[float], names: Sequence[str],
+            ) -> None:
         splines = _or_one_point(trajectory)
         columns = [trajectory.joint_names.index(name) for name in names]
         self.starts, self.durations = splines.starts, splines.durations
-        self.ends = self.starts + self.durations
+        self.boundaries = np.concatenate((self.starts[:1], self.starts + self.durations))
         self.positions = splines.coefficients[:, :, columns]
         self.velocities = differentiated(self.positions)
         self.accelerations = differentiated(self.velocities)
         self.jerks = differentiated(self.accelerations)
         self._times = _extreme_times(
             (self.positions, self.velocities, self.accelerations, self.jerks), self.durations)
-        self.velocity_jumps = self._jumps(self.velocities)
-        self.acceleration_jumps = self._jumps(self.accelerations)
+        before = np.asarray(velocities, dtype=float)
+        self.velocity_jumps = self._jumps(self.velocities, before)
+        self.velocity_jumps[0] &= np.abs(self.velocities[0, 0] - before) > AT_REST
+        self.acceleration_jumps = self._jumps(self.accelerations, np.zeros_like(before))
+        for jumps in (self.velocity_jumps, self.acceleration_jumps):
+            jumps[0] &= np.abs(before) <= AT_REST
 
     def curve(
             self, quantity: str, polynomials: Array, bounds: Array, jumps: Mask | None = None,
@@ -185,21 +208,27 @@ class _Motion:
         Return a quantity's peaks in each segment.
 
         :param bounds: shape (joints,).
-        :param jumps: where it is infinite at the end of a segment, shape (segments, joints).
+        :param jumps: whether it is infinite at ``boundaries``, shape (segments + 1, joints).
         :param sign: -1 where the polynomials and bounds are those of the negative quantity.
         """
         values, times = _peaks(polynomials, self._times[quantity], quantity == POSITION)
         at = self.starts[:, np.newaxis] + times
         if jumps is not None:
-            values = np.where(jumps, inf, values)
-            at = np.where(jumps, self.ends[:, np.newaxis], at)
+            values = np.where(jumps[1:], inf, values)
+            at = np.where(jumps[1:], self.boundaries[1:, np.newaxis], at)
+            values[0] = np.where(jumps[0], inf, values[0])
+            at[0] = np.where(jumps[0], self.boundaries[0], at[0])
         return _Curve(
             quantity, sign, polynomials, self.starts, self.durations, values, at, bounds)
 
-    def _jumps(self, polynomials: Array) -> Mask:
-        """Return where values jump at the ends of segments; after the last one they are zero."""
-        ends = _at(polynomials, self.durations[:, np.newaxis])
-        starts = np.concatenate((polynomials[1:, 0], np.zeros_like(ends[:1])))
+    def _jumps(self, polynomials: Array, before: Array) -> Mask:
+        """
+        Return where values jump; after the last segment they are zero.
+
+        :param before: the values before the first segment, shape (joints,).
+        """
+        ends = np.vstack((before, _at(polynomials, self.durations[:, np.newaxis])))
+        starts = np.vstack((polynomials[:, 0], np.zeros_like(before)))
         largest = np.abs(np.stack((ends, starts))).max(axis=(0, 1), initial=0.0)
         return np.asarray(np.abs(ends - starts) > _JUMP * largest + _SMALLEST_JUMP)
 
@@ -265,7 +294,7 @@ class _Curve(NamedTuple):
             bound = self.bounds[column]
             beyond = np.flatnonzero(compared[:, column] > bound)
             time, value = self.times[row, column], self.values[row, column]
-            if len(beyond):
+            if len(beyond) and self.starts[row] + elapsed[beyond[0]] < time:
                 time, value = self.starts[row] + elapsed[beyond[0]], fine[beyond[0], column]
             yield Moment(names[column], float(time), self.sign * float(value),
                          self.sign * float(bound), self.quantity)

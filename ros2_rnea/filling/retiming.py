@@ -68,8 +68,11 @@ _SOLUTIONS, _SETTLED = 30, 1e-3
 _UNLIMITED = 1e4
 """A velocity limit for joints that have none [rad/s or m/s]; toppra needs a number."""
 
-_CHECKS = 3
-"""Times that the result is checked; the first check is nearly always the one that decides."""
+_CHECKS = 10
+"""Times that the result is checked; it nearly always keeps the limits at the second check."""
+
+_MARGIN = 4.0
+"""Each check that fails adds a margin to the times, as many times larger than the one before."""
 
 _SLIDING = 1e3
 """A speed at which Coulomb friction no longer grows with speed."""
@@ -88,14 +91,16 @@ def retime(
 
     Between grid points, interpolation may exceed a limit slightly.  Therefore the result is
     checked as every filled trajectory is, and all its times are multiplied by what the check
-    demands.
+    demands, and a margin that grows from check to check, until it keeps the limits.  A result
+    that keeps them at no speed, as with a position out of range, is returned with its report.
 
     :param given: the trajectory as it was, of which only the path counts.
     :param start: positions of joints that it omits.
     :param limits: of effort, shape (nv,) [Nm or N]; and of motion by joint.  Jerk cannot be
         limited: the accelerations of the fastest timing jump.
     :param checked: fills a trajectory with efforts and checks it.
-    :raises TrajectoryError: where no timing keeps the limits, or no limit bounds the speed.
+    :raises TrajectoryError: where no timing keeps the limits, no limit bounds the speed, or the
+        last check still finds a limit exceeded.
     """
     filled, (efforts, motion) = given.filled, limits
     joints = [motion.get(name, MotionLimits()) for name in filled.joint_names]
@@ -107,16 +112,25 @@ def retime(
     along = EffortAlong(robot, filled.trajectory, start.positions)
     waypoints = retimed_waypoints(along, filled.v_index, efforts[filled.v_index], joints)
     efforts_held = [filled.points[-1].effort.tolist()]  # a gripper takes it as its force
-    for _ in range(_CHECKS):
+    for check in range(_CHECKS):
         result = checked(Plan(filled.joint_names, waypoints, efforts_held * len(waypoints)))
-        factor = result.report.time_scaling
-        if not 1.0 + ROUNDING < factor < np.inf:
-            break
-        waypoints = [
-            Waypoint(factor * point.time, point.positions,
-                     np.asarray(point.velocities, dtype=float) / factor)
-            for point in waypoints]
-    return result
+        scaling = result.report.time_scaling
+        if not result.report.exceeded or scaling == np.inf:
+            return result
+        waypoints = _slower(waypoints, max(1.0, scaling) * (1.0 + ROUNDING * _MARGIN**check))
+    exceeded = result.report.exceeded[0]
+    raise TrajectoryError(
+        f'the fastest timing still exceeds a limit after it was slowed down {_CHECKS} times: the '
+        f'{exceeded.quantity} of joint {exceeded.joint!r} is {exceeded.value:.6g} at '
+        f'{exceeded.time:.3f} s, its limit is {exceeded.limit:.6g}')
+
+
+def _slower(waypoints: Sequence[Waypoint], factor: float) -> list[Waypoint]:
+    """Return points without accelerations, with their times multiplied by a factor."""
+    return [
+        Waypoint(factor * point.time, point.positions,
+                 np.asarray(point.velocities, dtype=float) / factor)
+        for point in waypoints]
 
 
 def retimed_waypoints(

@@ -133,7 +133,8 @@ class TorqueCheck:
         self._limits = limits[self._v_index]
         self._effort = self._samples.effort[:, self._v_index]
         self._motion = check_motion(
-            filled.trajectory, {**described_limits(robot), **(motion_limits or {})})
+            filled.trajectory, {**described_limits(robot), **(motion_limits or {})},
+            filled.velocities)
 
     def report(self, payload_link: str = '', payload_position: Triple = ORIGIN) -> TorqueReport:
         """

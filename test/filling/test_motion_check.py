@@ -18,7 +18,7 @@ from math import inf
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
-from ros2_rnea.filling.effort_filler import fill_efforts, Plan
+from ros2_rnea.filling.effort_filler import fill_efforts, Plan, Start
 from ros2_rnea.filling.motion_check import check_motion, described_limits, MotionLimits
 from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.robot import Robot
@@ -58,7 +58,9 @@ def test_peaks_of_a_quintic_from_rest_to_rest_are_known_by_hand():
 
 def test_peaks_are_those_of_very_many_samples():
     trajectory = wavy()
-    report = check_motion(trajectory, dict.fromkeys(NAMES, MotionLimits()))
+    first = trajectory.splines.coefficients[0, 1]  # the robot already moves like this
+    report = check_motion(
+        trajectory, dict.fromkeys(NAMES, MotionLimits()), dict(zip(NAMES, first)))
     times = np.linspace(0.0, trajectory.duration, 200_001)
     q, qd, qdd = np.moveaxis([trajectory.at(time) for time in times], 1, 0)
     for index, motion in enumerate(report.joints):
@@ -160,12 +162,50 @@ def test_a_limit_of_zero_allows_rest_alone():
 def test_straight_lines_jump_in_velocity_at_every_point():
     report = one([Waypoint(0.0, (0.0,)), Waypoint(1.0, (1.0,)), Waypoint(2.0, (3.0,))],
                  acceleration=100.0)
-    assert report.velocity_jumps == (1.0, 2.0)
+    assert report.velocity_jumps == (0.0, 1.0, 2.0)
     [motion] = report.joints
     assert motion.velocity.value == pytest.approx(2.0)
     assert motion.acceleration.value == inf
     assert report.time_scaling == inf
     assert report.first_break.quantity == 'acceleration'
+
+
+SET_OFF = [Waypoint(0.0, (0.0,), (0.5,), (0.0,)), Waypoint(1.0, (1.0,), (0.0,), (0.0,))]
+
+
+@pytest.mark.parametrize('before, jumps', [
+    ({}, True), ({'hinge': 0.009}, True), ({'hinge': 0.5}, False), ({'hinge': 0.4}, False)])
+def test_a_start_in_motion_needs_a_robot_in_motion(before, jumps):
+    report = check_motion(
+        Trajectory(['hinge'], SET_OFF), {'hinge': MotionLimits(acceleration=100.0)}, before)
+    assert report.velocity_jumps == ((0.0,) if jumps else ())
+    assert (report.time_scaling == inf) == jumps
+    if jumps:
+        assert report.first_break[:3] == ('hinge', 0.0, inf)
+
+
+def test_a_start_from_the_measured_velocity_is_no_jump():
+    slow = [Waypoint(0.0, (0.0,), (0.005,), (0.0,)), Waypoint(1.0, (1.0,), (0.0,), (0.0,))]
+    report = check_motion(
+        Trajectory(['hinge'], slow), {'hinge': MotionLimits()}, {'hinge': 0.005})
+    assert report.velocity_jumps == ()
+
+
+@pytest.mark.parametrize('before, scaling', [({}, inf), ({'hinge': 0.5}, None)])
+def test_an_acceleration_at_the_start_is_a_jump_for_a_robot_at_rest(before, scaling):
+    starts = [Waypoint(0.0, (0.0,), (0.0,), (1.0,)), Waypoint(1.0, (1.0,), (0.0,), (0.0,))]
+    report = check_motion(
+        Trajectory(['hinge'], starts), {'hinge': MotionLimits(jerk=1e3)}, before)
+    assert report.velocity_jumps == ()
+    assert report.time_scaling == scaling or scaling is None and report.time_scaling < 1.0
+
+
+def test_the_state_that_a_motion_is_filled_from_tells_whether_it_starts_with_a_jump():
+    model = Robot.from_urdf(ARM)
+    moving = [Waypoint(0.0, ZERO, (0.3, 0.0), ZERO), Waypoint(2.0, (0.5, 0.5), ZERO, ZERO)]
+    for velocities, jumps in (({}, (0.0,)), ({'shoulder': 0.3}, ())):
+        filled = fill_efforts(model, NAMES, Plan(NAMES, moving), Start({}, velocities))
+        assert TorqueCheck(model, filled).report().motion.velocity_jumps == jumps
 
 
 def test_cubics_jump_in_acceleration_alone():

@@ -13,6 +13,7 @@
 # limitations under the License.
 """The fastest timing of a path: by hand for one joint, and within all limits for an arm."""
 
+from dataclasses import replace
 from math import exp, inf, log, sqrt
 
 import numpy as np
@@ -20,7 +21,7 @@ import pytest
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan, Start
-from ros2_rnea.filling.motion_check import described_limits, MotionLimits
+from ros2_rnea.filling.motion_check import described_limits, Moment, MotionLimits
 from ros2_rnea.filling.torque_report import Checked, TorqueCheck
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.models import panda
@@ -198,6 +199,51 @@ def test_a_gripper_keeps_the_effort_of_the_last_point():
                          [(0.0, 0.0, 5.0), (0.0, 0.0, 7.0)]))
     result = retiming.retime(model, given, start, (model.effort_limits, motion), checked)
     assert {point.effort[2] for point in result.filled.points} == {7.0}
+
+
+def demanding(model, start, count):
+    """Return a function whose first checks find an effort that exceeds its limit by 1 %."""
+    checks = []
+
+    def checked(plan):
+        filled = fill_efforts(model, ['turn'], plan, start)
+        report = TorqueCheck(model, filled).report()
+        checks.append(filled.trajectory.duration)
+        if len(checks) <= count:
+            over = Moment('turn', 0.5, 1.01, 1.0)
+            report = replace(report, first_break=over, exceeded=(over,), time_scaling=1.01)
+        return Checked(filled, report)
+    return checked, checks
+
+
+def test_it_is_slowed_down_until_the_limits_are_kept():
+    model, start = disc(), Start()
+    checked, durations = demanding(model, start, 7)
+    plan = Plan(['turn'], [Waypoint(0.0, (0.0,), (0.0,)), Waypoint(9.0, (2.0,), (0.0,))])
+    given = checked(plan)
+    result = retiming.retime(
+        model, given, start, (model.effort_limits, described_limits(model)), checked)
+    assert result.report.first_break is None
+    assert len(durations) == 8 and np.diff(durations[1:]).min() > 0.0
+    assert result.filled.trajectory.duration == durations[-1]
+    assert durations[-1] == pytest.approx(1.01**6 * durations[1], rel=0.01)
+
+
+def test_limits_that_are_exceeded_however_slow_it_becomes_are_an_error():
+    model, start = disc(), Start()
+    checked, _ = demanding(model, start, 1000)
+    given = checked(Plan(
+        ['turn'], [Waypoint(0.0, (0.0,), (0.0,)), Waypoint(9.0, (2.0,), (0.0,))]))
+    with pytest.raises(TrajectoryError, match="effort of joint 'turn' is 1.01 at 0.500 s"):
+        retiming.retime(
+            model, given, start, (model.effort_limits, described_limits(model)), checked)
+
+
+def test_a_position_out_of_range_is_reported():
+    _, result = retimed(disc(), [Waypoint(0.0, (0.0,), (0.0,)), Waypoint(9.0, (5.0,), (0.0,))],
+                        ['turn'])
+    assert result.report.time_scaling == inf
+    assert result.report.first_break.quantity == 'position'
 
 
 def test_what_no_timing_can_do_is_refused_with_the_reason():

@@ -25,6 +25,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.errors import LONGEST_TEXT
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
@@ -209,7 +210,9 @@ def test_the_motion_is_compared_with_its_limits(arm):
     assert list(told.motion.lower_limit) == [-3.0, -3.0]
     assert list(told.motion.velocity_jump_times) == []
     assert not told.within_limits
-    assert (told.first_break_joint, told.first_break_quantity) == ('elbow', 'velocity')
+    # A cubic that leaves rest begins with an acceleration, so that its jerk has no bound.
+    assert (told.first_break_joint, told.first_break_quantity) == ('elbow', 'jerk')
+    assert told.first_break_time == 0.0
     assert told.time_scaling == np.inf
     assert (told.time_scaling_joint, told.time_scaling_quantity) == ('elbow', 'jerk')
 
@@ -223,8 +226,9 @@ def test_the_time_scaling_counts_velocities(arm):
 def test_points_without_velocities_are_warned_about(arm):
     reply = fill(arm, [(at, positions) for at, positions, _ in SWING])
     assert reply.success
-    assert reply.message.startswith('the velocity jumps at 1.000 s, 2.000 s, which no effort')
-    assert list(reply.report.motion.velocity_jump_times) == [1.0, 2.0]
+    assert reply.message.startswith(
+        'the velocity jumps at 0.000 s, 1.000 s, 2.000 s, which no effort')
+    assert list(reply.report.motion.velocity_jump_times) == [0.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize('limits, message', [
@@ -333,6 +337,12 @@ def test_what_cannot_be_filled_is_answered_with_the_reason(fields, said):
     assert not reply.success
     assert said in reply.message
     assert reply.trajectory == JointTrajectory()
+
+
+def test_a_refusal_of_a_long_name_is_short():
+    request = Fill.Request(trajectory=message(SWING), payload_link='tool' * 5000)
+    reply = fill_answer.answer(request, ARM_ROBOT, given(Settings()))
+    assert 'tooltool' in reply.message and len(reply.message) < 1.1 * LONGEST_TEXT
 
 
 def test_the_reason_comes_through_the_service(arm):

@@ -24,10 +24,11 @@ import numpy as np
 import pytest
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan
-from ros2_rnea.filling.motion_check import Moment
+from ros2_rnea.filling.motion_check import described_limits, Moment, MotionLimits
 from ros2_rnea.filling.torque_report import Checked, LargestPayload, TorqueCheck, TorqueReport
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.fill_efforts.files import read_trajectory
+from ros2_rnea.tools.fill_efforts.limits_file import read_limits
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 main = pytest.importorskip('ros2_rnea.tools.fill_efforts.__main__').main
@@ -172,7 +173,7 @@ def test_positions_over_their_limits_count_and_no_speed_helps(fill):
 def test_points_without_velocities_are_always_warned_about(fill):
     code, out, _ = fill('--dry-run', '--tolerance', '100', trajectory=STRAIGHT)
     assert code == 0
-    assert 'Warning: the velocity jumps at 1.500 s: ' in out
+    assert 'Warning: the velocity jumps at 0.000 s, 1.500 s: ' in out
     assert out.splitlines()[-1] == (
         'Between the jumps of velocity, the motion is within all limits.')
     assert 'Warning' not in fill('--dry-run')[1]
@@ -225,8 +226,18 @@ def test_effort_and_position_limits_can_be_told_too(fill):
     out = ' '.join(out.split())
     assert code == 1
     assert 'the position of elbow is -0.5 at 1.500 s, its limit is -0.2' in out
-    assert 'the jerk of elbow is unbounded at 1.500 s, its limit is 1' in out
+    assert 'the jerk of elbow is unbounded at 0.000 s, its limit is 1' in out
     assert re.search(r'the effort of elbow is \S+ at \S+ s, its limit is 0.1', out)
+
+
+def test_limits_that_are_said_to_be_missing_are_taken_away(tmp_path):
+    model, path = Robot.from_urdf(ARM), tmp_path / 'l.yaml'
+    path.write_text('joint_limits: {elbow: {has_position_limits: false, has_effort_limits: false, '
+                    'has_velocity_limits: false}}', encoding='utf-8')
+    limits = read_limits(path, model)
+    assert limits.motion['elbow'] == MotionLimits()
+    assert limits.efforts.tolist() == [model.effort_limits[0], inf]
+    assert limits.motion['shoulder'] == described_limits(model)['shoulder']
 
 
 # ---- the fastest timing -----------------------------------------------------------------------

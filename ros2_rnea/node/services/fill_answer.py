@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from builtin_interfaces.msg import Duration
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
-from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, TrajectoryError
+from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, shortened, TrajectoryError
 from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.trajectory import Trajectory
@@ -174,7 +174,7 @@ def answer(
         report = TorqueCheck(robot, filled, context.limits, motion_limits).report(
             request.payload_link, (at.x, at.y, at.z))
     except RneaError as error:
-        response.message = str(error)
+        response.message = shortened(str(error))
         return response
     response.success = True
     response.message = '; '.join([*_additions(held), *_warnings(report.motion)])
@@ -296,7 +296,8 @@ def _warnings(motion: MotionReport) -> list[str]:
     jumps = motion.velocity_jumps
     return [] if not jumps else [
         f'the velocity jumps at {listed(f"{time:.3f} s" for time in jumps)}, which no effort can '
-        'achieve: give all points velocities and accelerations']
+        'achieve: give all points velocities and accelerations, and the first one the velocity '
+        'of the robot, which is 0 at rest']
 
 
 def _point_message(point: FilledPoint) -> JointTrajectoryPoint:

@@ -81,6 +81,8 @@ def _replace(limits: Limits, robot: Robot, name: str, value: Value) -> None:
         changed['lower'], changed['upper'] = (found[key].number() for key in _RANGE)
         if changed['lower'] > changed['upper']:
             raise found[_RANGE[0]].refused(f'at most max_position, {changed["upper"]}, is needed')
+    elif 'has_position_limits' in found:
+        changed['lower'], changed['upper'] = -inf, inf
     if 'effort' in changed:
         limits.efforts[joint_body(robot, name).v_index] = changed.pop('effort')
     limits.motion[name] = limits.motion[name]._replace(**changed)

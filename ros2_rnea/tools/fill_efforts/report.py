@@ -141,7 +141,8 @@ def sentences(result: Checked, given_points: int) -> Iterator[str]:
         yield (f'Warning: the velocity jumps {_times(report.motion.velocity_jumps)}: '
                'joint_trajectory_controller joins points without velocities by straight lines. '
                'No effort makes a velocity jump, and no limit of effort or acceleration can be '
-               'checked there. Give all points velocities and accelerations.')
+               'checked there. Give all points velocities and accelerations, and let the first '
+               'one have the velocity of the robot, which is 0 at rest.')
     elif filled.jumps:
         yield (f'The effort jumps {_times(filled.jumps)}, because the acceleration jumps '
                f'there; interpolated, this takes {1e3 * FINEST:g} ms. To avoid it, give all '
