@@ -290,6 +290,12 @@ class Inertia:
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.I_origin + other.I_origin)
 
+    def __sub__(self, other: Inertia) -> Inertia:
+        return Inertia(self.m - other.m, self.h - other.h, self.I_origin - other.I_origin)
+
+    def __mul__(self, scale: Number) -> Inertia:
+        return Inertia(self.m * scale, self.h * scale, self.I_origin * scale)
+
     @property
     def second_moment(self) -> Matrix:
         """Return the integral of P Pᵀ over the mass: tr(I)/2 − I, of the pseudo-inertia matrix."""
