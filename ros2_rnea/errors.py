@@ -43,6 +43,10 @@ class TrajectoryError(RneaError):
     """A trajectory cannot be followed, for the reason that the message gives."""
 
 
+class RecordingError(RneaError):
+    """A recording cannot be read or used, for the reason that the message gives."""
+
+
 class CompilerError(RneaError):
     """Machine code cannot be made or loaded, for the reason that the message gives."""
 

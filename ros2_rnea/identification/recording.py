@@ -23,10 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
+from ros2_rnea.arguments import floats
+from ros2_rnea.errors import ArgumentError, RecordingError
 from ros2_rnea.model.description import Inertial
+
+FEWEST_SAMPLES = 2
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,10 @@ class Recording:
         none were recorded.
     :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
         and inertial by the payload's name.
+    :ivar remarks: sentences of its reader for the user, such as where the times come from.
+    :raises RecordingError: where names and arrays do not fit each other.  Numbers that are not
+        finite and times that do not increase are no errors here, because the preparation cuts
+        these rows out.
     """
 
     name: str
@@ -59,6 +68,51 @@ class Recording:
     wrench_link: str = ''
     commands: np.ndarray | None = None
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'joints', tuple(self.joints))
+        self._check_joints()
+        self._set_array('times', ())
+        if len(self.times) < FEWEST_SAMPLES:
+            raise RecordingError(
+                f'recording {self.name!r} has {len(self.times)} samples; it needs at least '
+                f'{FEWEST_SAMPLES}, and seconds of motion to say something')
+        for name in ('positions', 'velocities', 'efforts', 'commands'):
+            self._set_array(name, (len(self.joints),))
+        self._set_array('wrenches', (6,))
+        if self.wrenches is not None and not self.wrench_link:
+            raise RecordingError(
+                f'recording {self.name!r} has wrenches and no wrench_link: name the link on which '
+                'they act')
+
+    def _check_joints(self) -> None:
+        if not self.joints:
+            raise RecordingError(f'recording {self.name!r} has no joints')
+        for place, joint in enumerate(self.joints):
+            if not isinstance(joint, str) or not joint:
+                raise RecordingError(
+                    f'joint {place} of recording {self.name!r} is {joint!r}; it needs a name')
+            if joint in self.joints[:place]:
+                raise RecordingError(f'recording {self.name!r} has joint {joint!r} twice')
+
+    def _set_array(self, name: str, row: tuple[int, ...]) -> None:
+        """Replace a field by an array of floats, which is the given one where that is one."""
+        given = getattr(self, name)
+        if given is None and name in ('velocities', 'commands', 'wrenches'):
+            return
+        try:
+            array = floats(name, given)
+        except ArgumentError as error:
+            raise RecordingError(f'recording {self.name!r}: {error}') from error
+        rows = len(self.times) if name != 'times' else array.size
+        if array.shape != (rows, *row):
+            columns = {(): '', (6,): ' for [moment; force]'}.get(
+                row, f' for the joints {", ".join(self.joints)}')
+            raise RecordingError(
+                f'{name} of recording {self.name!r} have shape {array.shape}; they need '
+                f'{(rows, *row)}{columns}')
+        object.__setattr__(self, name, array)
 
 
 @dataclass(frozen=True)
@@ -77,6 +131,8 @@ class PreparedRecording:
         Coulomb friction.
     :ivar pieces: uninterrupted runs of samples at one period, in the order of time.
     :ivar payloads: as those of the recording.
+    :ivar cutoff: of the low-pass that all signals went through [Hz]: samples closer than its
+        inverse are not independent; infinite where there was none.
     """
 
     name: str
@@ -88,3 +144,4 @@ class PreparedRecording:
     moves: np.ndarray
     pieces: tuple[slice, ...]
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
+    cutoff: float = inf

@@ -1,0 +1,642 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+From a recording to what a model can be compared with: one step after the other, each one told.
+
+Each step can be switched off or given its number in :class:`Preparation`, and says in a
+:class:`Step` what it has done to the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil, inf, isfinite
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from ros2_rnea.arguments import floats
+from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
+from ros2_rnea.identification.effort_delay import effort_delay
+from ros2_rnea.identification.recording import PreparedRecording, Recording
+from ros2_rnea.identification.smoothing import (
+    derivative,
+    low_passed,
+    proposed_cutoff,
+    SETTLED,
+    Spectrum,
+    spectrum,
+    STENCIL,
+    velocity_noise,
+)
+from ros2_rnea.identification.time_base import on_uniform_base, Rows, usable_rows
+from ros2_rnea.identification.velocity_check import disagreements
+from ros2_rnea.robot import Robot
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import minimum_filter1d
+
+POSITIONS, VELOCITIES, AUTOMATIC = 'positions', 'velocities', 'automatic'
+SOURCES = (AUTOMATIC, POSITIONS, VELOCITIES)
+
+SLOW = 0.05
+"""From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
+
+SLOW_SHARE = 0.05
+"""The same as a share of a joint's own high speed (99 % of its samples are slower)."""
+
+FEW_SIGMA = 4.0
+"""A velocity that is so many standard deviations of its noise has a sign that is known."""
+
+SHORTEST, USUAL = 1.0, 20.0
+"""Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
+
+NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """
+    What is done to a recording; None lets the recording decide.
+
+    :ivar assumed_positions: of joints that were not recorded [rad or m]; others are at 0.
+    :ivar largest_gap: samples further apart are not joined [s].
+    :ivar cutoff: of the low-pass [Hz]; infinite for none.
+    :ivar derivatives_of: which signal is differentiated to accelerations: 'positions',
+        'velocities', or 'automatic' for the one with less noise.
+    :ivar delay: of efforts behind the state, taken out [s]; 0 for none.
+    :ivar largest_delay: magnitude up to which a delay is searched [s].
+    :ivar settling: cut from both ends of each piece, where the filter is disturbed [s].
+    :ivar slow: below this speed a coordinate does not move [rad/s or m/s].
+    :ivar rate: of the prepared samples [Hz]; every second, third, ... sample is taken, so that it
+        is not less than this.
+    :ivar remove_wrenches: take the effort of recorded wrenches off the measured one.
+    """
+
+    assumed_positions: Mapping[str, float] = field(default_factory=dict)
+    largest_gap: float | None = None
+    cutoff: float | None = None
+    derivatives_of: str = AUTOMATIC
+    delay: float | None = None
+    largest_delay: float = 0.1
+    settling: float | None = None
+    slow: float | None = None
+    rate: float | None = None
+    remove_wrenches: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ('largest_gap', 'cutoff', 'largest_delay', 'rate'):
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise RecordingError(f'{name} is {value!r}; it needs a positive number')
+        for name in ('settling', 'slow'):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value < inf:
+                raise RecordingError(f'{name} is {value!r}; it needs a number that is 0 or more')
+        if self.delay is not None and not isfinite(self.delay):
+            raise RecordingError(f'delay is {self.delay!r}; it needs a finite number of seconds')
+        if self.derivatives_of not in SOURCES:
+            raise RecordingError(
+                f'derivatives_of is {self.derivatives_of!r}; it needs {", ".join(SOURCES)}')
+
+
+class Step(NamedTuple):
+    """
+    What one step of the preparation has done.
+
+    :ivar name: short, the same for each recording.
+    :ivar text: sentences for the user.
+    :ivar figures: numbers of the step, by name with unit.
+    :ivar is_warning: whether the recording may not be what it should be.
+    """
+
+    name: str
+    text: str
+    figures: Mapping[str, float] = NOTHING
+    is_warning: bool = False
+
+
+class Result(NamedTuple):
+    """A prepared recording, and what each step of its preparation has done."""
+
+    prepared: PreparedRecording
+    steps: tuple[Step, ...]
+
+
+class _Joints(NamedTuple):
+    """
+    The joints that are taken from a recording.
+
+    :ivar columns: of the recording.
+    :ivar q: the places of their positions.
+    :ivar v: those of their velocities and efforts.
+    :ivar measured: whether the effort of each was measured.
+    """
+
+    names: list[str]
+    columns: list[int]
+    q: list[int]
+    v: list[int]
+    measured: np.ndarray
+
+
+class _Field(NamedTuple):
+    """What is taken from one array of a recording: some of its columns, and of what they are."""
+
+    array: np.ndarray
+    columns: list[int]
+    names: list[str]
+
+
+class _Signals(NamedTuple):
+    """
+    Signals of the joints at one period, piece after piece, in the order of the joints.
+
+    :ivar efforts: of the measured joints alone.
+    """
+
+    pieces: list[slice]
+    times: np.ndarray
+    by_name: dict[str, np.ndarray]
+
+
+def prepare(
+        recording: Recording, robot: Robot, settings: Preparation | None = None) -> Result:
+    """
+    Prepare a recording for a robot.
+
+    :param robot: whose coordinates the result has.
+    :param settings: by default, all steps as the recording needs them.
+    :raises RecordingError: naming what cannot be used; no numbers come of it then.
+    """
+    return _Preparing(recording, robot, settings or Preparation()).result()
+
+
+class _Preparing:
+    """The preparation of one recording."""
+
+    def __init__(self, recording: Recording, robot: Robot, settings: Preparation) -> None:
+        self._recording = recording
+        self._robot = robot
+        self._settings = settings
+        self._steps = [Step('reading', f'{_sentence(remark)}') for remark in recording.remarks]
+
+    def result(self) -> Result:
+        """Take all steps, one after the other."""
+        joints = self._matched_joints()
+        fields = self._fields(joints)
+        rows = self._rows(fields)
+        period = rows.period
+        raw = self._on_uniform_base(fields, rows, self._turning(joints))
+        self._check_motion(joints, raw)
+        spectra = self._spectra(raw, period)
+        cutoff = self._cutoff(spectra, period)
+        smooth = self._smoothed(raw, period, cutoff)
+        uses_velocities = self._sources(joints, raw, smooth, period, cutoff)
+        q, qd, qdd = self._motion(joints, smooth, uses_velocities, period)
+        tau = np.full((len(smooth.times), self._robot.nv), np.nan)
+        tau[:, [v for v, measured in zip(joints.v, joints.measured) if measured]] = (
+            smooth.by_name['efforts'])
+        prepared = PreparedRecording(
+            self._recording.name, smooth.times, q, qd, qdd, tau, self._moves(
+                joints, smooth, qd, spectra, period, cutoff),
+            tuple(smooth.pieces), dict(self._recording.payloads), cutoff)
+        if 'wrenches' in smooth.by_name:
+            prepared = self._without_wrenches(prepared, smooth.by_name['wrenches'])
+        delay = self._delay(prepared, joints, period)
+        return Result(self._trimmed(prepared, delay, period), tuple(self._steps))
+
+    def _tell(
+            self, name: str, text: str, figures: Mapping[str, float] = NOTHING,
+            is_warning: bool = False) -> None:
+        self._steps.append(Step(name, text, figures, is_warning))
+
+    # ---- names ----------------------------------------------------------------------------------
+
+    def _matched_joints(self) -> _Joints:
+        """Return the joints of the robot that were recorded, in its order."""
+        recording, robot = self._recording, self._robot
+        single = single_joints(robot)
+        dead = {joint for column, joint in enumerate(recording.joints)
+                if not np.isfinite(recording.positions[:, column]).any()}
+        names = [name for name in single if name in recording.joints and name not in dead]
+        if not names:
+            known = ', '.join(single)
+            hint = did_you_mean(recording.joints[0], single)
+            raise RecordingError(
+                f'recording {recording.name!r} has positions of '
+                f'{", ".join(j for j in recording.joints if j not in dead) or "no joint"}, and '
+                f'none of the joints of {robot.name!r}, which are {known}{hint}')
+        columns = [recording.joints.index(name) for name in names]
+        bodies = [joint_body(robot, name) for name in names]
+        joints = _Joints(
+            names, columns, [body.q_index for body in bodies], [body.v_index for body in bodies],
+            np.array([self._is_measured(name, column) for name, column in zip(names, columns)]))
+        if not joints.measured.any():
+            raise RecordingError(
+                f'recording {recording.name!r} has no efforts of {", ".join(names)}: they are '
+                'missing or constant')
+        foreign = [name for name in recording.joints if name not in robot.joint_names]
+        text = f'{len(names)} joints in the order of {robot.name!r}: {", ".join(names)}.'
+        if foreign:
+            text += f' Not used, since the robot has no such joint: {", ".join(foreign)}.'
+        self._tell('joints', text, {'joints': len(names)})
+        self._tell_unrecorded(names)
+        return joints
+
+    def _is_measured(self, joint: str, column: int) -> bool:
+        efforts = self._recording.efforts[:, column]
+        finite = efforts[np.isfinite(efforts)]
+        if len(finite) and finite.min() < finite.max():
+            return True
+        what = f'are {finite[0]:g} throughout' if len(finite) else 'were not recorded'
+        self._tell('joints', f'Efforts of joint {joint!r} {what}: nothing is concluded from them.',
+                   is_warning=True)
+        return False
+
+    def _tell_unrecorded(self, names: list[str]) -> None:
+        for name in self._settings.assumed_positions:
+            if name not in self._robot.joint_names:
+                hint = did_you_mean(name, self._robot.joint_names)
+                raise RecordingError(
+                    f'a position is assumed for {name!r}, which is no joint of '
+                    f'{self._robot.name!r}{hint}')
+        missing = [name for name in self._robot.joint_names if name not in names]
+        if missing:
+            assumed = ', '.join(
+                f'{name} at {self._settings.assumed_positions.get(name, 0.0):g}'
+                for name in missing)
+            self._tell('joints', f'Not recorded, and taken to rest: {assumed}.', is_warning=True)
+
+    # ---- times ----------------------------------------------------------------------------------
+
+    def _fields(self, joints: _Joints) -> dict[str, _Field]:
+        """Return what is taken from the recording, by name."""
+        recording = self._recording
+        measured = [column for column, is_measured in zip(joints.columns, joints.measured)
+                    if is_measured]
+        fields = {'positions': _Field(recording.positions, joints.columns, joints.names),
+                  'efforts': _Field(recording.efforts, measured,
+                                    [recording.joints[column] for column in measured])}
+        velocities = recording.velocities
+        if velocities is not None and np.isfinite(velocities).any(axis=0)[joints.columns].all():
+            fields['velocities'] = _Field(velocities, joints.columns, joints.names)
+        if self._settings.remove_wrenches and recording.wrenches is not None:
+            fields['wrenches'] = _Field(
+                recording.wrenches, list(range(6)), ['mx', 'my', 'mz', 'fx', 'fy', 'fz'])
+        return fields
+
+    def _rows(self, fields: Mapping[str, _Field]) -> Rows:
+        recording = self._recording
+        rows = usable_rows(
+            recording, [array[:, columns] for array, columns, _ in fields.values()],
+            self._settings.largest_gap)
+        cut = []
+        if rows.not_finite:
+            cut.append(f'{_counted(rows.not_finite, "row")} with a number that is not finite '
+                       f'(first {_first_not_finite(recording.times, fields)})')
+        if rows.not_later:
+            cut.append(f'{_counted(rows.not_later, "row")} whose time is not later than those '
+                       'before')
+        if rows.gaps:
+            cut.append(f'{_counted(len(rows.gaps), "gap")} longer than {rows.largest_gap:.3g} s '
+                       f'(first from {rows.gaps[0][0]:.3f} s to {rows.gaps[0][1]:.3f} s)')
+        self._tell(
+            'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.',
+            {'not_finite': rows.not_finite, 'not_later': rows.not_later, 'gaps': len(rows.gaps)})
+        return rows
+
+    def _turning(self, joints: _Joints) -> list[int]:
+        """Return which joints have angles that may have been recorded within one turn."""
+        return [place for place, name in enumerate(joints.names)
+                if joint_body(self._robot, name).type.wraps]
+
+    def _on_uniform_base(
+            self, fields: Mapping[str, _Field], rows: Rows, turning: list[int]) -> _Signals:
+        recording = self._recording
+        wrapped: dict[str, None] = {}
+        parts, short = [], 0
+        for piece in rows.pieces:
+            if len(piece) < STENCIL:
+                short += 1
+                continue
+            signals = {name: array[piece][:, columns]
+                       for name, (array, columns, _) in fields.items()}
+            for place in turning:
+                angles = signals['positions'][:, place]
+                whole = np.unwrap(angles)
+                if (whole != angles).any():
+                    wrapped[fields['positions'].names[place]] = None
+                    signals['positions'][:, place] = whole
+            parts.append(on_uniform_base(recording.times[piece], signals, rows.period))
+        if not parts:
+            raise RecordingError(
+                f'recording {recording.name!r} has no {STENCIL} samples without a gap')
+        longest = rows.period * max(len(times) for times, _ in parts)
+        if longest < SHORTEST:
+            raise RecordingError(
+                f'recording {recording.name!r} has at most {longest:.3g} s without a gap; it '
+                f'needs {SHORTEST:g} s, and better {USUAL:g} s')
+        if wrapped:
+            self._tell('turns', f'Angles that jump by a turn are joined: {", ".join(wrapped)}.')
+        ends = np.cumsum([0, *(len(times) for times, _ in parts)])
+        text = (f'{ends[-1]} samples at {1.0 / rows.period:.4g} Hz in '
+                f'{_counted(len(parts), "piece")}.')
+        if short:
+            text += f' Cut out: {_counted(short, "piece")} of fewer than {STENCIL} samples.'
+        self._tell('time base', text, {
+            'samples': int(ends[-1]), 'rate': 1.0 / rows.period, 'pieces': len(parts)})
+        return _Signals(
+            [slice(int(start), int(stop)) for start, stop in zip(ends, ends[1:])],
+            np.concatenate([times for times, _ in parts]),
+            {name: np.concatenate([signals[name] for _, signals in parts]) for name in fields})
+
+    # ---- plausibility ---------------------------------------------------------------------------
+
+    def _check_motion(self, joints: _Joints, signals: _Signals) -> None:
+        positions = signals.by_name['positions']
+        lowest, highest = positions.min(axis=0), positions.max(axis=0)
+        still = [name for name, low, high in zip(joints.names, lowest, highest) if low == high]
+        if len(still) == len(joints.names):
+            raise RecordingError(
+                f'recording {self._recording.name!r} has constant positions of all joints: '
+                'nothing moves, or its source had stopped')
+        if still:
+            self._tell('motion', f'These joints do not move at all: {", ".join(still)}.',
+                       is_warning=True)
+        for name, low, high in zip(joints.names, lowest, highest):
+            body = joint_body(self._robot, name)
+            if body.type.is_bounded:
+                self._check_range(name, low, high, body.limits.lower, body.limits.upper)
+
+    def _check_range(
+            self, name: str, low: float, high: float, lower: float, upper: float) -> None:
+        largest, allowed = max(-low, high), max(-lower, upper)
+        text = (f'positions of joint {name!r} of recording {self._recording.name!r} are '
+                f'{low:.4g} to {high:.4g}, its limits {lower:.4g} to {upper:.4g}')
+        if isfinite(allowed) and largest > 4.0 * max(allowed, upper - lower):
+            raise RecordingError(f'{text}: are they in rad or m?')
+        slack = 0.05 * (upper - lower)
+        if low < lower - slack or high > upper + slack:
+            self._tell('motion', f'{_sentence(text)} Is it this robot, and the zero the same?',
+                       is_warning=True)
+
+    # ---- filter ---------------------------------------------------------------------------------
+
+    def _spectra(self, signals: _Signals, period: float) -> dict[str, list[Spectrum]]:
+        """Return the spectra of positions and velocities in the longest piece, by joint."""
+        piece = max(signals.pieces, key=lambda piece: piece.stop - piece.start)
+        found = {}
+        for name, derivatives in (('positions', 2), ('velocities', 1)):
+            if name in signals.by_name:
+                array = signals.by_name[name][piece]
+                found[name] = [spectrum(column, period, derivatives) for column in array.T]
+        return found
+
+    def _cutoff(self, spectra: dict[str, list[Spectrum]], period: float) -> float:
+        bandwidth = max(found.bandwidth for found in spectra['positions'])
+        highest = 0.5 / period
+        cutoff = self._settings.cutoff
+        if cutoff is not None and isfinite(cutoff) and cutoff >= highest:
+            raise RecordingError(
+                f'the cut-off is {cutoff:g} Hz; for recording {self._recording.name!r}, which has '
+                f'{1.0 / period:.4g} samples a second, it needs less than {highest:.4g} Hz, or '
+                'infinity for no low-pass')
+        chosen = proposed_cutoff(bandwidth, period) if cutoff is None else cutoff
+        self._tell(
+            'low-pass', (f'All signals, forward and backward, at {chosen:.3g} Hz'
+                         if isfinite(chosen) else 'None') + (
+                f'; the motion has accelerations up to {bandwidth:.2g} Hz.' if bandwidth else
+                '; no motion stands out from the noise.'),
+            {'cutoff': chosen, 'bandwidth': bandwidth})
+        return chosen
+
+    def _smoothed(self, signals: _Signals, period: float, cutoff: float) -> _Signals:
+        return signals._replace(by_name={
+            name: np.concatenate([low_passed(array[piece], period, cutoff)
+                                  for piece in signals.pieces])
+            for name, array in signals.by_name.items()})
+
+    # ---- motion ---------------------------------------------------------------------------------
+
+    def _sources(
+            self, joints: _Joints, raw: _Signals, smooth: _Signals, period: float, cutoff: float,
+            ) -> np.ndarray:
+        """Return for each joint whether its recorded velocities are used."""
+        wanted = self._settings.derivatives_of
+        uses = np.full(len(joints.names), False)
+        if 'velocities' not in smooth.by_name:
+            if wanted == VELOCITIES:
+                raise RecordingError(
+                    f'recording {self._recording.name!r} has no velocities to differentiate; '
+                    f'differentiate {POSITIONS}')
+            self._tell('velocities', 'None were recorded: they are the derivatives of positions.')
+            return uses
+        derivatives = self._by_piece(smooth, 'positions', period)
+        wrong = disagreements(joints.names, smooth.by_name['velocities'], derivatives)
+        for sentence in wrong.values():
+            self._tell('velocities', f'{_sentence(sentence)} The derivatives are used instead.',
+                       is_warning=True)
+        if wanted == VELOCITIES:
+            uses[:] = True
+        elif wanted == AUTOMATIC:
+            spectra = self._spectra(raw, period)
+            scale = (2.0 * np.pi * min(cutoff, 0.5 / period))**2
+            uses[:] = [velocity.noise < scale * position.noise for position, velocity in zip(
+                spectra['positions'], spectra['velocities'])]
+        uses &= [name not in wrong for name in joints.names]
+        by_velocity = [name for name, used in zip(joints.names, uses) if used]
+        by_position = [name for name, used in zip(joints.names, uses) if not used]
+        self._tell('velocities', ' '.join(
+            f'{what} of {", ".join(names)}.' for what, names in (
+                ('Recorded velocities are used', by_velocity),
+                ('Derivatives of positions are used', by_position)) if names))
+        return uses
+
+    @staticmethod
+    def _by_piece(signals: _Signals, name: str, period: float, order: int = 1) -> np.ndarray:
+        return np.concatenate([derivative(signals.by_name[name][piece], period, order)
+                               for piece in signals.pieces])
+
+    def _motion(
+            self, joints: _Joints, smooth: _Signals, uses_velocities: np.ndarray, period: float,
+            ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        robot, rows = self._robot, len(smooth.times)
+        q = np.tile(self._resting(), (rows, 1))
+        q[:, joints.q] = smooth.by_name['positions']
+        qd, qdd = np.zeros((rows, robot.nv)), np.zeros((rows, robot.nv))
+        qd[:, joints.v] = self._by_piece(smooth, 'positions', period)
+        qdd[:, joints.v] = self._by_piece(smooth, 'positions', period, 2)
+        if uses_velocities.any():
+            used = np.flatnonzero(uses_velocities)
+            places = [joints.v[k] for k in used]
+            qd[:, places] = smooth.by_name['velocities'][:, used]
+            qdd[:, places] = self._by_piece(smooth, 'velocities', period)[:, used]
+        return q, qd, qdd
+
+    def _resting(self) -> np.ndarray:
+        """Return the positions of joints that were not recorded, and the origin of the others."""
+        q = self._robot.neutral()
+        for name, position in self._settings.assumed_positions.items():
+            body = joint_body(self._robot, name)
+            values = floats(f'the assumed position of {name!r}', position)
+            if values.size != body.type.nq or not np.isfinite(values).all():
+                raise RecordingError(
+                    f'the assumed position of {name!r} is {position!r}; it needs '
+                    f'{_counted(body.type.nq, "finite number")}')
+            q[body.q_slice] = values
+        return q
+
+    def _moves(
+            self, joints: _Joints, signals: _Signals, qd: np.ndarray,
+            spectra: dict[str, list[Spectrum]], period: float, cutoff: float) -> np.ndarray:
+        """
+        Return whether each coordinate moves fast enough, and long enough for the filter.
+
+        Where its direction turns, the filter mixes friction of both signs.
+        """
+        moves = np.zeros(qd.shape, dtype=bool)
+        reach = 2 * int(ceil(0.5 / (cutoff * period))) + 1 if isfinite(cutoff) else 1
+        limits = []
+        for k, v in enumerate(joints.v):
+            slow = self._settings.slow
+            if slow is None:
+                noise = velocity_noise(
+                    spectra['positions'][k].noise, min(cutoff, 0.5 / period))
+                usual = SLOW_SHARE * float(np.percentile(np.abs(qd[:, v]), 99.0))
+                slow = max(min(SLOW, usual), FEW_SIGMA * noise)
+            limits.append(slow)
+            for piece in signals.pieces:
+                moves[piece, v] = minimum_filter1d(
+                    (np.abs(qd[piece, v]) > slow).astype(np.uint8), reach)
+        shares = moves[:, joints.v].mean(axis=0)
+        each = ', '.join(f'{name} {share:.0%} (faster than {limit:.2g})'
+                         for name, share, limit in zip(joints.names, shares, limits))
+        self._tell(
+            'standstill', 'Kept for gravity, cut for the direction of friction.  Share of the '
+            f'samples in which a joint moves: {each}.',
+            {name: float(share) for name, share in zip(joints.names, shares)})
+        return moves
+
+    # ---- efforts --------------------------------------------------------------------------------
+
+    def _without_wrenches(
+            self, prepared: PreparedRecording, wrenches: np.ndarray) -> PreparedRecording:
+        """Take off the effort with which the drives answer to recorded wrenches."""
+        still = np.zeros_like(prepared.qd)
+        link = self._recording.wrench_link
+        efforts = self._robot.inverse_dynamics(prepared.q, still, still, f_ext={link: wrenches})
+        efforts -= self._robot.inverse_dynamics(prepared.q, still, still)
+        self._tell('wrenches', f'The effort of the wrenches on {link!r}, up to '
+                   f'{float(np.abs(efforts).max()):.3g} Nm or N, is taken off the measured one.')
+        return replace(prepared, tau=prepared.tau - efforts)
+
+    def _delay(self, prepared: PreparedRecording, joints: _Joints, period: float) -> float:
+        given = self._settings.delay
+        if given is not None:
+            self._tell('delay', f'Efforts are taken {1e3 * given:.3g} ms later, as told.'
+                       if given else 'Not searched, as told.', {'delay': given})
+            return given
+        measured = {name: v for name, v, is_measured in zip(
+            joints.names, joints.v, joints.measured) if is_measured}
+        found = effort_delay(
+            self._with_payloads(), prepared, measured, period, self._settings.largest_delay)
+        each = ', '.join(f'{name} {1e3 * delay:.2f}' for name, delay in found.by_joint.items())
+        each = f' By joint [ms]: {each}.' if each else ''
+        if found.seconds:
+            late = 'late' if found.seconds > 0.0 else 'early'
+            text = f'Efforts are {1e3 * abs(found.seconds):.2f} ms {late}, which is taken out.'
+        else:
+            text = f'None was taken out: {found.reason}.'
+        self._tell('delay', text + each, {'delay': found.seconds, 'likelihood': found.gain})
+        return found.seconds
+
+    def _with_payloads(self) -> Robot:
+        robot = self._robot
+        for name, (link, inertial) in self._recording.payloads.items():
+            robot = robot.with_payload(name, link, inertial)
+        return robot
+
+    def _trimmed(
+            self, prepared: PreparedRecording, delay: float, period: float) -> PreparedRecording:
+        """Shift efforts, cut where the filter is disturbed, and take every so many samples."""
+        settling = self._settings.settling
+        if settling is None:
+            settling = SETTLED / prepared.cutoff  # 0 without a filter
+        margin = int(ceil(settling / period))
+        # efforts at the ends would be later or earlier than the last or first that is known
+        before = margin + max(0, int(ceil(-delay / period)))
+        after = margin + max(0, int(ceil(delay / period)))
+        every = self._every(prepared.cutoff, period)
+        tau, kept, pieces, count = prepared.tau, [], [], 0
+        if delay:
+            tau = np.concatenate([_shifted(prepared.times[piece], tau[piece], delay)
+                                  for piece in prepared.pieces])
+        for piece in prepared.pieces:
+            rows = np.arange(piece.start + before, piece.stop - after, every)
+            if len(rows):
+                kept.append(rows)
+                pieces.append(slice(count, count + len(rows)))
+                count += len(rows)
+        if not kept:
+            raise RecordingError(
+                f'recording {self._recording.name!r} has no piece longer than '
+                f'{(before + after) * period:.3g} s, which the filter needs to settle')
+        rows = np.concatenate(kept)
+        self._tell(
+            'ends', f'{(before + after) * period:.3g} s of each piece are cut, where the filter '
+            f'settles; {count} samples are left, in {_counted(len(pieces), "piece")}.',
+            {'samples': count, 'rate': 1.0 / (every * period)})
+        return replace(
+            prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],
+            qdd=prepared.qdd[rows], tau=tau[rows], moves=prepared.moves[rows],
+            pieces=tuple(pieces))
+
+    def _every(self, cutoff: float, period: float) -> int:
+        rate = self._settings.rate
+        if rate is None:
+            return 1
+        if rate > (1.0 + 1e-6) / period or rate < 2.0 * cutoff:
+            raise RecordingError(
+                f'the rate is {rate:g} Hz; recording {self._recording.name!r} needs from '
+                f'{2.0 * cutoff:.4g} Hz, twice the cut-off, to {1.0 / period:.4g} Hz, at which '
+                'it was recorded')
+        return max(1, int(1.0 / (rate * period) + 1e-6))
+
+
+def _first_not_finite(times: np.ndarray, fields: Mapping[str, _Field]) -> str:
+    """Return where and of what the first number is that is not finite."""
+    found = [(int(row), 'time') for row in np.flatnonzero(~np.isfinite(times))[:1]]
+    for field_name, (array, columns, names) in fields.items():
+        places = np.argwhere(~np.isfinite(array[:, columns]))[:1]
+        found += [(int(row), f'{field_name} of {names[column]}') for row, column in places]
+    row, what = min(found)
+    return f'{what}, row {row}, at {times[row]:.6g} s'
+
+
+def _shifted(times: np.ndarray, efforts: np.ndarray, delay: float) -> np.ndarray:
+    """Return efforts a delay later; those of joints without measurement stay as they are."""
+    shifted = efforts.copy()
+    measured = np.isfinite(efforts).all(axis=0)
+    shifted[:, measured] = CubicSpline(times, efforts[:, measured])(times + delay)
+    return shifted
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ('' if text.endswith(('.', '?')) else '.')
+
+
+def _counted(count: int, name: str) -> str:
+    return f'{count} {name}{"" if count == 1 else "s"}'

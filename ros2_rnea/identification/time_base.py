@@ -1,0 +1,125 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A uniform time base for what was recorded.
+
+Filters and derivatives need samples at one period.  Rows that cannot be used are cut out, and
+where more than that is missing, the recording falls into pieces: nothing is made up for the time
+between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from ros2_rnea.errors import RecordingError
+from ros2_rnea.identification.recording import Recording
+from scipy.interpolate import CubicSpline
+
+LARGEST_GAP = 2.5
+"""Neighbours further apart than so many median periods are not joined."""
+
+JITTER = 0.01
+"""Samples that deviate less from the uniform base, in periods, are taken as they are."""
+
+SLOWEST, FASTEST = 5.0, 1e5
+"""Rates out of this range are those of wrong units, or too slow to differentiate [Hz]."""
+
+
+class Rows(NamedTuple):
+    """
+    The rows of a recording that can be used.
+
+    :ivar pieces: indices of the rows of each uninterrupted piece.
+    :ivar period: mean distance of neighbours in the pieces [s].
+    :ivar not_finite: number of rows cut out for a number that is not finite.
+    :ivar not_later: number of rows cut out because their time is not after all before.
+    :ivar gaps: time before and after each gap [s].
+    :ivar largest_gap: neighbours further apart are a gap [s].
+    """
+
+    pieces: list[np.ndarray]
+    period: float
+    not_finite: int
+    not_later: int
+    gaps: list[tuple[float, float]]
+    largest_gap: float
+
+
+def usable_rows(
+        recording: Recording, columns: Sequence[np.ndarray], largest_gap: float | None) -> Rows:
+    """
+    Return the rows whose numbers are finite and whose times increase, in uninterrupted pieces.
+
+    :param columns: arrays whose numbers count, each with a row for each time.
+    :param largest_gap: neighbours further apart are not joined [s]; None for ``LARGEST_GAP``
+        median periods.
+    :raises RecordingError: where nothing is left, or the times cannot be in seconds.
+    """
+    finite = np.isfinite(recording.times)
+    for array in columns:
+        finite &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
+    kept = np.flatnonzero(finite)
+    times = recording.times[kept]
+    latest = np.maximum.accumulate(times)
+    later = np.concatenate([[True], times[1:] > latest[:-1]]) if len(times) else finite[:0]
+    kept, times = kept[later], times[later]
+    if len(kept) < 2:
+        raise RecordingError(
+            f'recording {recording.name!r} has {len(kept)} rows with finite numbers at increasing '
+            f'times, of {len(recording.times)}; it needs more')
+    steps = np.diff(times)
+    median = float(np.median(steps))
+    _check_rate(recording.name, 1.0 / median)
+    limit = LARGEST_GAP * median if largest_gap is None else largest_gap
+    breaks = np.flatnonzero(steps > limit)
+    if len(breaks) == len(steps):
+        raise RecordingError(
+            f'recording {recording.name!r} has no two samples within {limit:g} s, which is the '
+            'largest gap that is allowed')
+    return Rows(
+        np.split(kept, breaks + 1), float(np.mean(steps[steps <= limit])),
+        len(finite) - int(finite.sum()), int(np.size(later) - later.sum()),
+        [(float(times[k]), float(times[k + 1])) for k in breaks], limit)
+
+
+def _check_rate(name: str, rate: float) -> None:
+    if not SLOWEST <= rate <= FASTEST:
+        raise RecordingError(
+            f'recording {name!r} has {rate:.3g} samples a second; it needs {SLOWEST:g} to '
+            f'{FASTEST:g}: are its times in seconds?')
+
+
+def is_uniform(times: np.ndarray, period: float) -> bool:
+    """Tell whether times deviate less than the jitter from multiples of the period."""
+    grid = times[0] + period * np.arange(len(times))
+    return bool(np.abs(times - grid).max() <= JITTER * period)
+
+
+def on_uniform_base(
+        times: np.ndarray, signals: Mapping[str, np.ndarray], period: float,
+        ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """
+    Return times at one period, and signals at those, by cubic splines.
+
+    :param times: shape (n,), increasing [s].
+    :param signals: each with n rows.
+    """
+    if len(times) < 4 or is_uniform(times, period):
+        return times[0] + period * np.arange(len(times)), dict(signals)
+    count = int((times[-1] - times[0]) / period + JITTER) + 1
+    grid = np.minimum(times[0] + period * np.arange(count), times[-1])
+    return grid, {name: CubicSpline(times, values)(grid) for name, values in signals.items()}

@@ -1,0 +1,379 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings prepared for a robot, against motions whose derivatives are known exactly."""
+
+from dataclasses import replace
+from math import inf, pi
+import re
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import RecordingError
+from ros2_rnea.identification.preparation import Preparation, prepare
+from ros2_rnea.identification.recording import Recording
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.models import MODELS
+
+RATE = 100.0
+DURATION = 20.0
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(MODELS['ur5']().urdf)
+
+
+def motion(times, count):
+    """Return positions, velocities and accelerations: sums of sines up to 0.5 Hz."""
+    generator = np.random.default_rng(3)
+    q, qd, qdd = (np.zeros((len(times), count)) for _ in range(3))
+    for harmonic in range(1, 6):
+        w = 2.0 * pi * 0.1 * harmonic
+        amplitude = generator.uniform(0.1, 0.4, count) / harmonic
+        angle = w * times[:, None] + generator.uniform(0.0, 6.0, count)
+        q += amplitude * np.sin(angle)
+        qd += amplitude * w * np.cos(angle)
+        qdd -= amplitude * w**2 * np.sin(angle)
+    return q, qd, qdd
+
+
+def recorded(robot, late=0.0, noise=0.0, times=None, **other):
+    """Return a recording whose efforts are those of a while ago, friction included."""
+    times = np.arange(0.0, DURATION, 1.0 / RATE) if times is None else times
+    generator = np.random.default_rng(8)
+    q, qd, _ = motion(times, robot.nv)
+    then = motion(times - late, robot.nv)
+    efforts = robot.inverse_dynamics(*then) + 1.5 * then[1] + 2.0 * np.tanh(then[1] / 0.01)
+    fields = {
+        'positions': q + noise * 1e-4 * generator.normal(size=q.shape),
+        'efforts': efforts + noise * 0.1 * generator.normal(size=q.shape),
+        'velocities': qd + noise * 1e-2 * generator.normal(size=q.shape)}
+    return Recording('swing', times, robot.joint_names, **{**fields, **other})
+
+
+def step_of(result, name):
+    steps = [step for step in result.steps if step.name == name]
+    assert steps, f'no step {name}'
+    return steps
+
+
+def warnings_of(result):
+    return [step.text for step in result.steps if step.is_warning]
+
+
+# ---- motion -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('source', ['positions', 'velocities'])
+def test_derivatives_of_sines_are_exact_to_a_thousandth(robot, source):
+    result = prepare(recorded(robot), robot, Preparation(derivatives_of=source))
+    prepared = result.prepared
+    for found, true, error in zip(
+            (prepared.q, prepared.qd, prepared.qdd), motion(prepared.times, robot.nv),
+            (1e-4, 1e-4, 1e-3)):
+        np.testing.assert_allclose(found, true, rtol=0.0, atol=error * np.abs(true).max())
+    assert warnings_of(result) == []
+
+
+def test_without_a_filter_nothing_but_the_stencil_is_in_the_derivatives(robot):
+    result = prepare(recorded(robot), robot, Preparation(
+        cutoff=inf, derivatives_of='positions', delay=0.0))
+    prepared = result.prepared
+    q, qd, qdd = motion(prepared.times, robot.nv)
+    np.testing.assert_array_equal(prepared.q, q)
+    inner = slice(3, -3)
+    np.testing.assert_allclose(prepared.qd[inner], qd[inner], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(prepared.qdd[inner], qdd[inner], rtol=0.0, atol=1e-7)
+    assert len(prepared.times) == DURATION * RATE
+    assert prepared.cutoff == inf
+
+
+def test_noise_is_reduced_in_accelerations_and_the_better_source_is_taken(robot):
+    recording = recorded(robot, noise=1.0)
+    prepared = prepare(recording, robot).prepared
+    true = motion(prepared.times, robot.nv)[2]
+    plain = np.gradient(recording.velocities, 1.0 / RATE, axis=0)
+    noise_before = np.std(plain - motion(recording.times, robot.nv)[2])
+    assert np.std(prepared.qdd - true) < 0.05 * noise_before
+    bad = recorded(robot, noise=1.0, velocities=motion(recording.times, robot.nv)[1] +
+                   np.random.default_rng(1).normal(0.0, 0.3, recording.positions.shape))
+    text = step_of(prepare(bad, robot), 'velocities')[-1].text
+    assert 'Derivatives of positions are used' in text
+    quantized = replace(recording, positions=np.round(recording.positions, 2),
+                        velocities=motion(recording.times, robot.nv)[1])
+    text = step_of(prepare(quantized, robot), 'velocities')[-1].text
+    assert text.startswith('Recorded velocities are used')
+
+
+def test_the_cutoff_follows_the_motion_and_can_be_given(robot):
+    slow = prepare(recorded(robot, noise=1.0), robot).prepared.cutoff
+    times = np.arange(0.0, DURATION, 1.0 / RATE)
+    q = 0.2 * np.sin(2.0 * pi * 4.0 * times[:, None] + np.arange(robot.nv))
+    fast = prepare(recorded(robot, positions=q, velocities=None), robot).prepared.cutoff
+    assert 5.0 <= slow < 8.0
+    assert 16.0 <= fast < 30.0
+    assert prepare(recorded(robot), robot, Preparation(cutoff=7.0)).prepared.cutoff == 7.0
+    with pytest.raises(RecordingError, match='the cut-off is 60 Hz; .* less than 50 Hz'):
+        prepare(recorded(robot), robot, Preparation(cutoff=60.0))
+
+
+def test_samples_at_irregular_times_get_one_period(robot):
+    times = np.arange(0.0, DURATION, 1.0 / RATE)
+    times += np.random.default_rng(2).uniform(-0.003, 0.003, len(times))
+    prepared = prepare(recorded(robot, times=times), robot).prepared
+    np.testing.assert_allclose(np.diff(prepared.times), 1.0 / RATE, rtol=1e-3)
+    q, qd, qdd = motion(prepared.times, robot.nv)
+    np.testing.assert_allclose(prepared.q, q, rtol=0.0, atol=1e-5)
+    np.testing.assert_allclose(prepared.qd, qd, rtol=0.0, atol=1e-3)
+    np.testing.assert_allclose(prepared.qdd, qdd, rtol=0.0, atol=5e-3)
+
+
+def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
+    result = prepare(recorded(robot), robot, Preparation(rate=25.0))
+    np.testing.assert_allclose(np.diff(result.prepared.times), 0.04)
+    with pytest.raises(RecordingError, match='the rate is 5 Hz; .* twice the cut-off'):
+        prepare(recorded(robot), robot, Preparation(rate=5.0))
+
+
+def test_angles_within_a_turn_are_joined():
+    text = MODELS['ur5']().urdf.replace(
+        'type="revolute"', 'type="continuous"')
+    robot = Robot.from_urdf(text)
+    recording = recorded(robot)
+    turned = 10.0 * recording.positions
+    wrapped = (turned + pi) % (2.0 * pi) - pi
+    result = prepare(replace(recording, positions=wrapped, velocities=None), robot)
+    assert 'Angles' in step_of(result, 'turns')[0].text
+    expected = 10.0 * motion(result.prepared.times, robot.nv)[1]
+    np.testing.assert_allclose(result.prepared.qd, expected, rtol=0.0, atol=1e-2)
+
+
+def test_standstill_is_kept_and_does_not_move(robot):
+    times = np.arange(0.0, 30.0, 1.0 / RATE)
+    q = motion(np.clip(times - 5.0, 0.0, 20.0), robot.nv)[0]
+    prepared = prepare(recorded(robot, times=times, positions=q, velocities=None), robot,
+                       Preparation(delay=0.0)).prepared
+    still = (prepared.times < 4.0) | (prepared.times > 26.0)
+    assert still.any()
+    assert not prepared.moves[still].any()
+    assert prepared.moves[~still].mean() > 0.5
+    # where the direction turns, both signs of friction are mixed
+    turning = np.diff(np.sign(prepared.qd), axis=0) != 0.0
+    assert not prepared.moves[1:][turning].any()
+
+
+# ---- times --------------------------------------------------------------------------------------
+
+
+def test_gaps_are_cut_out_and_not_bridged(robot):
+    recording = recorded(robot)
+    kept = np.r_[0:800, 900:1400, 1450:2000]
+    result = prepare(_rows(recording, kept), robot, Preparation(delay=0.0))
+    prepared = result.prepared
+    assert step_of(result, 'gaps')[0].figures == {'not_finite': 0, 'not_later': 0, 'gaps': 2}
+    assert 'first from 7.990 s to 9.000 s' in step_of(result, 'gaps')[0].text
+    assert len(prepared.pieces) == 3
+    inside = [prepared.times[piece] for piece in prepared.pieces]
+    for times, (first, last) in zip(inside, [(0.0, 7.99), (9.0, 13.99), (14.5, 19.99)]):
+        assert first < times[0]
+        assert times[-1] < last
+        np.testing.assert_allclose(np.diff(times), 1.0 / RATE)
+    np.testing.assert_allclose(
+        prepared.qdd, motion(prepared.times, robot.nv)[2], rtol=0.0, atol=0.02)
+
+
+def test_rows_with_nan_and_duplicate_times_are_cut_out(robot):
+    recording = recorded(robot)
+    efforts, times = recording.efforts.copy(), recording.times.copy()
+    efforts[500:520, 2] = np.nan
+    times[1000:1005] = times[999]
+    result = prepare(replace(recording, efforts=efforts, times=times), robot)
+    step = step_of(result, 'gaps')[0]
+    assert step.figures == {'not_finite': 20, 'not_later': 5, 'gaps': 2}
+    assert f'efforts of {robot.joint_names[2]}, row 500, at 5 s' in step.text
+    assert len(result.prepared.pieces) == 3
+    assert np.isfinite(result.prepared.tau).all()
+
+
+def test_times_that_go_back_are_cut_out(robot):
+    recording = recorded(robot)
+    twice = _rows(recording, np.r_[0:1500, 1000:2000])
+    result = prepare(twice, robot)
+    assert step_of(result, 'gaps')[0].figures['not_later'] == 500
+    assert (np.diff(result.prepared.times) > 0.0).all()
+
+
+@pytest.mark.parametrize(('scale', 'message'), [
+    (1e3, '0.1 samples a second; it needs 5 to .*seconds'),
+    (1e-6, r'1e\+08 samples a second')])
+def test_times_in_other_units_are_refused(robot, scale, message):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match=message):
+        prepare(replace(recording, times=scale * recording.times), robot)
+
+
+# ---- delay --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('late', [0.0137, -0.0062, 0.05])
+@pytest.mark.parametrize('noise', [0.0, 1.0])
+def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
+    wrong = robot.with_inertial_parameters(0.3 * robot.inertial_parameters).with_payload(
+        'unknown', 'tool0', Inertial(5.0, Pose((0.1, 0.0, 0.2))))
+    result = prepare(recorded(robot, late, noise), wrong)
+    found = step_of(result, 'delay')[0].figures['delay']
+    assert found == pytest.approx(late, abs=0.5e-3)
+    prepared = result.prepared
+    q, qd, qdd = motion(prepared.times, robot.nv)
+    expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
+    error = np.where(prepared.moves, prepared.tau - expected, 0.0)
+    assert np.sqrt((error**2).mean()) < 0.15
+
+
+def test_no_delay_is_taken_out_where_there_is_none_or_it_is_switched_off(robot):
+    text = step_of(prepare(recorded(robot, 0.0, 1.0), robot), 'delay')[0].text
+    assert text.startswith('None was taken out') or 'Efforts are 0.' in text
+    result = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.0))
+    assert step_of(result, 'delay')[0].text == 'Not searched, as told.'
+    given = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.03))
+    q, qd, qdd = motion(given.prepared.times, robot.nv)
+    expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
+    np.testing.assert_allclose(given.prepared.tau[given.prepared.moves],
+                               expected[given.prepared.moves], rtol=0.0, atol=0.2)
+
+
+def test_a_delay_beyond_what_is_searched_is_told(robot):
+    result = prepare(recorded(robot, 0.06), robot, Preparation(largest_delay=0.03))
+    assert 'beyond ±0.03 s' in step_of(result, 'delay')[0].text
+    assert step_of(result, 'delay')[0].figures['delay'] == 0.0
+
+
+# ---- what was recorded --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('factor', 'cause'), [
+    (180.0 / pi, '57.3 times .*are the velocities in degrees per second'),
+    (pi / 180.0, '0.01745 times .*are the positions in degrees'),
+    (-1.0, 'with the sign turned'),
+    (30.0 / pi, 'revolutions per minute'),
+    (1.7, r'are 1.7 times the derivative of its positions\.'),
+    (0.0, 'are 0 throughout')])
+def test_velocities_that_are_no_derivatives_are_named_and_not_used(robot, factor, cause):
+    recording = recorded(robot)
+    velocities = recording.velocities.copy()
+    velocities[:, 1] *= factor
+    result = prepare(replace(recording, velocities=velocities), robot)
+    warning, = warnings_of(result)
+    assert f'Velocities of joint {robot.joint_names[1]!r}' in warning
+    assert re.search(cause, warning)
+    np.testing.assert_allclose(
+        result.prepared.qd, motion(result.prepared.times, robot.nv)[1], rtol=0.0, atol=1e-3)
+
+
+def test_velocities_of_another_joint_are_named(robot):
+    recording = recorded(robot)
+    swapped = recording.velocities[:, [1, 0, 2, 3, 4, 5]]
+    warnings = warnings_of(prepare(replace(recording, velocities=swapped), robot))
+    assert len(warnings) == 2
+    assert all('another joint' in warning for warning in warnings)
+
+
+def test_positions_in_degrees_are_refused(robot):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match=r"'shoulder_pan_joint' .*are they in rad or m\?"):
+        prepare(replace(recording, positions=60.0 * 180.0 / pi * recording.positions,
+                        velocities=None), robot)
+
+
+def test_joints_are_matched_by_name_and_others_told(robot):
+    order = [3, 0, 5, 1, 4]
+    full = recorded(robot)
+    names = [*(robot.joint_names[k] for k in order), 'gripper']
+    columns = [*order, 2]
+    partial = Recording(
+        'swing', full.times, names, full.positions[:, columns], full.efforts[:, columns])
+    result = prepare(partial, robot, Preparation(
+        assumed_positions={robot.joint_names[2]: 0.4}, delay=0.0))
+    prepared = result.prepared
+    assert 'no such joint: gripper' in step_of(result, 'joints')[0].text
+    assert any(f'taken to rest: {robot.joint_names[2]} at 0.4' in text
+               for text in warnings_of(result))
+    assert (prepared.q[:, 2] == 0.4).all()
+    assert not prepared.qd[:, 2].any()
+    assert np.isnan(prepared.tau[:, 2]).all()
+    assert not prepared.moves[:, 2].any()
+    others = [0, 1, 3, 4, 5]
+    np.testing.assert_allclose(prepared.q[:, others], motion(
+        prepared.times, robot.nv)[0][:, others], rtol=0.0, atol=1e-3)
+    with pytest.raises(RecordingError, match="'elbow', which is no joint .*did you mean"):
+        prepare(full, robot, Preparation(assumed_positions={'elbow': 0.0}))
+
+
+def test_efforts_that_were_not_measured_are_told(robot):
+    recording = recorded(robot)
+    efforts = recording.efforts.copy()
+    efforts[:, 0], efforts[:, 1] = 0.0, np.nan
+    result = prepare(replace(recording, efforts=efforts), robot)
+    assert [text.split(':')[0] for text in warnings_of(result)] == [
+        f'Efforts of joint {robot.joint_names[0]!r} are 0 throughout',
+        f'Efforts of joint {robot.joint_names[1]!r} were not recorded']
+    assert np.isnan(result.prepared.tau[:, :2]).all()
+    assert np.isfinite(result.prepared.tau[:, 2:]).all()
+    with pytest.raises(RecordingError, match='has no efforts of shoulder_pan_joint'):
+        prepare(replace(recording, efforts=0.0 * efforts), robot)
+
+
+def test_other_joints_constant_data_and_too_little_are_refused(robot):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match='none of the joints of'):
+        prepare(replace(recording, joints=[f'other_{k}' for k in range(6)]), robot)
+    with pytest.raises(RecordingError, match='constant positions of all joints'):
+        prepare(replace(recording, positions=np.ones_like(recording.positions)), robot)
+    with pytest.raises(RecordingError, match='at most 0.2 s without a gap; it needs 1 s'):
+        prepare(_rows(recording, np.arange(20)), robot)
+    with pytest.raises(RecordingError, match='no piece longer than'):
+        prepare(_rows(recording, np.arange(150)), robot, Preparation(cutoff=2.0))
+    with pytest.raises(RecordingError, match='no 7 samples without a gap'):
+        prepare(_rows(recording, np.arange(5)), robot)
+    with pytest.raises(RecordingError, match='has 0 rows with finite numbers'):
+        prepare(replace(recording, times=np.full_like(recording.times, np.nan)), robot)
+
+
+def test_the_effort_of_recorded_wrenches_is_taken_off(robot):
+    plain = recorded(robot)
+    q, qd, qdd = motion(plain.times, robot.nv)
+    wrenches = np.tile([0.0, 1.0, 0.5, 5.0, -20.0, 30.0], (len(q), 1))
+    pushed = plain.efforts + robot.inverse_dynamics(q, qd, qdd, f_ext={'tool0': wrenches}) - (
+        robot.inverse_dynamics(q, qd, qdd))
+    recording = replace(plain, efforts=pushed, wrenches=wrenches, wrench_link='tool0')
+    expected = prepare(plain, robot, Preparation(delay=0.0)).prepared
+    free = prepare(recording, robot, Preparation(delay=0.0)).prepared
+    left = prepare(recording, robot, Preparation(delay=0.0, remove_wrenches=False)).prepared
+    assert np.abs(left.tau - expected.tau).max() > 5.0
+    np.testing.assert_allclose(free.tau, expected.tau, rtol=0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize(('field', 'value'), [
+    ('cutoff', 0.0), ('largest_gap', -1.0), ('settling', -1.0), ('slow', inf), ('delay', inf),
+    ('derivatives_of', 'accelerations'), ('rate', float('nan'))])
+def test_settings_that_mean_nothing_are_refused(field, value):
+    with pytest.raises(RecordingError, match=f'{field} is .*; it needs'):
+        Preparation(**{field: value})
+
+
+def _rows(recording, rows):
+    return replace(
+        recording, times=recording.times[rows], positions=recording.positions[rows],
+        velocities=recording.velocities[rows], efforts=recording.efforts[rows])
