@@ -25,6 +25,7 @@ import os
 import subprocess
 import sys
 
+from patience import PATIENCE
 import pytest
 from repository import ROOT
 
@@ -51,5 +52,5 @@ def test_models_are_read_with_the_parser_that_ros_ships():
     path = os.pathsep.join(filter(None, [folder, str(ROOT), os.environ.get('PYTHONPATH')]))
     result = subprocess.run(
         [sys.executable, '-c', PROGRAM, folder], cwd=ROOT, env={**os.environ, 'PYTHONPATH': path},
-        capture_output=True, text=True, timeout=300.0, check=False)
+        capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -505,13 +505,22 @@ def test_enable_counts_within_the_active_state_and_its_reply_names_the_other(man
 
 # ---- the process --------------------------------------------------------------------------------
 
+CUT_SHORT, TRIES = 'the final fade was cut short', 5
+"""What the node says where a busy machine left no time for the fade; it does not each time."""
+
+
 def test_a_signal_while_active_fades_out_first():
-    namespace = f'/managed_{os.getpid()}'  # another run may use the same domain
+    assert any(fades_out_after_a_signal(attempt) for attempt in range(TRIES))
+
+
+def fades_out_after_a_signal(attempt) -> bool:
+    """Start, activate and interrupt a node; tell whether it had the time to fade out."""
+    namespace = f'/managed_{os.getpid()}_{attempt}'  # another run may use the same domain
     process = subprocess.Popen(
         [sys.executable, '-m', 'ros2_rnea.node.managed_node', '--ros-args', '-r',
          f'__ns:={namespace}', '-p', f'robot_description:={ARM!r}', '-p',
          'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-p', 'blend_time:=0.0', '-p',
-         'state_timeout:=1.0', '-p',
+         'state_timeout:=10.0', '-p',
          'effort_rate_limit:=.inf', '-p', 'position_limit_margin:=0.0', '-p',
          'path_tolerance:=0.0'],
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -552,13 +561,18 @@ def test_a_signal_while_active_fades_out_first():
             answer(changes, ChangeState.Request(transition=Transition(id=transition)))
             assert answer(states_of_it, GetState.Request()).current_state.id == goal
         until(lambda: commands, turn)
-        trajectory.publish(JointTrajectory(joint_names=JOINTS, points=[JointTrajectoryPoint(
-            positions=[q + 600.0 for q in Q], velocities=[0.0, 0.0],
-            time_from_start=Duration(sec=60))]))
-        until(lambda: np.abs(np.array(commands[-1]) - gravity(Q)).max() > 0.05, turn)
+
+        def turn_in_motion() -> None:
+            """Send the motion again, as the node may not have discovered its publisher."""
+            trajectory.publish(JointTrajectory(joint_names=JOINTS, points=[JointTrajectoryPoint(
+                positions=[q + 600.0 for q in Q], velocities=[0.0, 0.0],
+                time_from_start=Duration(sec=60))]))
+            turn()
+
+        until(lambda: np.abs(np.array(commands[-1]) - gravity(Q)).max() > 0.05, turn_in_motion)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
-        until(lambda: commands[-1] == pytest.approx(gravity(Q), abs=1e-12),
+        until(lambda: CUT_SHORT in errors or commands[-1] == pytest.approx(gravity(Q), abs=1e-12),
               lambda: executor.spin_once(timeout_sec=0.05))
     finally:
         process.kill()
@@ -566,3 +580,4 @@ def test_a_signal_while_active_fades_out_first():
         peer.destroy_node()
     assert process.returncode == 0, errors
     assert 'Traceback' not in errors
+    return CUT_SHORT not in errors

@@ -43,31 +43,61 @@ main()
 """]
 
 
+TRIES = 5
+"""A busy machine may cut a fade short, which the node says; but not each time."""
+
+
+class Started:
+    """A node process, whose output goes to a file."""
+
+    def __init__(self, log: Path, command: list[str]) -> None:
+        self._log = log
+        with log.open('wb') as file:
+            self._process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
+
+    @property
+    def log(self) -> str:
+        """Return what it has written until now."""
+        return self._log.read_text(errors='replace')
+
+    def has_said(self, words: str) -> bool:
+        """Tell whether it has written these words, which it must do before it ends."""
+        has_ended = self._process.poll() is not None
+        log = self.log
+        assert words in log or not has_ended, f'it ended and never said {words!r}: {log}'
+        return words in log
+
+    def send_signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def end(self) -> int:
+        """Wait for its end, and return its exit code."""
+        return self._process.wait(timeout=PATIENCE)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self.end()
+
+
 @pytest.fixture
-def start():
+def start(tmp_path):
     """Return a function that starts a node process; it is gone after the test."""
     processes = []
 
-    def start(program, *arguments) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [sys.executable, *program, '--ros-args', *arguments],
-            stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        processes.append(process)
-        return process
+    def start(program, *arguments) -> Started:
+        processes.append(Started(
+            tmp_path / f'{len(processes)}.log',
+            [sys.executable, *program, '--ros-args', *arguments]))
+        return processes[-1]
 
     yield start
     for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=PATIENCE)
+        process.kill()
 
 
-def wait_for_line(process: subprocess.Popen, words: str) -> str:
-    """Return the first line of a process's log that has these words."""
-    for line in process.stderr:
-        if words in line:
-            return line
-    raise AssertionError(f'the process ended and never said {words!r}')
+def wait_for_line(process: Started, words: str) -> None:
+    """Wait until a process has said something."""
+    until(lambda: process.has_said(words))
 
 
 def test_it_starts_with_the_shipped_parameters(start):
@@ -82,9 +112,8 @@ def test_a_signal_ends_it_cleanly(start, number, executor):
     process = start(AS_USERS_START_IT, '-p', f'executor:={executor}')
     wait_for_line(process, 'waiting for a usable robot_description')
     process.send_signal(number)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, errors
-    assert 'Traceback' not in errors
+    assert process.end() == 0, process.log
+    assert 'Traceback' not in process.log
 
 
 @pytest.mark.parametrize('parameter, said', [
@@ -94,10 +123,9 @@ def test_a_signal_ends_it_cleanly(start, number, executor):
 ])
 def test_a_bad_parameter_ends_it_with_the_reason_and_no_traceback(start, parameter, said):
     process = start(AS_USERS_START_IT, '-p', parameter)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1
-    assert said in errors
-    assert 'Traceback' not in errors
+    assert process.end() == 1
+    assert said in process.log
+    assert 'Traceback' not in process.log
 
 
 def test_a_misspelt_parameter_is_said(start):
@@ -175,10 +203,11 @@ def test_it_does_not_wait_for_a_model_at_its_end(start, tmp_path, number, execut
         '-p', f'robot_description:={ARM!r}', '-p', f'executor:={executor}')
     until(pid.exists)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, errors
+    assert process.end() == 0, process.log
     until(lambda: not Path('/proc', pid.read_text()).exists())
 
+
+CUT_SHORT = 'the final fade was cut short'
 
 FAILING = ['-c', """
 import os
@@ -223,20 +252,26 @@ def driver(namespace):
 @pytest.mark.parametrize('how', ['gravity', 'zero'])
 def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
         start, program, end, namespace, how):
-    process = start(
-        program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
-        '-p', 'start_from:=zero', '-p', f'on_stop:={how}', '-p', 'blend_time:=0.1',
-        '-p', 'state_timeout:=1.0',  # a busy machine must not cut the last fade short
-        '-r', f'__ns:={namespace}_{how}')
     gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
     expected = gravity if how == 'gravity' else 0.0 * gravity
-    with driver(f'{namespace}_{how}') as (turn, commands):
-        until(lambda: len(commands) >= 5, turn)
-        if program is not FAILING:
-            process.send_signal(end)
-        until(lambda: list(commands[-1].data) == pytest.approx(expected, abs=1e-12), turn)
-        if program is FAILING:
-            wait_for_line(process, 'a defect in the cycle')
-            process.send_signal(end)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, errors
+
+    def has_faded(attempt) -> bool:
+        """Let it end, and tell whether it had the time to approach what is wanted."""
+        here = f'{namespace}_{how}_{attempt}'
+        process = start(
+            program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
+            '-p', 'start_from:=zero', '-p', f'on_stop:={how}', '-p', 'blend_time:=0.1',
+            '-p', 'state_timeout:=10.0', '-r', f'__ns:={here}')
+        with driver(here) as (turn, commands):
+            until(lambda: len(commands) >= 5, turn)
+            if program is not FAILING:
+                process.send_signal(end)
+            until(lambda: CUT_SHORT in process.log
+                  or list(commands[-1].data) == pytest.approx(expected, abs=1e-12), turn)
+            if program is FAILING:
+                wait_for_line(process, 'a defect in the cycle')
+                process.send_signal(end)
+        assert process.end() == 0, process.log
+        return CUT_SHORT not in process.log
+
+    assert any(has_faded(attempt) for attempt in range(TRIES))

@@ -23,9 +23,9 @@ import socket
 import subprocess
 import sys
 from threading import Event, Thread
-from time import monotonic, sleep
 
 import numpy as np
+from patience import PATIENCE, until
 import pytest
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.audit import audit
@@ -46,7 +46,6 @@ from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 BOX = Payload('box', 'tool', Inertial(1.5, Pose((0.1, 0.0, 0.2)), (0.01, 0, 0, 0.01, 0, 0.01)))
-PATIENCE = 30.0
 
 
 def question(description=ARM, engine=Engine.TEXTBOOK, **more):
@@ -70,13 +69,6 @@ def assert_answers(process):
     answer = process.ask(question())
     assert from_plain(answer.content['tree']).name == 'arm'
     return answer
-
-
-def until(condition):
-    deadline = monotonic() + PATIENCE
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.01)
 
 
 # ---- what goes over the connection --------------------------------------------------------------

@@ -18,10 +18,10 @@ import signal
 import subprocess
 import sys
 
+from patience import PATIENCE
 import pytest
 from repository import ROOT
 
-PATIENCE = 120.0
 ARM = ROOT / 'ros2_rnea' / 'tools' / 'models' / 'seven_dof_arm.urdf'
 
 PENDULUM = ROOT / 'docs' / 'listings' / 'pendulum.urdf'

@@ -16,7 +16,7 @@ The time of a node under test, which does not run on while a busy machine keeps 
 
 A node fades efforts and finds inputs stale by the time that has passed.  By the clock on the wall,
 a fade of 0.3 s is over, and a joint state is stale, before a test whose process had no processor
-for as long has asked for the next effort.
+for as long has asked for the next effort; and what is logged once a second is logged again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from contextlib import contextmanager
 import time
 
 import pytest
-from ros2_rnea.node import inverse_dynamics_node
+from ros2_rnea.node import diagnostics, guarded_node, inverse_dynamics_node
 from ros2_rnea.node.controllers import other_publishers
 from ros2_rnea.node.timing import clocks
 from ros2_rnea.node.topics import sender
@@ -58,7 +58,7 @@ class PatientClock:
         monkeypatch.setattr(clocks, 'monotonic', self.monotonic)
         monkeypatch.setattr(clocks, 'time_ns', self.time_ns)
         monkeypatch.setattr(clocks, 'time', lambda: 1e-9 * self.time_ns())
-        for module in (inverse_dynamics_node, other_publishers, sender):
+        for module in (diagnostics, guarded_node, inverse_dynamics_node, other_publishers, sender):
             monkeypatch.setattr(module, 'monotonic', self.monotonic)
         monkeypatch.setattr(inverse_dynamics_node, 'sleep', self.sleep)
 

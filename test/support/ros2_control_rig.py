@@ -32,6 +32,7 @@ import numpy as np
 from patience import until
 from repository import ROOT
 from ros2_rnea.tools.models import panda, with_ros2_control
+import yaml
 
 MISSING = ''
 try:
@@ -123,6 +124,7 @@ class Rig:
     A controller manager with a ready configuration, and a peer that speaks with all.
 
     :ivar states: the states that the trajectory controller has published since :meth:`follow`.
+    :ivar numbers: of the commands that have been received since :meth:`commands`.
     """
 
     def __init__(self, folder: Path, configuration: str, parameters: str = '') -> None:
@@ -139,6 +141,7 @@ class Rig:
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.peer)
         self.states: list = []
+        self.numbers: list[int] = []
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.peer.create_publisher(String, 'robot_description', latched)
         self._description.publish(String(data=description(folder)))
@@ -156,28 +159,33 @@ class Rig:
                 command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True))
         return self._processes[-1]
 
-    def start_node(self, configuration: str, **parameters: str) -> subprocess.Popen:
+    def start_node(self, configuration: str, **parameters: object) -> subprocess.Popen:
         """
         Start the node by ``launch/CONFIGURATION.launch.py``.
 
-        :param parameters: arguments of the launch file.
+        :param parameters: of the node, besides those in ``config/CONFIGURATION.yaml``; launch
+            files ignore what is none of their arguments, so that they go into a file.
         """
+        file = ROOT / 'config' / f'{configuration}.yaml'
+        if parameters:
+            content = yaml.safe_load(file.read_text(encoding='utf-8'))
+            for node in content.values():
+                node['ros__parameters'].update(parameters)
+            file = self._folder / 'node.yaml'
+            file.write_text(yaml.safe_dump(content), encoding='utf-8')
         if shutil.which('ros2'):
             return self.run(
                 ['ros2', 'launch', 'ros2_rnea', f'{configuration}.launch.py',
-                 *(f'{name}:={value}' for name, value in parameters.items())], 'node')
+                 f'params_file:={file}'], 'node')
         # As the launch file does; test_launch.py compares those with this.
         topics = {'joint_trajectory': f'{JTC}/joint_trajectory',
                   'controller_state': f'{JTC}/controller_state'}
         if configuration in ('forward_command', 'live_feedforward'):
             topics['~/commands'] = f'{EFFORT}/commands'
-        file = parameters.pop('params_file', str(ROOT / 'config' / f'{configuration}.yaml'))
         words = [word for old, new in topics.items() for word in ('-r', f'{old}:={new}')]
-        words += [word for name, value in parameters.items() if name not in topics
-                  for word in ('-p', f'{name}:={value}')]
         return self.run(
             [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
-             '--params-file', file, *words], 'node')
+             '--params-file', str(file), *words], 'node')
 
     def close(self) -> None:
         """End all processes, the newest first."""
@@ -233,11 +241,18 @@ class Rig:
             UnloadController, 'controller_manager/unload_controller', name=controller).ok
 
     def commands(self) -> list:
-        """Return a list that grows with the commands of the effort controller, as arrays."""
+        """
+        Return a list that grows with the commands of the effort controller, as arrays.
+
+        Their numbers are in :attr:`numbers`: each publisher counts its own from 1.
+        """
         received: list = []
-        self.peer.create_subscription(
-            Float64MultiArray, f'{EFFORT}/commands',
-            lambda message: received.append(np.array(message.data)), 1000)
+
+        def receive(message: Float64MultiArray, info: dict) -> None:
+            received.append(np.array(message.data))
+            self.numbers.append(info['publication_sequence_number'])
+
+        self.peer.create_subscription(Float64MultiArray, f'{EFFORT}/commands', receive, 1000)
         return received
 
     def follow(self) -> None:
