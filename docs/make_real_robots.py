@@ -139,7 +139,7 @@ def descriptions(paths: list[Path]) -> dict[str, Path]:
 def _distinct(name: str, path: Path, taken: Container[str]) -> str:
     """Return a file's name, with as many of its folders as make it differ from the others."""
     parts = path.resolve().parts
-    longer = ('/'.join(parts[-count:]) for count in range(2, len(parts) + 1))
+    longer = ('/'.join(parts[-count:]) for count in range(3, len(parts) + 1))
     return next(candidate for candidate in (name, *longer) if candidate not in taken)
 
 

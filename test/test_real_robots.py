@@ -69,4 +69,5 @@ def test_different_files_of_one_name_have_a_row_each(program, tmp_path):
         path.parent.mkdir()
         path.write_text(ARM.replace('arm', path.parent.name), encoding='utf-8')
     found = program['descriptions'](paths)
-    assert (found['same.urdf'], found['right/same.urdf']) == tuple(paths)
+    assert found['same.urdf'] == paths[0]
+    assert found[f'{tmp_path.name}/right/same.urdf'] == paths[1]
