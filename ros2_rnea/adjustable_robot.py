@@ -28,12 +28,15 @@ from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
-from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS
+from ros2_rnea.model.description import FRICTION_LAW, Inertial, JOINT_NUMBERS
 from ros2_rnea.model.tree import attach, BASE, MASSLESS, payload_inertia, Tree
 from ros2_rnea.robot import Robot
 
-ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_DYNAMICS}
+ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_NUMBERS}
 """The joint parameters that may change, by name."""
+
+PREPARED = frozenset(parameter.name for parameter in FRICTION_LAW)
+"""Those of them that a robot has to be prepared for, since few robots have them."""
 
 
 class RobotSnapshot(NamedTuple):
@@ -52,6 +55,7 @@ class RobotSnapshot(NamedTuple):
     engine: Engine
     kernels: None
     payload_links: tuple[str, ...]
+    friction_law: tuple[str, ...]
 
 
 class AdjustableRobot(Robot):
@@ -69,6 +73,9 @@ class AdjustableRobot(Robot):
 
     :param tree: of the robot without payloads.
     :param payload_links: the links that may carry a payload; those of ``payloads`` may anyway.
+    :param friction_law: the joint parameters of
+        :data:`ros2_rnea.model.description.FRICTION_LAW` that may change; those that a joint of the
+        tree has may anyway.
     """
 
     def __init__(
@@ -78,7 +85,9 @@ class AdjustableRobot(Robot):
             gravity: ArrayLike | None = None,
             engine: Engine | str | None = None,
             kernels: Kernels | None = None,
-            payload_links: Iterable[str] = ()) -> None:
+            payload_links: Iterable[str] = (),
+            friction_law: Iterable[str] = ()) -> None:
+        self._friction_law = _checked_friction_law(tree, friction_law)
         links = dict.fromkeys((*payload_links, *(link for link, _ in (payloads or {}).values())))
         for link in links:
             check_link(tree, link)
@@ -88,17 +97,22 @@ class AdjustableRobot(Robot):
         self._payload_inertias = payload_inertia(tree, self._payloads)
 
     @classmethod
-    def of(cls, robot: Robot, payload_links: Iterable[str] = ()) -> AdjustableRobot:
+    def of(
+            cls, robot: Robot, payload_links: Iterable[str] = (),
+            friction_law: Iterable[str] = ()) -> AdjustableRobot:
         """
         Return a robot with the numbers of another one, which may change.
 
         :param robot: which itself never changes; its kernels of the same variant are shared.
         :param payload_links: the links that may carry a payload, beside those that do.  Each of
             them costs time in every call.
-        :raises ArgumentError: where one of them is not a link of the robot.
+        :param friction_law: the joint parameters of
+            :data:`ros2_rnea.model.description.FRICTION_LAW` that may change, beside those that a
+            joint has.  Each of them costs time too.
+        :raises ArgumentError: where one of them is not a link of the robot, or no such parameter.
         """
         return cls(robot._tree_without_payloads, robot.payloads, robot._gravity, robot.engine,
-                   robot._kernels, payload_links)
+                   robot._kernels, payload_links, friction_law)
 
     def __reduce__(self) -> tuple[type[AdjustableRobot], tuple[object, ...]]:
         """Pickle and copy as what it is made from now."""
@@ -108,12 +122,21 @@ class AdjustableRobot(Robot):
         """Return what the robot is made from now; only the thread that changes it may call."""
         return RobotSnapshot(
             self._tree_without_payloads, dict(self._payloads), tuple(self._gravity), self._engine,
-            None, self._payload_links)
+            None, self._payload_links, self._friction_law)
 
     @property
     def payload_links(self) -> tuple[str, ...]:
         """Return the links that were named for payloads; others of the same bodies will do too."""
         return self._payload_links
+
+    @property
+    def friction_law(self) -> tuple[str, ...]:
+        """Return the joint parameters of ``FRICTION_LAW`` that may change."""
+        return self._friction_law
+
+    def takes_joint_parameter(self, name: str) -> bool:
+        """Tell whether a joint parameter may be set without building a new robot."""
+        return name in ADJUSTABLE and (name not in PREPARED or name in self._friction_law)
 
     def takes_payload(self, link: str) -> bool:
         """
@@ -175,8 +198,8 @@ class AdjustableRobot(Robot):
         """
         Change what the description says of joints.
 
-        :param name: of one of :data:`ros2_rnea.model.description.JOINT_DYNAMICS`, such as
-            ``'damping'``.
+        :param name: of one of :data:`ros2_rnea.model.description.JOINT_NUMBERS`, such as
+            ``'damping'``.  Those of ``FRICTION_LAW`` need a robot that is prepared for them.
         :param values: by joint, mimic joints included; joints that are not named keep theirs.
         :raises ArgumentError: where there is no such parameter or joint, or a value is not
             possible; then nothing changes.
@@ -185,6 +208,11 @@ class AdjustableRobot(Robot):
             raise ArgumentError(
                 f'the joint parameter {name!r} cannot be changed{did_you_mean(name, ADJUSTABLE)}; '
                 f'there are {", ".join(ADJUSTABLE)}')
+        if not self.takes_joint_parameter(name):
+            there = ', '.join(self._friction_law) or 'none'
+            raise ArgumentError(
+                f'{self.name!r} is not prepared for the joint parameter {name!r}; it is for '
+                f'{there}. Make another AdjustableRobot with it in its friction_law')
         if not isinstance(values, Mapping):
             raise ArgumentError(
                 f'the {name} is {values!r}; it needs a mapping from joints to numbers')
@@ -230,5 +258,21 @@ class AdjustableRobot(Robot):
         of_numbers = super()._variant(payload_bodies)
         return of_numbers._replace(
             joint_parameters=tuple(name for name in JOINT_PARAMETERS if (
-                name in ADJUSTABLE or name in of_numbers.joint_parameters)),
+                self.takes_joint_parameter(name) or name in of_numbers.joint_parameters)),
             payloads=tuple(sorted(self._payload_bodies - {BASE})))
+
+
+def _checked_friction_law(tree: Tree, named: Iterable[str]) -> tuple[str, ...]:
+    """
+    Return the parameters of ``FRICTION_LAW`` that are named, and those that a joint has.
+
+    :raises ArgumentError: where a name is none of them.
+    """
+    names = {*named}
+    for name in names - PREPARED:
+        raise ArgumentError(
+            f'the friction law has no {name!r}{did_you_mean(name, PREPARED)}; '
+            f'there are {", ".join(sorted(PREPARED))}')
+    return tuple(
+        number.name for number in FRICTION_LAW
+        if number.name in names or any(getattr(body, number.name) for body in tree.bodies))

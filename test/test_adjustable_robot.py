@@ -29,7 +29,7 @@ import numpy as np
 from paired_robots import needs_llvmlite
 import pytest
 from ros2_rnea import AdjustableRobot, ArgumentError, Engine, RneaError, Robot
-from ros2_rnea.adjustable_robot import ADJUSTABLE
+from ros2_rnea.adjustable_robot import ADJUSTABLE, PREPARED
 from ros2_rnea.dynamics.quantities import METHODS
 from ros2_rnea.kernels import compiled, python
 from ros2_rnea.model.description import Inertial, Pose
@@ -63,7 +63,7 @@ def changed_robots(draw):
 def adjusted(case, changes, engine):
     """Return an adjustable robot after all changes, and a robot that is built like that."""
     start = Robot(case.tree, engine=engine)
-    robot = AdjustableRobot.of(start, case.robot.link_names)
+    robot = AdjustableRobot.of(start, case.robot.link_names, PREPARED)
     for method in (robot.inverse_dynamics, robot.effort_terms):
         method(*case.state)  # what is computed before must not count later
     payloads, gravity, tree = {}, None, case.tree
@@ -150,7 +150,8 @@ def test_a_real_robot_after_changes_has_pinocchios_efforts():
 def robot(engine):
     """Return an adjustable robot, with a payload on the lower arm."""
     start = Robot.from_urdf(ARM_WITH_GRIPPER, engine=engine)
-    return AdjustableRobot.of(start.with_payload('stone', 'lower', STONE), ['finger'])
+    return AdjustableRobot.of(
+        start.with_payload('stone', 'lower', STONE), ['finger'], PREPARED)
 
 
 def change_all(robot, value):
@@ -243,6 +244,10 @@ def test_a_payload_on_the_base_changes_no_effort(robot):
     (lambda robot: robot.set_joint_parameters('damping', [1.0]), 'mapping from joints'),
     (lambda robot: robot.set_joint_parameters('dampin', {}), "did you mean 'damping'"),
     (lambda robot: AdjustableRobot.of(robot, ['uper']), "did you mean 'upper'"),
+    (lambda robot: AdjustableRobot.of(robot, [], ['friction_ofset']),
+     "did you mean 'friction_offset'"),
+    (lambda robot: robot.set_joint_parameters('breakaway_friction', {'elbow': -1.0}),
+     "'elbow' cannot have the breakaway_friction -1.0.*from 0 on"),
 ])
 def test_what_is_not_possible_is_refused_and_changes_nothing(robot, change, said):
     before = robot.inverse_dynamics(*STATE), robot.tree, robot.payloads
@@ -250,6 +255,18 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(robot, change, said
         change(robot)
     assert np.array_equal(robot.inverse_dynamics(*STATE), before[0])
     assert (robot.tree, robot.payloads) == before[1:]
+
+
+def test_friction_that_a_robot_is_not_prepared_for_is_refused_and_costs_nothing():
+    start = Robot.from_urdf(ARM)
+    arm, prepared = AdjustableRobot.of(start), AdjustableRobot.of(start, (), ['friction_offset'])
+    assert arm.friction_law == () and prepared.friction_law == ('friction_offset',)
+    with pytest.raises(ArgumentError, match="not prepared for.*'friction_offset'.*none.*law"):
+        arm.set_joint_parameters('friction_offset', {'elbow': 0.5})
+    prepared.set_joint_parameters('friction_offset', {'elbow': 0.5})
+    assert prepared.friction([0.0, 0.0]) == pytest.approx([0.0, 0.5])
+    assert AdjustableRobot.of(prepared).friction_law == ('friction_offset',)  # a joint has it
+    assert not {*arm._variant(()).joint_parameters} & PREPARED
 
 
 def test_robots_made_from_it_do_not_change(robot):
@@ -274,6 +291,7 @@ def test_a_copy_has_the_numbers_of_now_and_changes_by_itself(robot, copied):
     before = robot.inverse_dynamics(*STATE)
     assert np.array_equal(other.inverse_dynamics(*STATE), before)
     assert other.payload_links == robot.payload_links
+    assert other.friction_law == robot.friction_law
     change_all(other, 3.0)
     assert np.array_equal(robot.inverse_dynamics(*STATE), before)
     assert not np.array_equal(other.inverse_dynamics(*STATE), before)

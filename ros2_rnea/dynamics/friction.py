@@ -11,27 +11,46 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The effort that the joints' own friction takes."""
+"""
+The effort that the joints' own friction takes.
+
+Beside viscous friction d v and Coulomb friction f sign(v), which a description gives, a joint of
+one coordinate may have what an identification finds in real gears:
+
+- an *offset*, the same at all velocities, also at rest;
+- viscous and Coulomb friction *by direction*: what one direction has more than the other;
+- *breakaway friction*, which fades with speed.  Of the velocity laws in use for this Stribeck
+  effect, the one here is b sign(v) / (1 + (v/v_s)²): half is left at the Stribeck velocity v_s
+  (Hess and Soom, "Friction at a Lubricated Line Contact Operating at Oscillating Sliding
+  Velocities", 1990; Armstrong-Hélouvry, Dupont and Canudas de Wit, "A Survey of Models, Analysis
+  Tools and Compensation Methods for the Control of Machines with Friction", Automatica 1994).
+
+The sign is smooth, v / sqrt(v² + SLOW²): nothing at rest, and 0.7 at SLOW.  Numbers that are zero
+cost nothing: the graph of a kernel does not contain their terms.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ros2_rnea.dynamics.joints import joint_rate
-from ros2_rnea.model.tree import Tree
+from ros2_rnea.model.description import FRICTION_LAW
+from ros2_rnea.model.tree import Body, Tree
 from ros2_rnea.spatial import Number, sqrt
 
 SLOW = 0.01
 """The speed [rad/s or m/s] around which Coulomb friction goes over from one sign to the other."""
 
+FRICTION_NUMBERS = ('damping', 'friction', *(number.name for number in FRICTION_LAW))
+"""The numbers of a joint that its friction depends on."""
+
 
 def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     """
-    Return the effort that overcomes viscous and Coulomb friction, as ``<dynamics>`` gives them.
+    Return the effort that overcomes the friction of the joints.
 
-    The sign of Coulomb friction is smooth, v / sqrt(v² + SLOW²): nothing at rest, and 0.7 of it at
-    SLOW.  Still it is steep there, so that to compensate it at a measured velocity would drive a
-    resting joint to and fro; a desired velocity is what it is for.
+    Coulomb friction is steep around rest, so that to compensate it at a measured velocity would
+    drive a resting joint to and fro; a desired velocity is what it is for.
 
     :param qd: joint velocities, nv numbers.
     :return: nv numbers [Nm or N]; a mimicking joint's friction counts at the joint it follows.
@@ -39,11 +58,7 @@ def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     tau: list[Number] = [0.0] * tree.nv
     for body in tree.bodies:
         for k, rate in enumerate(joint_rate(body, qd), start=body.v_index):
-            resistance = rate * body.damping
-            if body.friction:
-                sign = rate / sqrt(rate * rate + SLOW * SLOW)
-                resistance = resistance + sign * body.friction
-            tau[k] = tau[k] + resistance * body.multiplier
+            tau[k] = tau[k] + _resistance(body, rate) * body.multiplier
     return tau
 
 
@@ -58,9 +73,69 @@ def friction_slope(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     slopes: list[Number] = [0.0] * tree.nv
     for body in tree.bodies:
         for k, rate in enumerate(joint_rate(body, qd), start=body.v_index):
-            slope = body.damping
-            if body.friction:
-                square = rate * rate + SLOW * SLOW
-                slope = slope + body.friction * (SLOW * SLOW / (square * sqrt(square)))
-            slopes[k] = slopes[k] + slope * body.multiplier**2
+            slopes[k] = slopes[k] + _slope(body, rate) * body.multiplier**2
     return slopes
+
+
+def _resistance(body: Body, rate: Number) -> Number:
+    """Return the friction of a joint at a velocity of one of its coordinates."""
+    resistance = rate * body.damping + body.friction_offset
+    if not _depends_on_direction(body):
+        return resistance
+    sign = rate / sqrt(rate * rate + SLOW * SLOW)
+    dry = body.friction
+    if body.damping_positive or body.friction_positive:
+        forward = 0.5 + 0.5 * sign
+        resistance = resistance + forward * rate * body.damping_positive
+        dry = dry + forward * body.friction_positive
+    if body.damping_negative or body.friction_negative:
+        backward = 0.5 - 0.5 * sign
+        resistance = resistance + backward * rate * body.damping_negative
+        dry = dry + backward * body.friction_negative
+    if body.breakaway_friction:
+        dry = dry + _stribeck(body, rate) * body.breakaway_friction
+    return resistance + sign * dry
+
+
+def _slope(body: Body, rate: Number) -> Number:
+    """Return the derivative of :func:`_resistance` by the velocity."""
+    slope = body.damping
+    if not _depends_on_direction(body):
+        return slope
+    square = rate * rate + SLOW * SLOW
+    root = sqrt(square)
+    sign, steepness = rate / root, SLOW * SLOW / (square * root)
+    dry, dry_slope = body.friction, 0.0
+    if body.damping_positive or body.friction_positive:
+        forward, change = 0.5 + 0.5 * sign, 0.5 * steepness
+        slope = slope + (forward + rate * change) * body.damping_positive
+        dry = dry + forward * body.friction_positive
+        dry_slope = dry_slope + change * body.friction_positive
+    if body.damping_negative or body.friction_negative:
+        backward, change = 0.5 - 0.5 * sign, -0.5 * steepness
+        slope = slope + (backward + rate * change) * body.damping_negative
+        dry = dry + backward * body.friction_negative
+        dry_slope = dry_slope + change * body.friction_negative
+    if body.breakaway_friction:
+        share = _stribeck(body, rate)
+        width = body.stribeck_velocity * body.stribeck_velocity + SLOW * SLOW
+        dry = dry + share * body.breakaway_friction
+        dry_slope = dry_slope - 2.0 * rate * share * share / width * body.breakaway_friction
+    return slope + steepness * dry + sign * dry_slope
+
+
+def _depends_on_direction(body: Body) -> bool:
+    """Tell whether the sign of the velocity enters the friction of a joint."""
+    return any(number for number in (
+        body.friction, body.damping_positive, body.damping_negative, body.friction_positive,
+        body.friction_negative, body.breakaway_friction))
+
+
+def _stribeck(body: Body, rate: Number) -> Number:
+    """
+    Return the share of breakaway friction that is left at a velocity: 1 at rest, then less.
+
+    The velocity law is as wide as the smooth sign at least, which is what SLOW adds.
+    """
+    width = body.stribeck_velocity * body.stribeck_velocity + SLOW * SLOW
+    return width / (width + rate * rate)

@@ -29,13 +29,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from ros2_rnea.dynamics.regressor import parameters_of
-from ros2_rnea.model.description import JOINT_DYNAMICS
+from ros2_rnea.model.description import JOINT_NUMBERS
 from ros2_rnea.model.tree import MASSLESS, Tree
 from ros2_rnea.spatial import Inertia
 
 ARMATURE = 'armature'
 
-JOINT_PARAMETERS = (*(parameter.name for parameter in JOINT_DYNAMICS), ARMATURE)
+JOINT_PARAMETERS = (*(number.name for number in JOINT_NUMBERS), ARMATURE)
 """The numbers of a joint, by the names of the fields of its child body."""
 
 

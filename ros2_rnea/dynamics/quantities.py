@@ -156,7 +156,8 @@ FORWARD_DYNAMICS = Quantity(
     largest_plausible=IMPLAUSIBLE_ACCELERATION)
 INVERSE_DYNAMICS_DERIVATIVES = Quantity(
     'inverse_dynamics_derivatives', ('q', 'qd', 'qdd'), lambda tree: (3, tree.nv, tree.nv),
-    effort_derivatives, ALL)
+    effort_derivatives,
+    tuple(name for name in ALL if name not in ('spring_reference', 'friction_offset')))
 REGRESSOR = Quantity(
     'regressor', ('q', 'qd', 'qdd'), lambda tree: (tree.nv, 10 * len(tree.bodies)),
     lambda tree, given: regressor.regressor(

@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ros2_rnea.dynamics import rnea
-from ros2_rnea.dynamics.friction import friction_slope, joint_friction
+from ros2_rnea.dynamics.friction import FRICTION_NUMBERS, friction_slope, joint_friction
 from ros2_rnea.dynamics.parameters import ARMATURE
 from ros2_rnea.dynamics.quantity import (
     DynamicsInputs,
@@ -123,7 +123,7 @@ CORIOLIS_EFFORT = Quantity(
 INERTIAL_EFFORT = Quantity(
     'inertial_effort', ('q', 'qdd'), vector, inertial_effort, (INERTIA, ARMATURE),
     is_method=False)
-FRICTION_EFFORT = Quantity('friction', ('qd',), vector, friction, ('damping', 'friction'))
+FRICTION_EFFORT = Quantity('friction', ('qd',), vector, friction, FRICTION_NUMBERS)
 SPRING_EFFORT = Quantity(
     'spring', ('q',), vector, spring, ('spring_stiffness', 'spring_reference'))
 EXTERNAL_EFFORT = Quantity(

@@ -243,9 +243,15 @@ class _PathDynamics(LinearConstraint):
         self._format_string = f'    effort limits: {limits}'
         self._along, self._v_index, self._limits = along, v_index, limits
         nv = along.robot.nv
-        self._damping = np.array(friction_slope(along.robot.tree, [_SLIDING**3] * nv))
-        self._coulomb = along.robot.friction(np.full(nv, _SLIDING)) - self._damping * _SLIDING
-        self.is_viscous = bool(self._damping[v_index].any())
+        tree, friction = along.robot.tree, along.robot.friction
+        self._at_rest = friction(np.zeros(nv))  # the offset
+        # One row each for the positive and the negative direction.
+        self._damping = np.array([
+            friction_slope(tree, [speed] * nv) for speed in (_SLIDING**3, -_SLIDING**3)])
+        self._coulomb = np.array([
+            friction(np.full(nv, speed)) - damping * speed - self._at_rest
+            for speed, damping in zip((_SLIDING, -_SLIDING), self._damping)])
+        self.is_viscous = bool(self._damping[:, v_index].any())
         self.speeds: Array | None = None
 
     def compute_constraint_params(self, path: Any, gridpoints: Array) -> tuple[Any, ...]:
@@ -268,7 +274,8 @@ class _PathDynamics(LinearConstraint):
         """
         Return the terms of the effort, each of shape (N + 1, efforts).
 
-        They are a, b, c without friction, the viscous friction by ṡ, and the Coulomb friction.
+        They are a, b, c without friction but its offset, the viscous friction by ṡ, and the
+        Coulomb friction.  Breakaway friction is not among them: the check of the result has it.
         """
         q, first, second = (path(gridpoints, order) for order in range(3))
         still = np.zeros_like(q)
@@ -276,10 +283,10 @@ class _PathDynamics(LinearConstraint):
         velocity = self._along.whole_velocity(first)
         a = self._effort(q, still, first) - c
         b = (self._effort(q, first, second) - c
-             - self._along.robot.friction(velocity)[:, self._v_index])
-        velocity = velocity[:, self._v_index]
-        return (a, b, c, velocity * self._damping[self._v_index],
-                np.sign(velocity) * self._coulomb[self._v_index])
+             - (self._along.robot.friction(velocity) - self._at_rest)[:, self._v_index])
+        damping = np.where(velocity > 0.0, *self._damping)
+        coulomb = np.where(velocity > 0.0, *self._coulomb) * (velocity != 0.0)
+        return a, b, c, (velocity * damping)[:, self._v_index], coulomb[:, self._v_index]
 
     def highest_speeds(self, path: Any, gridpoints: Array) -> Array:
         """Return the largest ṡ at which gravity and friction alone keep the limits."""

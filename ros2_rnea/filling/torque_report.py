@@ -188,8 +188,9 @@ class TorqueCheck:
             effort[:, self._v_index]
             for effort in (robot.inverse_dynamics(samples.q, rest, rest),
                            robot.friction(samples.qd)))
-        damping = np.array(friction_slope(robot.tree, [_ALL_SLIDING] * robot.nv))
-        viscous = (damping * samples.qd)[:, self._v_index]
+        damping = [np.array(friction_slope(robot.tree, [speed] * robot.nv))
+                   for speed in (_ALL_SLIDING, -_ALL_SLIDING)]
+        viscous = (np.where(samples.qd > 0.0, *damping) * samples.qd)[:, self._v_index]
         dynamic = self._effort - holding - friction
         static = holding + friction - viscous
         speeds = np.minimum(

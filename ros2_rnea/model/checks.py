@@ -27,7 +27,7 @@ from math import hypot, isfinite
 from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
     Inertial,
-    JOINT_DYNAMICS,
+    JOINT_NUMBERS,
     JointDescription,
     LinkDescription,
     Pose,
@@ -109,7 +109,7 @@ def _check_joint(joint: JointDescription) -> None:
     where = f'joint {joint.name!r}'
     _check_pose(where, joint.origin)
     _check_finite(where, 'axis', joint.axis)
-    for parameter in JOINT_DYNAMICS:
+    for parameter in JOINT_NUMBERS:
         name, value = parameter.name.replace('_', ' '), getattr(joint, parameter.name)
         _check_finite(where, name, [value])
         if not parameter.is_signed:

@@ -205,7 +205,8 @@ class JointDescription:
     are those of URDF's ``<dynamics>``.  URDF knows nothing of the rest: ``pitch`` [m/rad] of a
     helical joint, ``rotor_inertia`` [kg m^2] of a motor and its ``gear_ratio``.  A spring of
     ``spring_stiffness`` [Nm/rad or N/m] draws a joint of one coordinate to the position
-    ``spring_reference`` [rad or m]; SDFormat has them, and URDF for Gazebo.
+    ``spring_reference`` [rad or m]; SDFormat has them, and URDF for Gazebo.  What follows these
+    refines the friction of a joint of one coordinate, see :mod:`ros2_rnea.dynamics.friction`.
     """
 
     name: str
@@ -223,6 +224,13 @@ class JointDescription:
     gear_ratio: float = 1.0
     spring_stiffness: float = 0.0
     spring_reference: float = 0.0
+    friction_offset: float = 0.0
+    damping_positive: float = 0.0
+    damping_negative: float = 0.0
+    friction_positive: float = 0.0
+    friction_negative: float = 0.0
+    breakaway_friction: float = 0.0
+    stribeck_velocity: float = 0.0
 
 
 class DynamicsParameter(NamedTuple):
@@ -265,6 +273,34 @@ JOINT_DYNAMICS = (
         of_one_coordinate=True),
 )
 """What SDFormat's element ``<dynamics>`` says of a joint."""
+
+FRICTION_LAW = (
+    DynamicsParameter(
+        'friction_offset', 'Effort of the friction that is the same at all velocities', 'Nm or N',
+        is_signed=True, of_one_coordinate=True),
+    DynamicsParameter(
+        'damping_positive', 'Viscous friction, besides damping, in the positive direction',
+        'Nm s/rad or N s/m', of_one_coordinate=True),
+    DynamicsParameter(
+        'damping_negative', 'Viscous friction, besides damping, in the negative direction',
+        'Nm s/rad or N s/m', of_one_coordinate=True),
+    DynamicsParameter(
+        'friction_positive', 'Coulomb friction, besides friction, in the positive direction',
+        'Nm or N', of_one_coordinate=True),
+    DynamicsParameter(
+        'friction_negative', 'Coulomb friction, besides friction, in the negative direction',
+        'Nm or N', of_one_coordinate=True),
+    DynamicsParameter(
+        'breakaway_friction', 'Breakaway friction, besides Coulomb friction', 'Nm or N',
+        of_one_coordinate=True),
+    DynamicsParameter(
+        'stribeck_velocity', 'Velocity at which half of breakaway_friction is left',
+        'rad/s or m/s', of_one_coordinate=True),
+)
+"""What refines the friction of a joint.  No description says it: it has to be identified."""
+
+JOINT_NUMBERS = (*JOINT_DYNAMICS, *FRICTION_LAW)
+"""All numbers of a joint that may be given otherwise than by the description, and may change."""
 
 
 @dataclass(frozen=True)

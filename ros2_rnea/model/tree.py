@@ -34,6 +34,7 @@ from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean, shor
 from ros2_rnea.model.checks import check_description
 from ros2_rnea.model.description import (
     Inertial,
+    JOINT_NUMBERS,
     JointDescription,
     JointLimits,
     JointType,
@@ -86,6 +87,13 @@ class Body:
     friction: float
     spring_stiffness: float
     spring_reference: float
+    friction_offset: float
+    damping_positive: float
+    damping_negative: float
+    friction_positive: float
+    friction_negative: float
+    breakaway_friction: float
+    stribeck_velocity: float
     pitch: float
     armature: float
     q_index: int
@@ -348,10 +356,7 @@ def _assemble(
             axis=_unit(joint.axis),
             inertia=_lumped_inertia(groups[index], frames),
             limits=joint.limits,
-            damping=joint.damping,
-            friction=joint.friction,
-            spring_stiffness=joint.spring_stiffness,
-            spring_reference=joint.spring_reference,
+            **{number.name: getattr(joint, number.name) for number in JOINT_NUMBERS},
             pitch=joint.pitch,
             armature=joint.rotor_inertia * joint.gear_ratio**2,
             q_index=first_q[leader.joint],

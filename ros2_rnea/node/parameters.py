@@ -28,7 +28,12 @@ from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.settings import LARGEST_ASSISTANCE, Settings
-from ros2_rnea.model.description import DynamicsParameter, JOINT_DYNAMICS
+from ros2_rnea.model.description import (
+    DynamicsParameter,
+    FRICTION_LAW,
+    JOINT_DYNAMICS,
+    JOINT_NUMBERS,
+)
 from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
 
@@ -68,10 +73,13 @@ PER_JOINT = {
     **{parameter.name + '.': (
         f"{parameter.meaning} of joint {{!r}}, in place of the URDF's [{parameter.unit}].",
         parameter.needed) for parameter in JOINT_DYNAMICS},
+    **{parameter.name + '.': (
+        f'{parameter.meaning} of joint {{!r}}, which no URDF has [{parameter.unit}].',
+        parameter.needed) for parameter in FRICTION_LAW},
 }
 
 _OF_ONE_COORDINATE = {EFFORT_LIMITS, GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE, *(
-    parameter.name + '.' for parameter in JOINT_DYNAMICS if parameter.of_one_coordinate)}
+    parameter.name + '.' for parameter in JOINT_NUMBERS if parameter.of_one_coordinate)}
 
 _DEFAULT = Settings()
 
@@ -369,7 +377,8 @@ SPECIFICATIONS = (
     Specification(
         'friction_from', 'none',
         'The friction of joints for which the parameters damping and friction are not set: none '
-        '(it is zero) or description (that in the URDF). Many URDFs contain values that make a '
+        '(it is zero) or description (that in the URDF). A parameter that is set counts in any '
+        'case, in place of the same number in the URDF. Many URDFs contain values that make a '
         'simulation stable, and not those of the motors.',
         choices=('none', FRICTION_FROM_DESCRIPTION)),
     Specification(
@@ -558,7 +567,7 @@ def read(values: Mapping[str, Any]) -> NodeParameters:
     return NodeParameters(own, settings, {
         kind.name: {joint: _number(kind, f'{kind.name}.{joint}', value)
                     for joint, value in of_joints[f'{kind.name}.'].items()}
-        for kind in JOINT_DYNAMICS})
+        for kind in JOINT_NUMBERS})
 
 
 def _of_class(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from graph_derivatives import derivatives_of
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.dynamics.friction import friction_slope, joint_friction
+from ros2_rnea.dynamics.friction import FRICTION_NUMBERS, friction_slope, joint_friction
 from ros2_rnea.dynamics.quantities import INVERSE_DYNAMICS
 from ros2_rnea.dynamics.quantity import DynamicsInputs
 from ros2_rnea.kernels.tracing import trace, Variant
@@ -75,7 +75,8 @@ def test_the_last_is_the_mass_matrix(case):
 @for_drawn(cases(bases=(False,), mimics=True))
 def test_velocities_and_accelerations_differentiate_the_graph_alike(case):
     rigid = replace(case.tree, bodies=tuple(
-        replace(body, damping=0.0, friction=0.0, armature=0.0) for body in case.tree.bodies))
+        replace(body, **dict.fromkeys(FRICTION_NUMBERS, 0.0), armature=0.0)
+        for body in case.tree.bodies))
     traced = trace(rigid, INVERSE_DYNAMICS, Variant())
     values = {'q': case.q, 'qd': case.qd, 'qdd': case.qdd, 'parameters': np.array(case.gravity)}
     ours = Robot(rigid).inverse_dynamics_derivatives(*case.state, None, case.gravity)

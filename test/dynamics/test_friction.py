@@ -19,9 +19,13 @@ from dataclasses import replace
 from math import sqrt
 
 import numpy as np
+from paired_robots import needs_llvmlite
 import pytest
-from ros2_rnea import Robot
-from ros2_rnea.dynamics.friction import joint_friction, SLOW
+from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.dynamics.friction import friction_slope, joint_friction, SLOW
+from ros2_rnea.dynamics.terms import FRICTION_EFFORT
+from ros2_rnea.errors import DescriptionError
+from ros2_rnea.kernels.tracing import trace
 from ros2_rnea.model.description import JointType, Mimic
 from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
@@ -91,6 +95,95 @@ def test_every_velocity_of_a_joint_has_the_same_friction():
     tree = build_tree(described(
         ARM, shoulder={'type': JointType.CYLINDRICAL, 'damping': VISCOUS, 'friction': 0.0}))
     assert joint_friction(tree, [1.0, 2.0, 0.0]) == pytest.approx([0.5, 1.0, 0.0])
+
+
+# ---- what an identification finds -------------------------------------------------------------
+
+LAW = {
+    'damping': 0.5, 'friction': 3.0, 'friction_offset': -0.4, 'damping_positive': 0.25,
+    'damping_negative': 0.125, 'friction_positive': 0.5, 'friction_negative': 0.75,
+    'breakaway_friction': 1.5, 'stribeck_velocity': 0.2}
+Q = [0.3, 0.2]
+SPEEDS = [*np.linspace(-1.0, 1.0, 41), -30.0, 30.0, -SLOW, SLOW, 1e-9]
+
+
+def by_the_formula(rate):
+    """Return the friction of LAW as docs/theory.rst writes it."""
+    s = rate / sqrt(rate**2 + SLOW**2)
+    viscous = 0.5 + 0.25 * (1.0 + s) / 2.0 + 0.125 * (1.0 - s) / 2.0
+    dry = (3.0 + 0.5 * (1.0 + s) / 2.0 + 0.75 * (1.0 - s) / 2.0
+           + 1.5 / (1.0 + rate**2 / (0.2**2 + SLOW**2)))
+    return viscous * rate + s * dry - 0.4
+
+
+@pytest.mark.parametrize('engine', [
+    'textbook', 'python', pytest.param('compiled', marks=needs_llvmlite)])
+def test_the_friction_that_was_identified_is_that_of_the_formula_in_all_engines(engine):
+    robot, without = Robot(arm(**LAW), engine=engine), Robot(arm(damping=0.0))
+    rates = np.array([[rate, 1.0] for rate in SPEEDS])
+    expected = [[by_the_formula(rate), 0.0] for rate in SPEEDS]
+    np.testing.assert_allclose(robot.friction(rates), expected, rtol=1e-12, atol=1e-14)
+    for rate, effort in zip(rates, expected):
+        np.testing.assert_allclose(robot.friction(rate), effort, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            robot.inverse_dynamics(Q, rate, Q) - without.inverse_dynamics(Q, rate, Q), effort,
+            atol=1e-12)
+
+
+@pytest.mark.parametrize('rate, effort', [
+    (30.0, 30.0 * 0.75 + 3.5 - 0.4), (-30.0, -30.0 * 0.625 - 3.75 - 0.4), (0.0, -0.4)])
+def test_each_direction_has_its_own_friction_and_the_offset_is_there_at_rest_too(rate, effort):
+    assert joint_friction(arm(**LAW), [rate, 0.0])[0] == pytest.approx(effort, rel=1e-4)
+
+
+def test_half_of_the_breakaway_friction_is_left_at_the_stribeck_velocity():
+    tree = arm(damping=0.0, friction=2.0, breakaway_friction=1.0, stribeck_velocity=0.5)
+    assert joint_friction(tree, [0.5, 0.0])[0] == pytest.approx(2.5, rel=1e-3)
+    assert joint_friction(tree, [10.0, 0.0])[0] == pytest.approx(2.0, rel=2e-3)
+    peak = max(joint_friction(tree, [rate, 0.0])[0] for rate in np.linspace(0.0, 0.2, 201))
+    assert 2.9 < peak < 3.0
+
+
+@pytest.mark.parametrize('without', [None, *(name for name in LAW if name != 'friction_offset')])
+def test_each_number_but_the_offset_takes_energy_out_of_every_motion(without):
+    tree = arm(**{**LAW, 'friction_offset': 0.0, **({without: 0.0} if without else {})})
+    powers = [rate * joint_friction(tree, [rate, 0.0])[0] for rate in SPEEDS if rate]
+    assert min(powers) > 0.0
+
+
+def test_the_slope_of_it_is_that_of_finite_differences():
+    tree, step = arm(**LAW), 1e-6
+    for rate in SPEEDS:
+        beside = [joint_friction(tree, [rate + side, 0.0])[0] for side in (-step, step)]
+        assert friction_slope(tree, [rate, 0.0])[0] == pytest.approx(
+            (beside[1] - beside[0]) / (2.0 * step), rel=1e-6, abs=1e-6)
+
+
+def test_a_mimic_joint_that_turns_the_other_way_exchanges_the_directions():
+    tree = build_tree(described(ARM_WITH_GRIPPER, grip={'damping': 0.0}, thumb_joint={
+        'friction_positive': 0.5, 'friction_offset': 0.25, 'mimic': Mimic('grip', -2.0, 0.0)}))
+    assert joint_friction(tree, [0.0, 0.0, 1.0])[2] == pytest.approx(-2.0 * 0.25, abs=1e-4)
+    assert joint_friction(tree, [0.0, 0.0, -1.0])[2] == pytest.approx(
+        -2.0 * (0.5 + 0.25), rel=1e-3)
+
+
+def test_a_joint_of_several_coordinates_cannot_have_it():
+    with pytest.raises(DescriptionError, match="'shoulder' is .*friction offset 0.5.*one coord"):
+        build_tree(described(
+            ARM, shoulder={'type': JointType.CYLINDRICAL, 'friction_offset': 0.5}))
+
+
+def test_a_robot_without_it_has_the_kernel_of_viscous_and_coulomb_friction_alone():
+    variants = [robot._variant(()) for robot in (
+        AdjustableRobot.of(Robot(arm(damping=VISCOUS, friction=COULOMB))),
+        AdjustableRobot.of(Robot(arm(**LAW))))]
+    counts = []
+    for variant in variants:
+        traced = trace(arm(), FRICTION_EFFORT, variant)
+        counts.append(traced.graph.count(traced.outputs))
+    # Of each of two joints: v², + SLOW², its root, v / root; d v, f s, and their sum.
+    assert counts[0] == {'multiply': 6, 'add': 4, 'square root': 2, 'divide': 2}
+    assert counts[1].total() > 2 * counts[0].total()
 
 
 def test_the_robot_adds_it_to_what_motion_takes_and_takes_it_from_what_moves():

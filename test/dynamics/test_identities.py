@@ -39,6 +39,7 @@ import numpy as np
 from ros2_rnea import Robot, WORLD, Wrench
 from ros2_rnea.dynamics import energy
 from ros2_rnea.dynamics.crba import mass_matrix
+from ros2_rnea.dynamics.friction import FRICTION_NUMBERS
 from ros2_rnea.dynamics.jacobian import link_jacobian
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.model.description import (
@@ -140,7 +141,7 @@ def test_the_mass_matrix_is_what_unit_accelerations_take(case):
     n = case.robot.nv
     q, none = np.tile(case.q, (n, 1)), np.zeros((n, n))
     columns = case.robot.inverse_dynamics(q, none, np.eye(n), gravity=WEIGHTLESS)
-    at_rest = case.robot.spring(case.q)
+    at_rest = case.robot.spring(case.q) + case.robot.friction(none[0])  # that is its offset
     assert_close(case.robot.mass_matrix(case.q), columns.T - at_rest[:, None],
                  np.max(np.abs(at_rest), initial=0.0))
 
@@ -275,7 +276,7 @@ def test_the_regressor_times_the_parameters_is_the_rigid_bodies_effort(case):
     terms = case.robot.effort_terms(*case.state, gravity=case.gravity)
     bare = Robot.from_description(
         replace(case.description, joints=tuple(
-            replace(joint, damping=0.0, friction=0.0, rotor_inertia=0.0,
+            replace(joint, **dict.fromkeys(FRICTION_NUMBERS, 0.0), rotor_inertia=0.0,
                     spring_stiffness=0.0)
             for joint in case.description.joints)), case.floating_base)
     assert_close(Y @ case.robot.inertial_parameters,

@@ -103,6 +103,27 @@ def test_viscous_friction_counts_at_the_speed_that_there_is(damping):
         durations(low)[1], rel=0.01)
 
 
+@pytest.mark.parametrize('angle, of_direction', [(2.0, 'positive'), (-2.0, 'negative')])
+def test_friction_of_the_other_direction_and_an_offset_count_as_they_act(angle, of_direction):
+    def identified(**numbers):
+        tree = disc().tree
+        return Robot(replace(tree, bodies=tuple(
+            replace(body, **numbers) for body in tree.bodies)))
+
+    other = 'negative' if of_direction == 'positive' else 'positive'
+    alike = turned(identified(friction=0.4, damping=0.1), angle)
+    by_direction = {f'friction_{of_direction}': 0.4, f'damping_{of_direction}': 0.1}
+    assert turned(identified(**by_direction), angle) == pytest.approx(alike, rel=2e-3)
+    # While the smooth sign changes, an eighth of the other direction's friction still counts.
+    assert turned(identified(**{f'friction_{other}': 0.4, f'damping_{other}': 0.1}),
+                  angle) == pytest.approx(
+                      turned(disc(1.0), angle) / sqrt(1.0 - 0.4 / 8.0), rel=2e-3)
+    # Against an offset, speeding up has 0.6 Nm and braking 1.4 Nm.
+    top = sqrt(2.0 * 2.0 / (INERTIA / 0.6 + INERTIA / 1.4))
+    against = turned(identified(friction_offset=0.4 * np.sign(angle)), angle)
+    assert against == pytest.approx(INERTIA * (top / 0.6 + top / 1.4), rel=5e-3)
+
+
 def seven_joints():
     """Return an arm with a motion of all its joints, slow enough for all limits."""
     model = Robot.from_urdf(panda().urdf)

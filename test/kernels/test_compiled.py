@@ -275,6 +275,7 @@ DOES_NOT_COUNT = {
     'limits': changed(limits=JointLimits(-1.0, 1.0, 7.0, 7.0)),
     'damping': changed(damping=0.7),
     'friction': changed(friction=0.7),
+    'friction offset': changed(friction_offset=0.7),
     'rotor': changed(rotor_inertia=0.7, gear_ratio=3.0),
 }
 

@@ -31,7 +31,7 @@ def summary(description=ARM, joints=('shoulder', 'elbow'), findings=(), override
         info=lambda text: log.append(('info', text)),
         warning=lambda text: log.append(('warning', text)))
     log_model_summary(
-        SimpleNamespace(robot=robot, findings=findings),
+        SimpleNamespace(robot=robot, tree=robot.tree, findings=findings),
         FeedforwardPolicy(robot, Settings(joints=joints)), overrides, logger)
     return log
 
@@ -69,3 +69,9 @@ def test_parameters_of_unknown_joints_are_named_and_no_others(name, is_unknown):
     lines = [text for _, text in summary(overrides=['use_sim_time', name])[1:]]
     assert [text.partition(' ')[0] for text in lines] == ([name] if is_unknown else [])
     assert name != 'damping.elbw' or "did you mean 'elbow'" in lines[0]
+
+
+def test_it_says_where_a_parameter_replaces_the_friction_of_the_description():
+    texts = [text for _, text in summary(overrides=['damping.shoulder', 'damping.elbow'])]
+    said, = (text for text in texts if 'friction' in text)
+    assert 'shoulder: the parameters count' in said and 'elbow' not in said

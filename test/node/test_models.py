@@ -20,7 +20,14 @@ from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models.models import adjustable, Model, ModelParameters, Payload, Source
+from ros2_rnea.node.models.models import (
+    adjustable,
+    Model,
+    ModelParameters,
+    needed_friction_law,
+    Payload,
+    Source,
+)
 from small_robots import ARM
 
 BOX = Payload('box', 'tool', Inertial(1.0, Pose((0.1, 0.0, 0.2)), (0.01, 0, 0, 0.01, 0, 0.01)))
@@ -64,3 +71,16 @@ def test_a_number_that_cannot_be_is_refused(model):
     with pytest.raises(ArgumentError, match='elbow'):
         model.update(ModelParameters({'damping': {'elbow': -0.25}}))
     assert model.robot.friction(QD) == pytest.approx([0.5, 0.0])
+
+
+def test_friction_that_a_model_is_not_prepared_for_waits_for_one_that_is(model):
+    parameters = ModelParameters({'friction_offset': {'elbow': 0.25, 'wrist': 1.0},
+                                  'breakaway_friction': {'elbow': 0.0}})
+    assert not model.update(parameters)
+    source = model.source._replace(
+        friction_law=needed_friction_law(parameters.joint_parameters))
+    assert source.friction_law == ('friction_offset',)
+    prepared = model._replace(
+        source=source, robot=adjustable(model.tree, source, Engine.TEXTBOOK))
+    assert prepared.update(parameters)
+    assert prepared.robot.friction([0.0, 0.0]) == pytest.approx([0.0, 0.25])

@@ -158,6 +158,29 @@ def test_parameters_that_change_numbers_build_nothing(bench, threads, monkeypatc
     assert threads == {}
 
 
+def test_the_first_friction_of_a_kind_needs_a_model_and_the_next_does_not(bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
+    at_rest = arm.answer(JOINTS, [0.1, 0.2])
+    first = arm.node.policy
+    assert arm.set_parameter('friction_offset.elbow', 0.5).successful
+    assert arm.node.policy is not first
+    assert arm.answer(JOINTS, [0.1, 0.2]) == pytest.approx([at_rest[0], at_rest[1] + 0.5])
+    monkeypatch.setattr(
+        model_worker.ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
+    for offset in (-0.25, 0.0):
+        assert arm.set_parameter('friction_offset.elbow', offset).successful
+        assert arm.answer(JOINTS, [0.1, 0.2]) == pytest.approx(
+            [at_rest[0], at_rest[1] + offset])
+    refused = arm.set_parameter('breakaway_friction.elbow', -1.0)
+    assert not refused.successful and 'breakaway_friction.elbow is -1.0' in refused.reason
+
+
+def test_friction_of_a_parameter_file_is_in_the_first_model(bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM,
+                friction_offset__elbow=0.5, friction_positive__shoulder=1.0)
+    assert arm.node.policy.robot.friction([1.0, 0.0]) == pytest.approx([1.5, 0.5], rel=1e-4)
+
+
 def test_settings_that_change_in_place_are_those_of_a_new_policy():
     given = {
         'mode': 'computed_torque', 'terms': 'no_gravity', 'position_gains': [9.0],

@@ -113,10 +113,17 @@ def inertials(draw):
     return Inertial(mass, draw(poses()), tuple(inertia[np.triu_indices(3)].tolist()))
 
 
+IDENTIFIED_FRICTION = {
+    'friction_offset': -0.375, 'damping_positive': 0.25, 'damping_negative': 0.125,
+    'friction_positive': 0.5, 'friction_negative': 0.75, 'breakaway_friction': 0.625,
+    'stribeck_velocity': 0.125}
+
+
 @st.composite
 def joints(draw, index, kind, parent):
     """Draw a joint of a kind between the links of two numbers."""
     has_spring = kind.nv == 1
+    law = draw(st.sampled_from(({}, IDENTIFIED_FRICTION) if kind.nv == 1 else ({},)))
     return JointDescription(
         name=f'joint{index}', type=kind, parent=f'link{parent}', child=f'link{index}',
         origin=draw(poses()), axis=draw(directions()),
@@ -124,7 +131,7 @@ def joints(draw, index, kind, parent):
         pitch=draw(eighths(1)) if kind is JointType.HELICAL else 0.0,
         rotor_inertia=abs(draw(eighths(1))) / 8.0, gear_ratio=draw(st.sampled_from([1.0, -2.5])),
         spring_stiffness=abs(draw(eighths(1))) if has_spring else 0.0,
-        spring_reference=draw(eighths(1)) if has_spring else 0.0)
+        spring_reference=draw(eighths(1)) if has_spring else 0.0, **law)
 
 
 @st.composite

@@ -146,6 +146,17 @@ def test_links_for_payloads_are_prepared(compile_robot, parameter_file):
 
 
 @needs_llvmlite
+@pytest.mark.parametrize('text', [
+    'friction_offset: {elbow: 0.5}, stribeck_velocity: {elbow: 0.0}',
+    'friction_offset.elbow: 0.5'])
+def test_friction_that_the_parameters_have_is_prepared(compile_robot, parameter_file, text):
+    path = parameter_file('/**: {ros__parameters: {' + text + '}}')
+    assert compile_robot(ARM, '--params-file', path)[0] == 0
+    assert compiled_by_worker(friction_law=('friction_offset',)) == 0
+    assert compiled_by_worker() > 0
+
+
+@needs_llvmlite
 def test_massless_links_are_those_of_the_parameters_and_of_the_options(
         compile_robot, parameter_file):
     code, _, error = compile_robot(MASSLESS)

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from ros2_rnea.errors import did_you_mean
@@ -31,7 +31,7 @@ NO_ROBOT = 'there is no robot yet: no usable description was received on robot_d
 
 
 def log_model_summary(
-        model: Model, policy: FeedforwardPolicy, overrides: Iterable[str], logger: RcutilsLogger,
+        model: Model, policy: FeedforwardPolicy, overrides: Collection[str], logger: RcutilsLogger,
         ) -> None:
     """
     Log the robot with its controlled joints, and warn of findings and of missing settings.
@@ -41,6 +41,7 @@ def log_model_summary(
     robot, findings = model.robot, model.findings
     logger.info(f'{robot!r}; controlled: {listed(policy.controlled)}')
     _warn_of_unknown_joints(robot, overrides, logger)
+    _say_whose_friction_counts(model, overrides, logger)
     if findings:
         logger.warning(
             f'{len(findings)} findings about the model, all listed in /diagnostics; the first: '
@@ -57,7 +58,8 @@ def log_model_summary(
             'assumed_positions, at rest')
 
 
-def _warn_of_unknown_joints(robot: Robot, overrides: Iterable[str], logger: RcutilsLogger) -> None:
+def _warn_of_unknown_joints(
+        robot: Robot, overrides: Collection[str], logger: RcutilsLogger) -> None:
     """Warn of unknown joints in parameters; in ``effort_limits`` they are an error besides."""
     for name in overrides:
         family, _, joint = name.partition('.')
@@ -67,3 +69,15 @@ def _warn_of_unknown_joints(robot: Robot, overrides: Iterable[str], logger: Rcut
             logger.warning(
                 f'{name} names no independent moving joint of '
                 f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
+
+
+def _say_whose_friction_counts(
+        model: Model, overrides: Collection[str], logger: RcutilsLogger) -> None:
+    """Say for which joints a parameter replaces the friction in the description."""
+    both = [joint for joint, index in model.tree.joints.items() if any(
+        getattr(model.tree.bodies[index], kind) and f'{kind}.{joint}' in overrides
+        for kind in ('damping', 'friction'))]
+    if both:
+        logger.info(
+            'the description and the parameters both have the friction of '
+            f'{listed(both)}: the parameters count')

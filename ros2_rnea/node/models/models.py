@@ -24,7 +24,12 @@ from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot
 from ros2_rnea.audit import audit, Finding, Kind, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.kernels.engines import Engine, Kernels
-from ros2_rnea.model.description import Inertial, JOINT_DYNAMICS, RobotDescription
+from ros2_rnea.model.description import (
+    FRICTION_LAW,
+    Inertial,
+    JOINT_NUMBERS,
+    RobotDescription,
+)
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.bounds import check_description, check_description_size
@@ -48,6 +53,7 @@ class Source(NamedTuple):
     :ivar payload_links: the links to which payloads can be attached; names that the robot does
         not have are ignored.
     :ivar has_friction: whether the friction in the description is part of the model.
+    :ivar friction_law: the joint parameters of ``FRICTION_LAW`` that can be set.
     """
 
     description: str
@@ -55,6 +61,7 @@ class Source(NamedTuple):
     strict: bool
     payload_links: tuple[str, ...] = ()
     has_friction: bool = True
+    friction_law: tuple[str, ...] = ()
 
 
 class ModelParameters(NamedTuple):
@@ -98,7 +105,7 @@ class Model(NamedTuple):
 
         :raises ArgumentError: naming the first parameter that its joint does not allow.
         """
-        for kind in JOINT_DYNAMICS:
+        for kind in JOINT_NUMBERS:
             for joint in parameters.joint_parameters.get(kind.name, {}):
                 if joint in self.tree.joints:
                     joint_type = self.tree.bodies[self.tree.joints[joint]].type
@@ -111,14 +118,15 @@ class Model(NamedTuple):
         """
         Set the robot's joint parameters and payloads, and tell whether any of them has changed.
 
-        Payloads on links that accept none in this model are ignored.
+        Payloads on links that accept none in this model are ignored, and so are joint parameters
+        that its robot is not prepared for.
 
         :raises RneaError: where a value is not possible; then no joint parameter has changed.
         """
         self.check(parameters)
         is_changed = False
         bodies, joints = self.robot.tree.bodies, self.tree.joints
-        for name in ADJUSTABLE:
+        for name in filter(self.robot.takes_joint_parameter, ADJUSTABLE):
             overrides = parameters.joint_parameters.get(name, {})
             values = {joint: overrides.get(joint, getattr(self.tree.bodies[index], name))
                       for joint, index in joints.items()}
@@ -151,7 +159,15 @@ def adjustable(
     """
     return AdjustableRobot(
         tree, engine=engine, kernels=kernels,
-        payload_links=[link for link in source.payload_links if link in tree.links])
+        payload_links=[link for link in source.payload_links if link in tree.links],
+        friction_law=source.friction_law)
+
+
+def needed_friction_law(
+        joint_parameters: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
+    """Return the parameters of ``FRICTION_LAW`` that are not zero for a joint."""
+    return tuple(number.name for number in FRICTION_LAW
+                 if any(joint_parameters.get(number.name, {}).values()))
 
 
 def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:

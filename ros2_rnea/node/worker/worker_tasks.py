@@ -92,7 +92,7 @@ def make_model(request: Message, report: Report) -> Message:
     """Parse a description, audit it and compile its kernels, each of which is reported."""
     source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
     source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
-    tree, findings = _read_description(source._replace(payload_links=()))
+    tree, findings = _read_description(source._replace(payload_links=(), friction_law=()))
     robot = adjustable(tree, source, engine)
     code = robot.machine_code(*KERNELS, on_compile=lambda kernel: report([*kernel]))
     return Message({
@@ -132,7 +132,7 @@ QUERIES = ('mass_matrix', 'jacobian', 'forward_dynamics_beside_held', 'inverse_d
 
 @lru_cache(maxsize=2)
 def _read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
-    """Call :func:`read_description`; results are cached for requests with other payloads."""
+    """Call :func:`read_description`; cached for requests with other payloads or friction."""
     return read_description(source)
 
 

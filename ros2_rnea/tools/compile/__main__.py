@@ -39,11 +39,16 @@ from ros2_rnea.kernels.cache import (
 )
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Engine
+from ros2_rnea.model.description import FRICTION_LAW
 from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
-from ros2_rnea.tools.compile.parameter_file import names_in, read_parameters
+from ros2_rnea.tools.compile.parameter_file import (
+    is_set_for_joints,
+    names_in,
+    read_parameters,
+)
 
 
 class ExitCode(IntEnum):
@@ -110,7 +115,9 @@ def _source(options: argparse.Namespace) -> Source:
         text,
         (*names_in(parameters, 'massless_links'), *options.massless),
         parameters.get('strict_model') is True,
-        tuple(sorted({*names_in(parameters, 'payload_links'), *options.payload_link})))
+        tuple(sorted({*names_in(parameters, 'payload_links'), *options.payload_link})),
+        friction_law=tuple(sorted(
+            number.name for number in FRICTION_LAW if is_set_for_joints(parameters, number.name))))
 
 
 def _cache(output: Path | None) -> ObjectCache:

@@ -66,6 +66,13 @@ def names_in(parameters: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def is_set_for_joints(parameters: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a parameter of joints, such as ``damping``, is not zero for one of them."""
+    nested = parameters.get(name)
+    return any(nested.values() if isinstance(nested, Mapping) else ()) or any(
+        value for key, value in parameters.items() if key.startswith(f'{name}.'))
+
+
 def _by_node(content: Any, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield names of nodes, which may be patterns, and their parameters."""
     if not isinstance(content, Mapping):
