@@ -48,6 +48,9 @@ from ros2_rnea.tools.models import Model
 OUTPUT = Path(__file__).parent / 'real-robots.rst'
 CACHE = Path.home() / '.cache' / 'robot_descriptions'
 
+USUAL_FOLDERS = ('urdf', 'robots')
+"""Folders of a description package, which most packages have."""
+
 STATES = 20
 CALLS = 300
 DEMO_RESULTS = {0: 'passed', 1: 'failed', 2: 'could not run', 3: 'not judged'}
@@ -139,7 +142,8 @@ def descriptions(paths: list[Path]) -> dict[str, Path]:
 def _distinct(name: str, path: Path, taken: Container[str]) -> str:
     """Return a file's name, with as many of its folders as make it differ from the others."""
     parts = path.resolve().parts
-    longer = ('/'.join(parts[-count:]) for count in range(3, len(parts) + 1))
+    longer = ('/'.join(parts[-count:]) for count in range(2, len(parts) + 1)
+              if parts[-count] not in USUAL_FOLDERS)
     return next(candidate for candidate in (name, *longer) if candidate not in taken)
 
 

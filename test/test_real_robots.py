@@ -64,10 +64,10 @@ def test_equal_files_are_looked_at_once(program, tmp_path):
 
 
 def test_different_files_of_one_name_have_a_row_each(program, tmp_path):
-    paths = [tmp_path / folder / 'same.urdf' for folder in ('left', 'right')]
+    paths = [tmp_path / folder / 'same.urdf' for folder in ('left', 'right/urdf')]
     for path in paths:
-        path.parent.mkdir()
+        path.parent.mkdir(parents=True)
         path.write_text(ARM.replace('arm', path.parent.name), encoding='utf-8')
     found = program['descriptions'](paths)
     assert found['same.urdf'] == paths[0]
-    assert found[f'{tmp_path.name}/right/same.urdf'] == paths[1]
+    assert found['right/urdf/same.urdf'] == paths[1]
