@@ -179,7 +179,7 @@ def prepare(
 
     :param robot: whose coordinates the result has.
     :param settings: by default, all steps as the recording needs them.
-    :raises RecordingError: naming what cannot be used; no numbers come of it then.
+    :raises RneaError: naming what cannot be used; no numbers come of it then.
     """
     return _Preparing(recording, robot, settings or Preparation()).result()
 
@@ -190,6 +190,7 @@ class _Preparing:
     def __init__(self, recording: Recording, robot: Robot, settings: Preparation) -> None:
         self._recording = recording
         self._robot = robot
+        self._loaded = _with_payloads(robot, recording)
         self._settings = settings
         self._steps = [Step('reading', f'{_sentence(remark)}') for remark in recording.remarks]
 
@@ -399,7 +400,7 @@ class _Preparing:
         """Return the spectra of positions and velocities in the longest piece, by joint."""
         piece = max(signals.pieces, key=lambda piece: piece.stop - piece.start)
         found = {}
-        for name, derivatives in (('positions', 2), ('velocities', 1)):
+        for name, derivatives in (('positions', 1), ('velocities', 0)):
             if name in signals.by_name:
                 array = signals.by_name[name][piece]
                 found[name] = [spectrum(column, period, derivatives) for column in array.T]
@@ -415,12 +416,11 @@ class _Preparing:
                 f'{1.0 / period:.4g} samples a second, it needs less than {highest:.4g} Hz, or '
                 'infinity for no low-pass')
         chosen = proposed_cutoff(bandwidth, period) if cutoff is None else cutoff
-        self._tell(
-            'low-pass', (f'All signals, forward and backward, at {chosen:.3g} Hz'
-                         if isfinite(chosen) else 'None') + (
-                f'; the motion has accelerations up to {bandwidth:.2g} Hz.' if bandwidth else
-                '; no motion stands out from the noise.'),
-            {'cutoff': chosen, 'bandwidth': bandwidth})
+        done = (f'All signals, forward and backward, at {chosen:.3g} Hz' if isfinite(chosen)
+                else 'None')
+        motion = (f'the motion has nearly all its speed below {bandwidth:.2g} Hz' if bandwidth
+                  else 'no motion stands out from the noise')
+        self._tell('low-pass', f'{done}; {motion}.', {'cutoff': chosen, 'bandwidth': bandwidth})
         return chosen
 
     def _smoothed(self, signals: _Signals, period: float, cutoff: float) -> _Signals:
@@ -552,7 +552,7 @@ class _Preparing:
         measured = {name: v for name, v, is_measured in zip(
             joints.names, joints.v, joints.measured) if is_measured}
         found = effort_delay(
-            self._with_payloads(), prepared, measured, period, self._settings.largest_delay)
+            self._loaded, prepared, measured, period, self._settings.largest_delay)
         each = ', '.join(f'{name} {1e3 * delay:.2f}' for name, delay in found.by_joint.items())
         each = f' By joint [ms]: {each}.' if each else ''
         if found.seconds:
@@ -562,12 +562,6 @@ class _Preparing:
             text = f'None was taken out: {found.reason}.'
         self._tell('delay', text + each, {'delay': found.seconds, 'likelihood': found.gain})
         return found.seconds
-
-    def _with_payloads(self) -> Robot:
-        robot = self._robot
-        for name, (link, inertial) in self._recording.payloads.items():
-            robot = robot.with_payload(name, link, inertial)
-        return robot
 
     def _trimmed(
             self, prepared: PreparedRecording, delay: float, period: float) -> PreparedRecording:
@@ -614,6 +608,13 @@ class _Preparing:
                 f'{2.0 * cutoff:.4g} Hz, twice the cut-off, to {1.0 / period:.4g} Hz, at which '
                 'it was recorded')
         return max(1, int(1.0 / (rate * period) + 1e-6))
+
+
+def _with_payloads(robot: Robot, recording: Recording) -> Robot:
+    """Return the robot with what it carried; an error names the link that it does not have."""
+    for name, (link, inertial) in recording.payloads.items():
+        robot = robot.with_payload(name, link, inertial)
+    return robot
 
 
 def _first_not_finite(times: np.ndarray, fields: Mapping[str, _Field]) -> str:

@@ -36,8 +36,11 @@ SETTLED = 3.0
 STENCIL = 7
 """Derivatives are those of the polynomial through so many neighbours: an error of sixth order."""
 
+AT_REST = 0.01
+"""With a smaller RMS velocity, a joint is taken to rest [rad/s or m/s]."""
+
 _ABOVE_NOISE = 10.0  # a power spectral density that is so many times the noise's is a motion's
-_SHARE = 0.999  # of the power of accelerations is below the bandwidth of the motion
+_SHARE = 0.999  # of the power of a velocity is below the bandwidth of the motion
 _HEADROOM = 4.0  # at a quarter of the cut-off, the filter takes 1.5e-5 of an amplitude
 _LOWEST, _HIGHEST = 5.0, 0.4  # [Hz], and of the sampling rate
 _SEGMENTS = 8
@@ -47,8 +50,9 @@ class Spectrum(NamedTuple):
     """
     What the spectrum of a signal says.
 
-    :ivar bandwidth: below which the motion's accelerations have nearly all their power [Hz]; 0
-        where nothing stands out from the noise.
+    :ivar bandwidth: below which the motion's velocity has nearly all its power [Hz]; 0 where
+        nothing stands out from the noise.  Of accelerations, vibrations that no rigid body has
+        would be the larger part.
     :ivar noise: power spectral density of the noise, at the upper end of the band [unit^2/Hz].
     """
 
@@ -61,7 +65,7 @@ def spectrum(signal: np.ndarray, period: float, derivatives: int) -> Spectrum:
     Return bandwidth and noise of a signal.
 
     :param signal: shape (n,), at one period [s].
-    :param derivatives: how many times it is differentiated to make an acceleration.
+    :param derivatives: how many times it is differentiated to make a velocity.
     """
     length = min(len(signal), max(64, len(signal) // _SEGMENTS))
     # This window's side lobes are so low that they are not taken for fast motion.
@@ -69,8 +73,8 @@ def spectrum(signal: np.ndarray, period: float, derivatives: int) -> Spectrum:
         signal, 1.0 / period, window='blackmanharris', nperseg=length, detrend='linear')
     noise = float(np.median(density[3 * len(density) // 4:]))
     motion = np.where(density > _ABOVE_NOISE * noise, density, 0.0)
-    power = np.cumsum(motion * frequencies**(2 * derivatives))
-    if not power[-1] > 0.0:
+    power = np.cumsum(motion * (2.0 * np.pi * frequencies)**(2 * derivatives))
+    if not power[-1] * frequencies[1] > AT_REST**2:
         return Spectrum(0.0, noise)
     return Spectrum(float(frequencies[np.searchsorted(power, _SHARE * power[-1])]), noise)
 

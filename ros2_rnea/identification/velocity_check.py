@@ -19,9 +19,7 @@ from collections.abc import Sequence
 from math import pi
 
 import numpy as np
-
-AT_REST = 1e-3
-"""A joint with a smaller RMS velocity does not move enough to be checked [rad/s or m/s]."""
+from ros2_rnea.identification.smoothing import AT_REST
 
 TOLERANCE = 0.05
 """By how much, as a share, the ratio of velocity and derivative may differ from what it should."""

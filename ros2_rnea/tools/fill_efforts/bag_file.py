@@ -21,12 +21,16 @@ from typing import Any
 
 from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import Plan, Start
+from ros2_rnea.identification.bag import (
+    JOINT_STATE,
+    messages_of,
+    opened_bag,
+    seconds,
+    topics_of,
+)
 from ros2_rnea.tools.fill_efforts.found import FileError, Found, stamp_remarks
 
-SUFFIXES = ('.db3', '.mcap')
-
 _TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
-_JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 
 def read(path: Path, topic: str | None, number: int) -> Found:
@@ -36,49 +40,36 @@ def read(path: Path, topic: str | None, number: int) -> Found:
     :param path: of the bag's folder, or of a file in it.
     :param topic: None if only one topic has trajectories.
     :param number: of the message there, from 1.
-    :raises FileError: if the bag has no such message.
+    :raises RneaError: if it is no bag, or has no such message.
     """
-    try:
-        from rosbags.highlevel import AnyReader, AnyReaderError
-        from rosbags.typesys import get_typestore, Stores
-    except ImportError as error:
-        raise FileError(
-            f'the bag {path} needs the library rosbags, which is not installed: '
-            'pip install rosbags') from error
-    folder = path if path.is_dir() else path.parent
-    try:
-        with AnyReader([folder], default_typestore=get_typestore(Stores.LATEST)) as reader:
-            return _search(_messages(reader, _topic(reader, topic, folder)), folder, number)
-    except (AnyReaderError, OSError) as error:
-        raise FileError(f'{folder} cannot be read as a bag: {error}') from error
+    with opened_bag(path) as reader:
+        return _search(_messages(reader, _topic(reader, topic, path)), path, number)
 
 
-def _topic(reader: Any, topic: str | None, folder: Path) -> str:
-    topics = sorted({c.topic for c in reader.connections if c.msgtype == _TRAJECTORY})
+def _topic(reader: Any, topic: str | None, path: Path) -> str:
+    topics = topics_of(reader, _TRAJECTORY)
     if not topics:
-        raise FileError(
-            f'{folder} has no topic of type {_TRAJECTORY}')
+        raise FileError(f'{path} has no topic of type {_TRAJECTORY}')
     if topic is None and len(topics) > 1:
         raise FileError(
-            f'{folder} has trajectories on {", ".join(topics)}: select one with --topic')
+            f'{path} has trajectories on {", ".join(topics)}: select one with --topic')
     if topic not in (None, *topics):
-        raise FileError(f'{folder} has no trajectories on {topic}; it has on {", ".join(topics)}')
+        raise FileError(f'{path} has no trajectories on {topic}; it has on {", ".join(topics)}')
     return topics[0] if topic is None else topic
 
 
 def _messages(reader: Any, topic: str) -> Iterator[Any]:
     """Yield trajectories and joint states in the order of their arrival."""
-    wanted = [c for c in reader.connections if c.topic == topic or c.msgtype == _JOINT_STATE]
-    for connection, _, data in reader.messages(connections=wanted):
-        yield reader.deserialize(data, connection.msgtype)
+    for _, _, message in messages_of(reader, [topic, *topics_of(reader, JOINT_STATE)]):
+        yield message
 
 
-def _search(messages: Iterator[Any], folder: Path, number: int) -> Found:
+def _search(messages: Iterator[Any], path: Path, number: int) -> Found:
     positions: dict[str, tuple[float, ...]] = {}
     velocities: dict[str, float] = {}
     count = 0
     for message in messages:
-        if message.__msgtype__ == _JOINT_STATE:
+        if message.__msgtype__ == JOINT_STATE:
             positions.update((n, (float(q),)) for n, q in zip(message.name, message.position))
             velocities.update((n, float(v)) for n, v in zip(message.name, message.velocity))
             continue
@@ -86,9 +77,9 @@ def _search(messages: Iterator[Any], folder: Path, number: int) -> Found:
         if count == number:
             return Found(
                 _plan(message), Start(positions, velocities),
-                stamp_remarks(_seconds(message.header.stamp)))
+                stamp_remarks(seconds(message.header.stamp)))
     raise FileError(
-        f'{folder} has {count} trajectories on that topic, but number {number} is requested')
+        f'{path} has {count} trajectories on that topic, but number {number} is requested')
 
 
 def _plan(message: Any) -> Plan:
@@ -96,12 +87,8 @@ def _plan(message: Any) -> Plan:
     efforts = [tuple(map(float, point.effort)) for point in points]
     return Plan(
         tuple(message.joint_names),
-        [Waypoint(_seconds(point.time_from_start), *(
+        [Waypoint(seconds(point.time_from_start), *(
             tuple(map(float, values))
             for values in (point.positions, point.velocities, point.accelerations)))
          for point in points],
         efforts if any(efforts) else ())
-
-
-def _seconds(time: Any) -> float:
-    return float(time.sec + 1e-9 * time.nanosec)

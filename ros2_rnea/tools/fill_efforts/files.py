@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ros2_rnea.filling.effort_filler import FilledPoint
+from ros2_rnea.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.tools.fill_efforts import bag_file, csv_file, yaml_file
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
 
@@ -33,12 +34,12 @@ def read_trajectory(path: Path, topic: str | None = None, number: int | None = N
     :param number: of the message there, from 1; None for the first.
     :raises RneaError: if it is not a trajectory; the error names the place.
     """
-    if path.is_dir() or path.suffix in bag_file.SUFFIXES:
+    if is_bag(path):
         return bag_file.read(path, topic, number or 1)
     if topic is not None or number is not None:
         raise FileError(f'{path} is not a bag, so it has neither topics nor message numbers')
     if path.suffix not in _TEXT:
-        bags = ', '.join(bag_file.SUFFIXES)
+        bags = ', '.join(SUFFIXES)
         raise FileError(_unknown_kind(path, f', {bags} or the folder of a bag'))
     try:
         text = path.read_text(encoding='utf-8-sig')

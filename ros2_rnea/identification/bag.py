@@ -1,0 +1,99 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Access to rosbag2 bags (sqlite3 and mcap) with the library rosbags, which needs no ROS.
+
+Definitions of messages that the bag contains count before those of ROS 2's own packages, so that
+messages of any package can be read from bags that carry their definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ros2_rnea.errors import did_you_mean, RecordingError
+
+SUFFIXES = ('.db3', '.mcap')
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+WRENCH = 'geometry_msgs/msg/WrenchStamped'
+
+
+def is_bag(path: Path) -> bool:
+    """Tell whether a path is taken for a bag: a folder, or a file in one."""
+    return path.is_dir() or path.suffix in SUFFIXES
+
+
+@contextmanager
+def opened_bag(path: Path) -> Iterator[Any]:
+    """
+    Open a bag.
+
+    :param path: of its folder, or of a file in it, which stands for the whole bag.
+    :return: a reader of rosbags, as long as the context lasts.
+    :raises RecordingError: where it is no bag, is damaged, or the library is not installed.
+    """
+    try:
+        from rosbags.highlevel import AnyReader, AnyReaderError
+        from rosbags.typesys import get_typestore, Stores
+    except ImportError as error:
+        raise RecordingError(
+            f'the bag {path} needs the library rosbags, which is not installed: '
+            'pip install rosbags') from error
+    folder = path if path.is_dir() else path.parent
+    if folder.is_dir() and not (folder / 'metadata.yaml').is_file():
+        raise RecordingError(
+            f'{folder} cannot be read as a bag: it has no metadata.yaml, as when its recorder was '
+            f'killed; `ros2 bag reindex {folder}` writes one')
+    try:
+        with AnyReader([folder], default_typestore=get_typestore(Stores.LATEST)) as reader:
+            yield reader
+    except (AnyReaderError, OSError) as error:
+        raise RecordingError(f'{folder} cannot be read as a bag: {error}') from error
+
+
+def topics_of(reader: Any, *kinds: str) -> list[str]:
+    """Return the topics of a bag that have messages of these types, all where none is given."""
+    return sorted({connection.topic for connection in reader.connections
+                   if not kinds or connection.msgtype in kinds})
+
+
+def check_topic(reader: Any, path: Path, topic: str, *kinds: str) -> None:
+    """
+    Check that a topic of a bag has messages of these types.
+
+    :raises RecordingError: with the topics that do.
+    """
+    topics = topics_of(reader, *kinds)
+    if topic not in topics:
+        there = f'; it has on {", ".join(topics)}' if topics else ''
+        raise RecordingError(
+            f'{path} has no {" or ".join(kinds)} on {topic}{did_you_mean(topic, topics) or there}')
+
+
+def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[tuple[str, float, Any]]:
+    """Yield topic, time of reception [s] and message of topics, in the order of reception."""
+    wanted = {*topics}
+    connections = [c for c in reader.connections if c.topic in wanted]
+    if connections:  # rosbags takes none for all
+        for connection, received, data in reader.messages(connections=connections):
+            yield connection.topic, 1e-9 * received, reader.deserialize(data, connection.msgtype)
+
+
+def seconds(time: Any) -> float:
+    """Return a Time or Duration as a number."""
+    return float(time.sec + 1e-9 * time.nanosec)

@@ -1,0 +1,304 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Recordings from text files with a row for each sample: which columns, and in which units, is told.
+
+Columns are named by patterns, such as ``{joint}_q``, that are compared with the header, or counted
+from 1 where a file has no header.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+import csv
+from dataclasses import dataclass, field
+from itertools import islice
+from math import pi
+from pathlib import Path
+import re
+
+import numpy as np
+
+from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.identification.recording import Recording
+from ros2_rnea.model.description import Inertial
+
+FIELDS = ('position', 'velocity', 'effort', 'command')
+
+JOINT = '{joint}'
+"""What stands for the name of a joint in a pattern."""
+
+AMPERE = 'A'
+
+UNITS = {
+    'time': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
+    'position': {'rad': 1.0, 'deg': pi / 180.0, 'rev': 2.0 * pi, 'm': 1.0, 'mm': 1e-3},
+    'velocity': {'rad/s': 1.0, 'deg/s': pi / 180.0, 'rpm': pi / 30.0, 'm/s': 1.0, 'mm/s': 1e-3},
+    'effort': {'Nm': 1.0, 'N': 1.0, 'mNm': 1e-3, AMPERE: 1.0},
+}
+"""Factors from the units of a file to those of a recording."""
+UNITS['command'] = UNITS['position']
+
+_DELIMITERS = ',;\t'
+_MISSING = ('', 'nan', 'na', 'null', 'none', '-')
+
+
+@dataclass(frozen=True)
+class CsvColumns:
+    """
+    Which columns of a file are read, and what they mean.
+
+    :ivar time: title of the column, or its number from 1.
+    :ivar position: a pattern with ``{joint}``, or numbers, such as ``2-7`` or ``2,4,6``; likewise
+        ``velocity``, ``effort`` and ``command``, which may be empty: not there.
+    :ivar joints: their names, in the order of the numbers; with patterns, those that are read, all
+        if empty.
+    :ivar units: of ``time``, ``position`` (and command), ``velocity`` and ``effort``, from
+        :data:`UNITS`; SI where nothing is said.
+    :ivar gains: effort for an ampere by joint [Nm/A or N/A]; with the unit ``A`` of efforts only.
+    """
+
+    time: str = 'time'
+    position: str = '{joint}.position'
+    velocity: str = '{joint}.velocity'
+    effort: str = '{joint}.effort'
+    command: str = '{joint}.command'
+    joints: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    gains: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, unit in self.units.items():
+            if name not in UNITS:
+                raise RecordingError(
+                    f'a unit is told for {name!r}{did_you_mean(name, UNITS)}; there are '
+                    f'{", ".join(UNITS)}')
+            if unit not in UNITS[name]:
+                raise RecordingError(
+                    f'the unit of {name} is {unit!r}; it needs {", ".join(UNITS[name])}')
+        if self.gains and self.units.get('effort') != AMPERE:
+            raise RecordingError(
+                "efforts for a current are told, but the unit of effort is not 'A'")
+        for joint, gain in self.gains.items():
+            if not np.isfinite(gain) or gain == 0.0:
+                raise RecordingError(
+                    f'the effort for an ampere of joint {joint!r} is {gain!r}; it needs a finite '
+                    'number that is not 0 [Nm/A]')
+
+    def factor(self, name: str) -> float:
+        """Return the factor from the file's unit to that of a recording."""
+        units = UNITS[name]
+        given = self.units.get(name, self.units.get('position') if name == 'command' else None)
+        return 1.0 if given is None else units[given]
+
+
+def read_csv(
+        path: Path, columns: CsvColumns | None = None,
+        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
+    """
+    Read a recording from a file.
+
+    :param columns: by default ``time`` and ``JOINT.position``, ``JOINT.velocity`` and
+        ``JOINT.effort`` in SI units.
+    :param payloads: what the robot carried.
+    :raises RecordingError: naming the column, line and joint that cannot be read.
+    """
+    columns = columns or CsvColumns()
+    table = _Table(path)
+    wanted = [_time_place(columns, table)]
+    places = _places(columns, table)
+    joints = list(places['position'])
+    for by_joint in places.values():
+        wanted += by_joint.values()
+    values = table.read(wanted)
+    times = values[:, 0] * columns.factor('time')
+    there = [name for name, by_joint in places.items() if by_joint]
+    arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
+    for name, numbers in arrays.items():
+        numbers *= columns.factor(name)
+    if columns.units.get('effort') == AMPERE:
+        arrays['effort'] *= _gains(columns, joints, path)
+    return Recording(
+        path.name, times, tuple(joints), arrays['position'], arrays['effort'],
+        velocities=arrays.get('velocity'), commands=arrays.get('command'),
+        payloads=payloads or {})
+
+
+def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:
+    for joint in columns.gains:
+        if joint not in joints:
+            raise RecordingError(
+                f'the effort for an ampere is told for joint {joint!r}, which {path.name} does '
+                f'not have{did_you_mean(joint, joints)}')
+    missing = [joint for joint in joints if joint not in columns.gains]
+    if missing:
+        raise RecordingError(
+            f'the efforts of {path.name} are currents; the effort for an ampere is not told for '
+            f'{", ".join(missing)} [Nm/A]')
+    return [columns.gains[joint] for joint in joints]
+
+
+def _time_place(columns: CsvColumns, table: _Table) -> int:
+    if columns.time.isdecimal() and columns.time not in table.titles:
+        return table.place(int(columns.time), 'time')
+    if columns.time not in table.titles:
+        raise RecordingError(
+            f'{table.name} has no column {columns.time!r} for the time'
+            f'{did_you_mean(columns.time, table.titles) or table.all_titles()}')
+    return table.titles.index(columns.time)
+
+
+def _places(columns: CsvColumns, table: _Table) -> dict[str, dict[str, int]]:
+    """Return for each field the columns by joint, in one order; nothing where it is not there."""
+    places = {name: _field_places(getattr(columns, name), name, columns, table)
+              for name in FIELDS}
+    for name in ('position', 'effort'):
+        if not places[name]:
+            raise RecordingError(
+                f'{table.name} has no columns {getattr(columns, name)!r} for the {name} of '
+                f'joints{table.all_titles()}')
+    joints = list(columns.joints or places['position'])
+    for name, by_joint in places.items():
+        missing = [joint for joint in joints if joint not in by_joint]
+        if by_joint and missing:
+            raise RecordingError(
+                f'{table.name} has columns for the {name} of {", ".join(by_joint)}, and none for '
+                f'that of {missing[0]}: it needs one for each joint, or none at all')
+        places[name] = {joint: by_joint[joint] for joint in joints} if by_joint else {}
+    return places
+
+
+def _field_places(
+        pattern: str, name: str, columns: CsvColumns, table: _Table) -> dict[str, int]:
+    if not pattern:
+        return {}
+    if JOINT in pattern:
+        before, _, after = pattern.partition(JOINT)
+        expression = re.compile(f'{re.escape(before)}(.+){re.escape(after)}')
+        found: dict[str, int] = {}
+        for place, title in enumerate(table.titles):
+            match = expression.fullmatch(title)
+            if match:
+                if match[1] in found:
+                    raise RecordingError(f'{table.name} has column {title!r} twice')
+                found[match[1]] = place
+        return found
+    numbers = _numbers(pattern, name)
+    if len(numbers) != len(columns.joints):
+        raise RecordingError(
+            f'{len(numbers)} columns are told for the {name} ({pattern}), and '
+            f'{len(columns.joints)} names of joints')
+    return {joint: table.place(number, name) for joint, number in zip(columns.joints, numbers)}
+
+
+def _numbers(text: str, name: str) -> list[int]:
+    """Return the numbers of ``2-7,9``."""
+    numbers: list[int] = []
+    for part in text.split(','):
+        match = re.fullmatch(r'\s*(\d+)(?:-(\d+))?\s*', part)
+        if not match:
+            raise RecordingError(
+                f'the columns for the {name} are {text!r}; they need a pattern with {JOINT}, such '
+                f'as {JOINT}_q, or numbers, such as 2-7')
+        numbers += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return numbers
+
+
+class _Table:
+    """
+    A file with rows of numbers.
+
+    :ivar titles: of its columns; empty where its first line has numbers already.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.name = path.name
+        try:
+            with path.open(encoding='utf-8-sig', newline='') as file:
+                lines = list(islice((line for line in file if line.strip()), 2))
+        except (OSError, UnicodeDecodeError) as error:
+            raise RecordingError(f'{path} cannot be read: {error}') from error
+        if not lines:
+            raise RecordingError(f'{path} is empty')
+        self._delimiter = max(_DELIMITERS, key=lines[-1].count)
+        if self._delimiter not in lines[-1]:
+            raise RecordingError(
+                f'{path} has one column, or none that are separated by a comma, a semicolon or a '
+                'tabulator')
+        first = [cell.strip() for cell in next(csv.reader(lines, delimiter=self._delimiter))]
+        self._width = len(first)
+        self.titles = [] if all(_is_number(cell) for cell in first) else first
+        if self.titles and len(lines) == 1:
+            raise RecordingError(f'{path} has titles of columns, and no rows')
+
+    def all_titles(self) -> str:
+        """Return what columns there are, to be said after what there is not."""
+        if not self.titles:
+            return f'; it has no titles, but {self._width} columns: tell their numbers'
+        shown = ', '.join(self.titles[:30]) + (', ...' if len(self.titles) > 30 else '')
+        return f'; its columns are {shown}'
+
+    def place(self, number: int, name: str) -> int:
+        """Return the index of a column that is counted from 1."""
+        if not 1 <= number <= self._width:
+            raise RecordingError(
+                f'column {number} is told for the {name}; {self.name} has columns 1 to '
+                f'{self._width}')
+        return number - 1
+
+    def read(self, places: Sequence[int]) -> np.ndarray:
+        """Return the numbers of these columns, shape (rows, columns)."""
+        try:
+            return np.loadtxt(
+                self._path, delimiter=self._delimiter, usecols=places, ndmin=2, comments=None,
+                skiprows=int(bool(self.titles)), encoding='utf-8-sig')
+        except (ValueError, IndexError):
+            return self._read_with_empty_cells(places)
+
+    def _read_with_empty_cells(self, places: Sequence[int]) -> np.ndarray:
+        """Read what NumPy cannot: empty cells; or find the cell that nobody can."""
+        numbers = array('d')
+        with self._path.open(encoding='utf-8-sig', newline='') as file:
+            rows = csv.reader(file, delimiter=self._delimiter)
+            for row in islice(rows, int(bool(self.titles)), None):
+                if not any(cell.strip() for cell in row):
+                    continue
+                if len(row) != self._width:
+                    raise RecordingError(
+                        f'line {rows.line_num} of {self.name} has {len(row)} values; it needs '
+                        f'{self._width}: was its end cut off?')
+                numbers.extend(self._number(row[place], place, rows.line_num)
+                               for place in places)
+        return np.frombuffer(numbers).reshape(-1, len(places)).copy()
+
+    def _number(self, cell: str, place: int, line: int) -> float:
+        if cell.strip().lower() in _MISSING:
+            return float('nan')
+        try:
+            return float(cell)
+        except ValueError as error:
+            column = repr(self.titles[place]) if self.titles else place + 1
+            raise RecordingError(
+                f'line {line} of {self.name} has {cell!r} in column {column}; it needs a number'
+            ) from error
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in _MISSING
+    return True

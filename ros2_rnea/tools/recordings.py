@@ -1,0 +1,252 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The options that say which recordings a command reads, what they hold and how they are prepared.
+
+All commands that read recordings have the same ones::
+
+    parser = argparse.ArgumentParser()
+    add_recording_options(parser)
+    for result in prepared_recordings(parser.parse_args(), robot):
+        ...
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple
+
+from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.identification.bag import is_bag, SUFFIXES
+from ros2_rnea.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.identification.csv_recording import CsvColumns, read_csv, UNITS
+from ros2_rnea.identification.preparation import Preparation, prepare, Result, SOURCES
+from ros2_rnea.identification.recording import Recording
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.robot import Robot
+
+TEXTS = ('.csv', '.txt', '.tsv')
+
+EXAMPLES = """\
+recordings:
+  a bag   the folder of a rosbag2, or a .mcap or .db3 file in it; all its topics with joint states
+          are read, or those of --topic
+  a text  (.csv, .txt, .tsv) with the columns time, JOINT.position, JOINT.velocity and
+          JOINT.effort in SI units; --csv-... tells others, by patterns or numbers from 1:
+              --csv-time t --csv-position '{joint}_q' --csv-effort '{joint}_i'
+              --csv-units position=deg,effort=A --current-gains shoulder=14.9,elbow=11.1
+              --csv-time 1 --csv-position 2-7 --csv-velocity 8-13 --csv-effort 14-19
+              --csv-joints pan,lift,elbow,wrist1,wrist2,wrist3
+payloads: --payload tool0:2.5:0,0,0.1 for all recordings, or for one of them
+              --payload loaded.csv=tool0:2.5:0,0,0.1
+"""
+
+
+class Payload(NamedTuple):
+    """
+    What a robot carried.
+
+    :ivar recording: path or name of the file; empty for all.
+    """
+
+    recording: str
+    link: str
+    inertial: Inertial
+
+
+def add_recording_options(parser: argparse.ArgumentParser) -> None:
+    """Add the recordings and all options about them; :data:`EXAMPLES` is for the epilog."""
+    parser.add_argument('recordings', nargs='+', type=Path, metavar='RECORDING',
+                        help='a bag or a text file with columns; several are used together')
+    parser.add_argument('--payload', action='append', default=[], type=_payload,
+                        metavar='[RECORDING=]LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]]',
+                        help="what the robot carried: mass, centre in the link's frame [m], and "
+                             'inertia about the centre [kg m^2]; may be repeated')
+    _add_bag_options(parser.add_argument_group('bags'))
+    _add_csv_options(parser.add_argument_group('text files with columns'))
+    _add_preparation_options(parser.add_argument_group(
+        'preparation (by default, the recording itself decides)'))
+
+
+def prepared_recordings(options: argparse.Namespace, robot: Robot) -> Iterator[Result]:
+    """
+    Read and prepare the recordings, one after the other, so that one is in memory at a time.
+
+    :param options: that :func:`add_recording_options` has added.
+    :raises RneaError: naming the recording and what cannot be used.
+    """
+    settings = preparation(options)
+    for recording in read_recordings(options):
+        yield prepare(recording, robot, settings)
+
+
+def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
+    """
+    Read the recordings, one after the other.
+
+    :raises RecordingError: naming the recording and what cannot be read.
+    """
+    payloads = [_payloads_of(path, options) for path in options.recordings]
+    _check_payloads(options.payload, options.recordings)
+    topics = BagTopics(
+        tuple(options.topic), options.commands_topic, options.wrench_topic, options.receive_times)
+    columns = CsvColumns(
+        options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
+        options.csv_command, tuple(options.csv_joints), options.csv_units, options.current_gains)
+    for path, carried in zip(options.recordings, payloads):
+        if is_bag(path):
+            yield read_bag(path, topics, carried)
+        elif path.suffix in TEXTS:
+            yield read_csv(path, columns, carried)
+        else:
+            raise RecordingError(
+                f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
+                f'bag or ends in {", ".join([*SUFFIXES, *TEXTS])}')
+
+
+def preparation(options: argparse.Namespace) -> Preparation:
+    """Return how recordings are prepared."""
+    return Preparation(
+        assumed_positions=options.assume, largest_gap=options.largest_gap, cutoff=options.cutoff,
+        derivatives_of=options.derivatives_of, delay=options.delay, settling=options.settling,
+        slow=options.slow, rate=options.rate, remove_wrenches=not options.keep_wrenches)
+
+
+def _is_of(payload: Payload, path: Path) -> bool:
+    return payload.recording in ('', str(path), path.name)
+
+
+def _payloads_of(path: Path, options: argparse.Namespace) -> dict[str, tuple[str, Inertial]]:
+    mine = [payload for payload in options.payload if _is_of(payload, path)]
+    return {f'payload {number}': (payload.link, payload.inertial)
+            for number, payload in enumerate(mine, start=1)}
+
+
+def _check_payloads(payloads: Sequence[Payload], paths: Sequence[Path]) -> None:
+    for payload in payloads:
+        if not any(_is_of(payload, path) for path in paths):
+            names = [path.name for path in paths]
+            hint = did_you_mean(payload.recording, names) or f'; there are {", ".join(names)}'
+            raise RecordingError(
+                f'--payload is told for {payload.recording}, which is no recording that is '
+                f'read{hint}')
+
+
+def _add_bag_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--topic', action='append', default=[],
+                       help='with joint states; may be repeated, for several publishers '
+                            '(default: all such topics, whose joints have to differ)')
+    group.add_argument('--commands-topic', default='', metavar='TOPIC',
+                       help='with the positions that were commanded: JointState or '
+                            'JointTrajectoryControllerState')
+    group.add_argument('--wrench-topic', default='', metavar='TOPIC',
+                       help='with the wrench on the robot in the frame of a link: WrenchStamped')
+    group.add_argument('--receive-times', action='store_true',
+                       help='use the times at which messages were recorded, not their stamps')
+
+
+def _add_csv_options(group: argparse._ArgumentGroup) -> None:
+    columns = CsvColumns()
+    group.add_argument('--csv-time', default=columns.time, metavar='COLUMN',
+                       help='title of the time, or its number from 1 (default: %(default)s)')
+    for name in ('position', 'velocity', 'effort', 'command'):
+        group.add_argument(
+            f'--csv-{name}', default=getattr(columns, name), metavar='COLUMNS',
+            help=f'pattern of the titles of each {name}, or numbers such as 2-7'
+                 f'{"" if name in ("position", "effort") else "; empty where there is none"} '
+                 '(default: %(default)s)')
+    group.add_argument('--csv-joints', default=[], type=_names, metavar='JOINT,JOINT,...',
+                       help='joints in the order of the numbers; with patterns, those to read')
+    group.add_argument('--csv-units', default={}, type=_units, metavar='WHAT=UNIT,...',
+                       help='; '.join(f'{name}: {", ".join(units)}'
+                                      for name, units in UNITS.items() if name != 'command'))
+    group.add_argument('--current-gains', default={}, type=_numbers_by_name,
+                       metavar='JOINT=NM_PER_A,...',
+                       help='effort for an ampere, where efforts are currents (effort=A)')
+
+
+def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
+    settings = Preparation()
+    group.add_argument('--assume', default={}, type=_numbers_by_name,
+                       metavar='JOINT=POSITION,...',
+                       help='positions of joints that were not recorded (default: 0)')
+    group.add_argument('--cutoff', type=float, metavar='HZ',
+                       help='of the zero-phase low-pass; inf for none')
+    group.add_argument('--delay', type=float, metavar='S',
+                       help='of efforts behind positions, to be taken out; 0 for none')
+    group.add_argument('--largest-gap', type=float, metavar='S',
+                       help='samples further apart are not joined (default: 2.5 periods)')
+    group.add_argument('--derivatives-of', choices=SOURCES, default=settings.derivatives_of,
+                       help='what accelerations are the derivatives of (default: %(default)s, '
+                            'the one with less noise)')
+    group.add_argument('--settling', type=float, metavar='S',
+                       help='cut from both ends of each piece (default: 3 / cut-off)')
+    group.add_argument('--slow', type=float, metavar='SPEED',
+                       help='below it, a joint says nothing about Coulomb friction [rad/s, m/s]')
+    group.add_argument('--rate', type=float, metavar='HZ',
+                       help='of the samples that are used (default: all)')
+    group.add_argument('--keep-wrenches', action='store_true',
+                       help='leave the effort of recorded wrenches in the measured one')
+
+
+def _payload(text: str) -> Payload:
+    recording, _, rest = text.rpartition('=')
+    link, *parts = rest.split(':')
+    sizes = [1, 3, 6]
+    try:
+        numbers = [_floats(part, size) for part, size in zip(parts, sizes)]
+    except ValueError:
+        numbers = []
+    if not link or not numbers or len(parts) > len(sizes) or numbers[0][0] < 0.0:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be [RECORDING=]LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]], as in '
+            'tool0:2.5:0,0,0.1')
+    (mass,), centre, inertia = [*numbers, *[[0.0] * size for size in sizes[len(numbers):]]]
+    return Payload(recording, link, Inertial(
+        mass, Pose((centre[0], centre[1], centre[2])),
+        (inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5])))
+
+
+def _floats(text: str, size: int) -> list[float]:
+    numbers = [float(number) for number in text.split(',')]
+    if len(numbers) != size or not all(map(isfinite, numbers)):
+        raise ValueError(text)
+    return numbers
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(',')]
+
+
+def _units(text: str) -> dict[str, str]:
+    return _by_name(text, 'WHAT=UNIT, as in position=deg,velocity=deg/s')
+
+
+def _numbers_by_name(text: str) -> dict[str, float]:
+    needed = 'JOINT=NUMBER, as in shoulder=1.5,elbow=-0.5'
+    try:
+        return {name: _floats(number, 1)[0] for name, number in _by_name(text, needed).items()}
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}') from error
+
+
+def _by_name(text: str, needed: str) -> dict[str, str]:
+    found = {part.partition('=')[0].strip(): part.partition('=')[2].strip()
+             for part in text.split(',')}
+    if not all(name and value for name, value in found.items()):
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}')
+    return found
