@@ -37,7 +37,7 @@ EXECUTABLES = ['check_model', 'compile', 'demo', 'inverse_dynamics_node', 'simul
 # Names of Python modules whose rosdep key is another one.
 KEYS = {
     'llvmlite': 'python3-numba',  # no key brings it alone
-    'numpy': 'python3-numpy', 'rich': 'python3-rich',
+    'numpy': 'python3-numpy', 'rich': 'python3-rich', 'scipy': 'python3-scipy',
     'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
 # Only the demo and other tools need these; they come with the extra `demo`.
 DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags', 'toppra'}
