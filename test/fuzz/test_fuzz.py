@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from fuzz.messages import damaged, messages, nearly, places
 from fuzz.rounds import Round, VARIANTS
 from fuzz.target import Broken, Target
@@ -52,7 +54,7 @@ def test_the_node_withstands_hostile_messages(ros, tmp_path, seed):
 @pytest.mark.parametrize('kind', [Imu, JointState, JointTrajectory, SetParameters.Request])
 def test_messages_of_any_type_are_made_from_its_fields(kind):
     @given(messages(kind, ['word']))
-    @settings(max_examples=20, deadline=None, database=None)
+    @settings(max_examples=20, deadline=None, derandomize=True, database=None)
     def can_be_sent(message):
         assert serialize_message(message)
 
@@ -71,7 +73,8 @@ def test_messages_of_any_type_are_made_from_its_fields(kind):
 def test_what_is_nearly_honest_is_wrong_in_every_known_way(is_found):
     honest = JointState(name=['a', 'b'], position=[0.1, 0.2], velocity=[0.0, 0.0])
     find(nearly(honest, ['a']), is_found,
-         settings=settings(max_examples=20_000, deadline=None, database=None))
+         settings=settings(max_examples=20_000, deadline=None, database=None),
+         random=Random(1))
 
 
 def test_all_fields_of_nested_messages_are_known():
@@ -89,7 +92,7 @@ def test_all_fields_of_nested_messages_are_known():
 def test_damaged_messages_are_cut_extended_and_changed(is_found):
     good = serialize_message(STATE)
     find(damaged(STATE), lambda payload: is_found(payload, good),
-         settings=settings(database=None))
+         settings=settings(database=None), random=Random(1))
 
 
 class StartedTarget(Target):

@@ -193,7 +193,7 @@ def _arrays(array: re.Match, words: Sequence[str]) -> SearchStrategy:
         return st.lists(values(array['of'], words), min_size=size, max_size=size)
     item = values(array['item'], words)
     short = st.lists(item, max_size=8)
-    if array['item'] in ('octet', 'byte', 'char'):
+    if array['item'] in ('octet', 'byte', 'char') or '/' in array['item']:  # of messages
         return short
     small = item if array['item'] in INTEGER_BITS or array['item'] in ('double', 'float') else (
         item.filter(lambda value: len(str(value)) < 40))
