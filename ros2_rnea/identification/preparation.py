@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.arguments import floats
+from ros2_rnea.dynamics import friction
 from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
 from ros2_rnea.identification.effort_delay import effort_delay
@@ -55,7 +56,11 @@ SLOW = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
 
 SLOW_SHARE = 0.05
-"""The same as a share of a joint's own high speed (99 % of its samples are slower)."""
+"""
+The same as a share of a joint's own high speed (99 % of its samples are slower).
+
+Below ``friction.SLOW``, where the model's Coulomb friction changes its sign, nothing moves.
+"""
 
 FEW_SIGMA = 4.0
 """A velocity that is so many standard deviations of its noise has a sign that is known."""
@@ -249,8 +254,12 @@ class _Preparing:
             raise RecordingError(
                 f'recording {recording.name!r} has no efforts of {", ".join(names)}: they are '
                 'missing or constant')
-        foreign = [name for name in recording.joints if name not in robot.joint_names]
+        mimics = [name for name in recording.joints if name in robot.tree.mimics]
+        foreign = [name for name in recording.joints
+                   if name not in robot.joint_names and name not in mimics]
         text = f'{len(names)} joints in the order of {robot.name!r}: {", ".join(names)}.'
+        if mimics:
+            text += f' Not used, since they follow other joints: {", ".join(mimics)}.'
         if foreign:
             text += f' Not used, since the robot has no such joint: {", ".join(foreign)}.'
         self._tell('joints', text, {'joints': len(names)})
@@ -442,7 +451,8 @@ class _Preparing:
                 raise RecordingError(
                     f'recording {self._recording.name!r} has no velocities to differentiate; '
                     f'differentiate {POSITIONS}')
-            self._tell('velocities', 'None were recorded: they are the derivatives of positions.')
+            self._tell('velocities', 'They are the derivatives of positions, since not those of '
+                       'all joints were recorded.')
             return uses
         derivatives = self._by_piece(smooth, 'positions', period)
         wrong = disagreements(joints.names, smooth.by_name['velocities'], derivatives)
@@ -516,7 +526,7 @@ class _Preparing:
                 noise = velocity_noise(
                     spectra['positions'][k].noise, min(cutoff, 0.5 / period))
                 usual = SLOW_SHARE * float(np.percentile(np.abs(qd[:, v]), 99.0))
-                slow = max(min(SLOW, usual), FEW_SIGMA * noise)
+                slow = max(min(SLOW, usual), friction.SLOW, FEW_SIGMA * noise)
             limits.append(slow)
             for piece in signals.pieces:
                 moves[piece, v] = minimum_filter1d(

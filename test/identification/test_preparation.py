@@ -243,8 +243,8 @@ def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
 
 
 def test_no_delay_is_taken_out_where_there_is_none_or_it_is_switched_off(robot):
-    text = step_of(prepare(recorded(robot, 0.0, 1.0), robot), 'delay')[0].text
-    assert text.startswith('None was taken out') or 'Efforts are 0.' in text
+    found = step_of(prepare(recorded(robot, 0.0, 1.0), robot), 'delay')[0].figures['delay']
+    assert abs(found) < 0.5e-3
     result = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.0))
     assert step_of(result, 'delay')[0].text == 'Not searched, as told.'
     given = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.03))
@@ -319,6 +319,27 @@ def test_joints_are_matched_by_name_and_others_told(robot):
         prepared.times, robot.nv)[0][:, others], rtol=0.0, atol=1e-3)
     with pytest.raises(RecordingError, match="'elbow', which is no joint .*did you mean"):
         prepare(full, robot, Preparation(assumed_positions={'elbow': 0.0}))
+
+
+def test_joints_that_follow_others_are_told_and_not_used(robot):
+    follower = robot.joint_names[5]
+    text = MODELS['ur5']().urdf.replace('<joint name="wrist_3_joint" type="revolute">', (
+        '<joint name="wrist_3_joint" type="revolute"><mimic joint="wrist_2_joint"/>'))
+    result = prepare(recorded(robot), Robot.from_urdf(text), Preparation(delay=0.0))
+    assert f'since they follow other joints: {follower}.' in step_of(result, 'joints')[0].text
+    assert result.prepared.tau.shape[1] == 5
+
+
+def test_an_arm_at_rest_has_no_bandwidth_and_no_false_velocities(robot):
+    still = recorded(robot, noise=1.0)
+    generator = np.random.default_rng(4)
+    result = prepare(replace(
+        still, positions=1e-5 * generator.normal(size=still.positions.shape),
+        velocities=1e-3 * generator.normal(size=still.positions.shape)), robot)
+    assert 'no motion stands out' in step_of(result, 'low-pass')[0].text
+    assert 'no joint whose effort was recorded moves' in step_of(result, 'delay')[0].text
+    assert warnings_of(result) == []
+    assert not result.prepared.moves.any()
 
 
 def test_efforts_that_were_not_measured_are_told(robot):
