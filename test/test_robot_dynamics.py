@@ -24,6 +24,7 @@ from hypothesis import note, strategies as st
 import numpy as np
 import pytest
 from ros2_rnea import ArgumentError, Robot, WORLD, Wrench
+from ros2_rnea.dynamics.friction import FRICTION_NUMBERS
 from ros2_rnea.model.description import JointType
 from rotations import rotation_from_rpy
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot, ROVER
@@ -55,7 +56,7 @@ def plain_cases(draw):
     """Draw what the oracles know: one pitch, one plane, no friction, no rotors and no springs."""
     case = draw(cases())
     description = replace(case.description, joints=tuple(
-        replace(j, pitch=SCREW, damping=0.0, friction=0.0, rotor_inertia=0.0,
+        replace(j, **dict.fromkeys(FRICTION_NUMBERS, 0.0), pitch=SCREW, rotor_inertia=0.0,
                 spring_stiffness=0.0,
                 axis=(0.0, 0.0, 1.0) if j.type is JointType.PLANAR else j.axis)
         for j in case.description.joints))
@@ -373,7 +374,8 @@ def test_a_joint_s_effort_is_the_part_of_its_wrench_that_moves_it(engine):
 def compare_efforts_with_wrenches(case):
     """Compare efforts with the wrenches along the joints' own axes."""
     plain = Robot.from_description(replace(case.description, joints=tuple(
-        replace(j, damping=0.0, friction=0.0, rotor_inertia=0.0, spring_stiffness=0.0)
+        replace(j, **dict.fromkeys(FRICTION_NUMBERS, 0.0), rotor_inertia=0.0,
+                spring_stiffness=0.0)
         for j in case.description.joints)), case.floating_base)
     wrenches = plain.joint_wrenches(*case.state, case.f_ext, case.gravity)
     J_own = {body.joint: plain.jacobian(case.q, body.link)[:, body.v_slice]
