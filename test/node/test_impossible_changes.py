@@ -79,5 +79,5 @@ def test_a_stop_together_with_it_is_accepted_and_the_start_is_refused(arm):
     assert arm.node.set_parameters_atomically([
         Parameter('enabled', value=False), Parameter('gravity', value=[0.0, 0.0, -1e308]),
     ]).successful
-    arm.until(lambda: not arm.node.policy.is_sending)
+    arm.until(lambda: not arm.sends(JOINTS, Q))
     assert not arm.call(SetBool, 'enable', data=True).success
