@@ -38,6 +38,7 @@ EXECUTABLES = [
     'check_model = ros2_rnea.tools.check_model.__main__:main',
     'compile = ros2_rnea.tools.compile.__main__:main',
     'demo = ros2_rnea.tools.demo.__main__:main',
+    'excite = ros2_rnea.tools.excite.__main__:main',
     'fill_efforts = ros2_rnea.tools.fill_efforts.__main__:main',
 ]
 

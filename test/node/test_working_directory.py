@@ -66,6 +66,7 @@ def start(tmp_path, monkeypatch):
     ('check_model', [str(ARM)]),
     ('compile', [str(PENDULUM)]),
     ('fill_efforts', ['--help']),
+    ('excite', ['--help']),
 ])
 def test_tools_import_nothing_from_there(start, module, arguments):
     process = start(f'ros2_rnea.tools.{module}.__main__', *arguments)
@@ -95,5 +96,5 @@ def test_run_starts_tools_where_files_are_as_typed_by_their_executables():
     text = (ROOT / 'run').read_text(encoding='utf-8')
     commands = [part.split(';;')[0] for part in text.split('cd -- "$caller"')[1:]]
     tools = [command for command in commands if 'PYTHONPATH' not in command]
-    assert len(tools) == 4  # demo, check-model, compile, fill-efforts
+    assert len(tools) == 5  # demo, check-model, compile, fill-efforts, excite
     assert [command for command in tools if 'bin/python' in command.split('\n', 1)[1]] == []

@@ -67,14 +67,14 @@ def _remarks(values: dict[str, Value]) -> tuple[str, ...]:
 
 
 def formatted(joint_names: Sequence[str], points: Sequence[FilledPoint]) -> str:
-    """Return a filled trajectory as text for ``ros2 topic pub``."""
+    """Return a trajectory as text for ``ros2 topic pub``; an effort may be empty."""
     lines = [f'joint_names: {json.dumps(list(joint_names), ensure_ascii=False)}', 'points:']
     for waypoint, effort in points:
         fields = {field: getattr(waypoint, field) for field in _FIELDS}
         rows = [f'{field}: {_list(values)}' for field, values in fields.items()
                 if values is not None and len(values)]
         sec, nanosec = divmod(round(1e9 * waypoint.time), 1_000_000_000)
-        rows.append(f'effort: {_list(effort)}')
+        rows += [f'effort: {_list(effort)}'] if len(effort) else []
         rows.append(f'time_from_start: {{sec: {sec}, nanosec: {nanosec}}}')
         lines += [f'{"  " if i else "- "}{row}' for i, row in enumerate(rows)]
     return '\n'.join(lines) + '\n'
