@@ -380,6 +380,21 @@ class Robot(Observables):
         return self._evaluator.compute(quantities.CORIOLIS_MATRIX, None, None, out, q=q, qd=qd)
 
     @kernel_method
+    def joint_momentum(
+            self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike | None = None,
+            out: Array | None = None) -> Array:
+        """
+        Return the generalized momentum M q̇ and its rate without efforts, (2, nv) or (N, 2, nv).
+
+        The rate is Cᵀ q̇ − g − friction − springs, to which the efforts of the motors and of the
+        environment add: a momentum observer compares it with the change of the momentum.
+
+        Arguments and errors are those of :meth:`inverse_dynamics`.
+        """
+        return self._evaluator.compute(
+            quantities.JOINT_MOMENTUM, None, gravity, out, q=q, qd=qd)
+
+    @kernel_method
     def forward_dynamics(
             self,
             q: ArrayLike,

@@ -45,7 +45,14 @@ from ros2_rnea.dynamics.quantity import (
     vector,
     WRENCHES,
 )
-from ros2_rnea.dynamics.terms import at_rest, joint_efforts, sum_of, TERMS
+from ros2_rnea.dynamics.terms import (
+    at_rest,
+    gravity,
+    inertial_effort,
+    joint_efforts,
+    sum_of,
+    TERMS,
+)
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Motion, Number
 
@@ -63,6 +70,27 @@ def inverse_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
 def bias(tree: Tree, given: DynamicsInputs) -> Numbers:
     """Return the effort without acceleration and wrenches: C q̇ + g and what joints take."""
     return inverse_dynamics(tree, replace(given, qdd=at_rest(tree), f_ext={}))
+
+
+def joint_momentum(tree: Tree, given: DynamicsInputs) -> Numbers:
+    """
+    Return the generalized momentum p = M q̇, and its rate without efforts.
+
+    With efforts τ of the motors and τ_ext of the environment, ṗ = τ + τ_ext + Cᵀ q̇ − g − what
+    joints take, because Ṁ = C + Cᵀ.
+
+    A. De Luca and R. Mattone, "Sensorless Robot Collision Detection and Hybrid Force/Motion
+    Control", ICRA 2005.
+
+    :return: two rows of nv numbers [Nm s or N s, and Nm or N].
+    """
+    C = coriolis.coriolis_matrix(tree, given.q, given.qd)
+    turned = [sum((row[k] * rate for row, rate in zip(C, given.qd)), 0.0)
+              for k in range(tree.nv)]
+    holding = sum_of(gravity(tree, given), *joint_efforts(
+        tree, replace(given, qdd=at_rest(tree))))
+    momentum = inertial_effort(tree, replace(given, qdd=given.qd))
+    return [momentum, _difference(turned, holding)]
 
 
 def effort_derivatives(tree: Tree, given: DynamicsInputs) -> Numbers:
@@ -151,6 +179,9 @@ MASS_MATRIX = Quantity(
 CORIOLIS_MATRIX = Quantity(
     'coriolis_matrix', ('q', 'qd'), matrix,
     lambda tree, given: coriolis.coriolis_matrix(tree, given.q, given.qd), (INERTIA,))
+JOINT_MOMENTUM = Quantity(
+    'joint_momentum', ('q', 'qd'), lambda tree: (2, tree.nv), joint_momentum,
+    tuple(name for name in ALL if name != WRENCHES))
 FORWARD_DYNAMICS = Quantity(
     'forward_dynamics', ('q', 'qd', 'tau'), vector, forward_dynamics, ALL,
     largest_plausible=IMPLAUSIBLE_ACCELERATION)
@@ -166,7 +197,7 @@ REGRESSOR = Quantity(
 
 BY_NAME = {quantity.name: quantity for quantity in (
     INVERSE_DYNAMICS, *(term.quantity for term in TERMS), BIAS, MASS_MATRIX, CORIOLIS_MATRIX,
-    FORWARD_DYNAMICS, INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
+    JOINT_MOMENTUM, FORWARD_DYNAMICS, INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
 
 METHODS = {name: quantity for name, quantity in BY_NAME.items() if quantity.is_method}
 """Those that a robot has a method of the same name for."""

@@ -22,6 +22,7 @@ from enum import Enum
 from numpy.typing import ArrayLike
 
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
+from ros2_rnea.dynamics.linear import solve_symmetric
 from ros2_rnea.model.tree import BASE, LinkFrame, Tree
 from ros2_rnea.spatial import Force, NO_TRANSFORM, Number, Vector
 
@@ -76,6 +77,26 @@ def wrench_matrix_to_body(link: LinkFrame) -> list[list[Number]]:
     columns = [[*link.X_body_to_link.to_parent(Force(Vector(*unit[:3]), Vector(*unit[3:])))]
                for unit in _UNIT_WRENCHES]
     return [list(row) for row in zip(*columns)]
+
+
+def wrench_of_effort(
+        transposed_jacobian: Sequence[Sequence[Number]], effort: Sequence[Number],
+        damping: Number) -> list[Number]:
+    """
+    Return the wrench whose effort Jᵀ f is closest to an effort: f = (J Jᵀ + λ² 1)⁻¹ J τ.
+
+    The least squares are damped, so that near a singular posture, and for a robot of less than six
+    joints, components that the joints do not sense stay small.
+
+    :param transposed_jacobian: Jᵀ, one row of six numbers a joint.
+    :param damping: λ; components with smaller singular values are suppressed.
+    :return: [moment; force], about the point and in the axes of the Jacobian.
+    """
+    normal = [[sum((row[i] * row[k] for row in transposed_jacobian), 0.0)
+               + (damping * damping if i == k else 0.0) for k in range(6)] for i in range(6)]
+    right = [sum((row[i] * number for row, number in zip(transposed_jacobian, effort)), 0.0)
+             for i in range(6)]
+    return solve_symmetric(normal, right)
 
 
 _UNIT_WRENCHES = [[float(row == column) for row in range(6)] for column in range(6)]

@@ -31,7 +31,7 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """Why a decision sends its effort or none; the last nine come with an effort."""
+    """Why a decision sends its effort or none; the last ten come with an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     NOT_ALLOWED = 'no effort may be sent at present: nothing is sent'
@@ -55,6 +55,7 @@ class Status(Enum):
     CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
     PATH_DEVIATION = 'the robot has left its path'
     GOAL_DEVIATION = 'the robot deviates from the goal'
+    CONTACT = 'in contact: gravity at the measured state, until ~/enable is called'
 
 
 class LimitFlags(NamedTuple):

@@ -33,6 +33,7 @@ from ros2_rnea.feedforward.effort.guiding import check_guiding
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
 from ros2_rnea.feedforward.effort.state_feedback import check_gains
 from ros2_rnea.feedforward.settings import Mode, Settings
+from ros2_rnea.feedforward.state.external_effort import check_external_wrench_link
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_assumed_positions,
     check_joint_names,
@@ -53,6 +54,7 @@ def check_settings(robot: Robot, settings: Settings) -> None:
     check_assumed_positions(robot, settings.assumed_positions)
     check_effort_limits(robot, settings.effort_limits)
     check_guiding(robot, settings)
+    check_external_wrench_link(robot, settings.external_wrench_link)
     if settings.mode is Mode.COMPUTED_TORQUE:
         joints = controlled_joints(robot, settings)
         check_gains('position_gains', settings.position_gains, joints)

@@ -45,8 +45,9 @@ from ros2_rnea.feedforward.reference.desired_motion import DesiredMotion
 from ros2_rnea.feedforward.reference.desired_state import DesiredState, DEVIATIONS
 from ros2_rnea.feedforward.reference.planned_motion import MotionStart
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
-from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
+from ros2_rnea.feedforward.settings import ContactReaction, Mode, OnStop, Settings, StartFrom
 from ros2_rnea.feedforward.state.dead_man_switch import DeadManSwitch
+from ros2_rnea.feedforward.state.external_effort import ExternalEffort, MeasuredMotion
 from ros2_rnea.feedforward.state.joint_index_map import (
     joint_body,
     JointIndexMap,
@@ -84,6 +85,7 @@ class FeedforwardPolicy:
     :ivar start_reason: for people: from which effort the first command started, and why.
     :ivar gravity: the present acceleration of free fall in the root link's axes, shape (3,)
         [m/s^2].
+    :ivar external: what the environment exerts on the robot, as far as :meth:`observe` is called.
     :raises ArgumentError: where a setting does not fit the robot.
     """
 
@@ -122,6 +124,9 @@ class FeedforwardPolicy:
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._guiding = Guiding(self.robot, self.controlled, self._motions.controlled)
         self._guiding_effort: np.ndarray | None = None
+        self.external = ExternalEffort(
+            self.robot, self.controlled, self._index_map, self._motions.controlled)
+        self._in_contact = ''  # where, for people, while the reaction to a contact lasts
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
@@ -192,6 +197,10 @@ class FeedforwardPolicy:
                         settings.position_limit_margin, settings.velocity_limit_factor),
             self._ramp)
         self._guiding.use(settings)
+        if settings.observe_external_effort:
+            self.external.use(settings, limits)
+        if settings.contact_reaction is ContactReaction.NONE:
+            self._in_contact = ''
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
 
     # ---- changes at run time --------------------------------------------------------------------
@@ -341,6 +350,9 @@ class FeedforwardPolicy:
                 previous.motion.keeps_tracking and self._feedback is not None)
             self._transitions.adopt(previous._transitions)
         self.wrenches.adopt(previous.wrenches)
+        self.external.adopt(previous.external)
+        if self.settings.contact_reaction is not ContactReaction.NONE:
+            self._in_contact = previous._in_contact
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
         self._dead_man_switch.adopt(previous._dead_man_switch)
@@ -469,6 +481,36 @@ class FeedforwardPolicy:
         :raises MessageError: where there is no such button.
         """
         self._dead_man_switch.take(buttons, now.steady)
+
+    def observe(self, now: Instant, time: float) -> None:
+        """
+        Observe the external effort at the measured state, and react to a contact as settings say.
+
+        :param time: of the measured state, on any clock [s].
+        """
+        if not self.settings.observe_external_effort:
+            return
+        n, measures = len(self.controlled), not self._holding.unknown_positions()
+        if not (measures and self.states.is_fresh(now.steady)):
+            self.external.restart()
+            return
+        self.external.update(MeasuredMotion(
+            self._singles, self.states.velocities[:self._single_count], self.states.efforts[:n],
+            self.states.without_velocity(), time))
+        if self.external.contacts and not self._in_contact and not self._gravity_only and (
+                self.settings.contact_reaction is ContactReaction.HOLD):
+            self._in_contact = ', '.join(
+                f'{value:+.3g} at {name}' for name, value in self.external.contacts.items())
+            self.motion.clear()
+            self.blend()
+
+    def end_contact(self) -> None:
+        """Follow motions again that begin from now on, after the reaction to a contact."""
+        if self._in_contact:
+            self._in_contact = ''
+            self.external.restart()
+            self.motion.clear()
+            self.blend()
 
     def _use_measured_gravity(self) -> None:
         """Use the measured gravity for all efforts from now on."""
@@ -650,6 +692,10 @@ class FeedforwardPolicy:
                 return Decision(Status.UNKNOWN_START, detail=reason)
         if self._gravity_only:
             return self._while_guided(now)
+        if self._in_contact:
+            self.motion.keeps_tracking = False
+            return self._effort(
+                self._motions.at_rest(self._singles), Status.CONTACT, now, self._in_contact)
         if self._feedback is not None:
             without = self.states.without_velocity()
             if without:

@@ -149,6 +149,14 @@ class StartFrom(Enum):
     """Zero, for a receiver that holds nothing."""
 
 
+class ContactReaction(Enum):
+    """What the node does when an external effort exceeds its threshold."""
+
+    NONE = 'none'
+    HOLD = 'hold'
+    """Follow nothing any more: gravity at the measured state, until ~/enable is called."""
+
+
 class OnStop(Enum):
     """
     The effort to which the last efforts lead before nothing is sent.
@@ -283,6 +291,12 @@ class Settings:
     :ivar dead_man_timeout: how long a pressed button counts after its message [s].
     :ivar on_stop: the effort to which the last efforts lead before nothing is sent.
     :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
+    :ivar observe_external_effort: whether the effort of the environment is observed.
+    :ivar external_effort_gain: of the momentum observer; its inverse is the time constant [1/s].
+    :ivar external_effort_threshold: by name, the magnitude above which an external effort is a
+        contact [Nm or N]; joints without one have none.
+    :ivar external_wrench_link: the link at which the external wrench is estimated; empty: none.
+    :ivar contact_reaction: what follows a contact while a motion is followed.
     :raises ArgumentError: naming the setting whose value is out of range.
     """
 
@@ -339,6 +353,11 @@ class Settings:
     dead_man_timeout: float = 0.5
     on_stop: OnStop = OnStop.GRAVITY
     mimic_tolerance: float = 0.02
+    observe_external_effort: bool = False
+    external_effort_gain: float = 50.0
+    external_effort_threshold: Mapping[str, float] = field(default_factory=_nothing_by_name)
+    external_wrench_link: str = ''
+    contact_reaction: ContactReaction = ContactReaction.NONE
 
     def __post_init__(self) -> None:
         for name in ('gravity', 'wrench_tool_center'):
@@ -353,6 +372,7 @@ class Settings:
             if not 0.0 < limit < inf:
                 raise ArgumentError(
                     f'effort_limits.{joint} is {limit}; it needs a finite number above 0')
+        self._check_observer()
         if not self.velocity_limit_factor > 0.0:
             raise ArgumentError(
                 f'velocity_limit_factor is {self.velocity_limit_factor}; '
@@ -370,6 +390,22 @@ class Settings:
         self._check_terms()
         self._check_arm_gravity()
         self._check_measured()
+
+    def _check_observer(self) -> None:
+        if not 0.0 < self.external_effort_gain < inf:
+            raise ArgumentError(
+                f'external_effort_gain is {self.external_effort_gain}; it needs a finite number '
+                'above 0')
+        for joint, threshold in self.external_effort_threshold.items():
+            if not 0.0 < threshold < inf:
+                raise ArgumentError(
+                    f'external_effort_threshold.{joint} is {threshold}; it needs a finite number '
+                    'above 0')
+        if self.contact_reaction is ContactReaction.HOLD and not (
+                self.observe_external_effort and self.external_effort_threshold):
+            raise ArgumentError(
+                'contact_reaction is hold, which needs observe_external_effort and an '
+                'external_effort_threshold of at least one joint')
 
     @property
     def sent_terms(self) -> Terms:

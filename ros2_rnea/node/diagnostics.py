@@ -80,6 +80,7 @@ LEVELS = {
     Status.CONTROLLER_LOST: DiagnosticStatus.WARN,
     Status.PATH_DEVIATION: DiagnosticStatus.WARN,
     Status.GOAL_DEVIATION: DiagnosticStatus.WARN,
+    Status.CONTACT: DiagnosticStatus.WARN,
 }
 
 

@@ -66,6 +66,7 @@ from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
+from ros2_rnea.node.topics.external_effort_publishers import ExternalEffortPublishers
 from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs
 from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
@@ -108,6 +109,8 @@ class InverseDynamicsNode(GuardedNode):
             self._receivers.note_command_of_others)
         self._receivers.publishing_nodes = lambda: self._other_publishers.nodes
         self._terms_publisher = TermsPublisher(self)
+        self._external = ExternalEffortPublishers(
+            self, self._diagnostics, lambda: self._configuration.observes)
         self._cycle_timers = CycleTimers(self, self._clocks, self._on_rate, self._on_watch)
         self._controllers = Controllers(
             self, self._diagnostics, self._effort_publishers.of_commands.topic_name,
@@ -214,7 +217,7 @@ class InverseDynamicsNode(GuardedNode):
         message, info = taken
         names, positions, velocities, stamp, efforts = self._reader.read(
             message, self._terms_publisher.has_subscriber or not policy.has_start
-            or self._receivers.is_handing_over)
+            or self._receivers.is_handing_over or self._external.is_needed(policy))
         measured = MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1],
             self._age(info, stamp, names, now, policy.settings.state_timeout))
@@ -244,8 +247,20 @@ class InverseDynamicsNode(GuardedNode):
     def _cycle_if_due(self, policy: FeedforwardPolicy, now: Instant) -> None:
         """Run one cycle for all joint states that were queued."""
         is_due, self._is_due = self._is_due, False
-        if is_due and not self._cycle_timers.keeps_rate:
+        if not is_due:
+            return
+        is_observed = self._external.is_needed(policy)
+        if is_observed:
+            self.guarded(policy.observe)(now, self._time_of_state(now))
+        if not self._cycle_timers.keeps_rate:
             self._cycle(policy, now)
+        if is_observed:
+            self.guarded(self._external.publish)(policy, self._state_stamp)
+
+    def _time_of_state(self, now: Instant) -> float:
+        """Return when the newest joint state was measured: its stamp, or else now [s]."""
+        seconds, nanoseconds = self._state_stamp
+        return seconds + 1e-9 * nanoseconds if seconds or nanoseconds else now.steady
 
     def _on_enable(
             self, request: SetBool.Request, response: SetBool.Response
@@ -258,6 +273,8 @@ class InverseDynamicsNode(GuardedNode):
             response.message = self._what_will_be_held(was_sending)
         elif result.successful:
             self._has_failed = False
+            if self.policy is not None:
+                self.policy.end_contact()
         return response
 
     def _refuse_deletion(self, changed: list[Parameter]) -> SetParametersResult:
@@ -479,6 +496,7 @@ class InverseDynamicsNode(GuardedNode):
 
     def _poll(self) -> None:
         self._terms_publisher.poll()
+        self._external.poll(self.policy)
         self._inputs.poll()
         if self._configuration.has_begun:
             self._configuration.rebuild_if_due()

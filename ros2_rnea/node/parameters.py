@@ -49,7 +49,8 @@ EFFORT_LIMITS = 'effort_limits.'
 GUIDING_DAMPING = 'guiding_damping.'
 END_STOP_STIFFNESS = 'end_stop_stiffness.'
 COMMAND_SCALE = 'command_scale.'
-"""Likewise, for damping and end stops while the arm is guided, and for the drive's unit."""
+EXTERNAL_EFFORT_THRESHOLD = 'external_effort_threshold.'
+"""Likewise: damping and end stops while the arm is guided, the drive's unit, contacts."""
 
 PER_JOINT = {
     EFFORT_LIMITS: (
@@ -67,6 +68,10 @@ PER_JOINT = {
         'amperes; negative for a drive that turns the other way. It counts from the start of the '
         'node.',
         'a finite number other than 0'),
+    EXTERNAL_EFFORT_THRESHOLD: (
+        'Magnitude above which an external effort of joint {!r} is a contact [Nm or N]. It has to '
+        'be above what noise and errors of the model cause; identify finds it.',
+        'a finite number above 0'),
     ASSUMED: (
         'Assumed position of joint {!r} while it is not measured [rad or m].',
         'as many numbers as the joint has coordinates'),
@@ -78,8 +83,9 @@ PER_JOINT = {
         parameter.needed) for parameter in FRICTION_LAW},
 }
 
-_OF_ONE_COORDINATE = {EFFORT_LIMITS, GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE, *(
-    parameter.name + '.' for parameter in JOINT_NUMBERS if parameter.of_one_coordinate)}
+_OF_ONE_COORDINATE = {
+    EFFORT_LIMITS, GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE, EXTERNAL_EFFORT_THRESHOLD,
+    *(number.name + '.' for number in JOINT_NUMBERS if number.of_one_coordinate)}
 
 _DEFAULT = Settings()
 
@@ -387,6 +393,27 @@ SPECIFICATIONS = (
         'Beyond it, /diagnostics has a warning.',
         0.0, 1e3),
     Specification(
+        'observe_external_effort', _DEFAULT.observe_external_effort,
+        'Whether the effort that the environment exerts on each joint is observed, from measured '
+        'efforts and velocities: ~/external_effort, ~/external_wrench and contacts in '
+        '/diagnostics. It needs one more kernel, and time in each cycle only while somebody '
+        'subscribes or contact_reaction is hold.'),
+    Specification(
+        'external_effort_gain', _DEFAULT.external_effort_gain,
+        'Gain of the momentum observer [1/s]. The external effort is that of a low-pass filter '
+        'with the time constant 1 / gain: a larger gain is faster and passes more noise.',
+        1e-3, 1e4),
+    Specification(
+        'external_wrench_link', _DEFAULT.external_wrench_link,
+        'The link at which ~/external_wrench says the force and moment that explain the external '
+        'effort best, in the frame of the link. Empty: there is no external wrench.'),
+    Specification(
+        'contact_reaction', _DEFAULT.contact_reaction,
+        'What follows when an external effort exceeds external_effort_threshold of its joint: '
+        'none, or hold (no motion is followed any more; gravity at the measured state is sent, '
+        'blended, until ~/enable is called with true). hold needs observe_external_effort and a '
+        'threshold. In mode gravity_compensation, where people touch the arm, nothing follows.'),
+    Specification(
         'massless_links', (),
         'Links that may move without an <inertial>. Any other moving link without one is an '
         'error.'),
@@ -558,8 +585,11 @@ def read(values: Mapping[str, Any]) -> NodeParameters:
         family[:-1]: {joint: _finite(family + joint, value)
                       for joint, value in of_joints[family].items()}
         for family in (GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE)}
+    thresholds = {joint: _positive(EXTERNAL_EFFORT_THRESHOLD + joint, value)
+                  for joint, value in of_joints[EXTERNAL_EFFORT_THRESHOLD].items()}
     settings = Settings(
         **finite,
+        external_effort_threshold=thresholds,
         assumed_positions=assumed,
         effort_limits=effort_limits,
         rules=ControllerRules(**_of_class(ControllerRules, own)),

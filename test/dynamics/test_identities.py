@@ -161,6 +161,18 @@ def test_the_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(case):
     assert_close(M_rate, C + C.T, np.max(np.abs(C)))
 
 
+@for_drawn(ANY)
+def test_the_rate_of_the_generalized_momentum_is_that_of_the_efforts(case):
+    momentum, unforced = case.robot.joint_momentum(case.q, case.qd, case.gravity)
+    M = case.robot.mass_matrix(case.q)
+    M_rate = rate(lambda q: mass_matrix(case.tree, q), case.tree, case.q, case.qd)
+    effort = case.robot.inverse_dynamics(*case.state, gravity=case.gravity)
+    scale = np.max(np.abs(case.robot.effort_terms(*case.state, gravity=case.gravity)))
+    assert_close(momentum, M @ case.qd)
+    assert_close(M_rate @ case.qd + M @ case.qdd, unforced + effort,
+                 scale + np.max(np.abs(M_rate @ case.qd), initial=0.0))
+
+
 @for_drawn(cases(kinds=(*VECTOR_SPACE, JointType.FIXED), bases=(False,), mimics=True))
 def test_coriolis_is_that_of_the_christoffel_symbols(case):
     dM = np.moveaxis(  # [i, j, k] = ∂M_ij / ∂q_k

@@ -73,6 +73,21 @@ def test_a_new_description_is_blended_in(bench):
     arm.until(lambda: close(arm.answer(JOINTS, Q), 2.0 * GRAVITY))
 
 
+@pytest.mark.parametrize('by', ['topic', 'parameter'])
+def test_an_identified_model_comes_into_force_within_the_rate_limit(bench, by):
+    arm = arm_at_work(bench, blend_time=0.0, effort_rate_limit=20.0)
+    before, identified = len(arm.commands), ARM.replace('mass value="1.0"', 'mass value="1.2"')
+    expected = Robot.from_urdf(identified).gravity(Q)
+    if by == 'topic':
+        arm.describe(identified)
+    else:
+        assert arm.set_parameter('robot_description', identified).successful
+    arm.until(lambda: close(arm.answer(JOINTS, Q), expected))
+    arm.settle()
+    steps = np.abs(np.diff(arm.commands[before - 1:], axis=0)).max()
+    assert steps <= 20.0 * 0.01 * (1.0 + 1e-9) < np.abs(expected - GRAVITY).max()
+
+
 def test_a_new_payload_is_blended_in(bench):
     interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
     arm = arm_at_work(bench)

@@ -34,7 +34,7 @@ from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.node.models.models import ModelParameters, Payload, Source
+from ros2_rnea.node.models.models import KERNELS, ModelParameters, Payload, Source
 from ros2_rnea.node.worker import model_worker as worker_module
 from ros2_rnea.node.worker import worker_process as process_module
 from ros2_rnea.node.worker import worker_program
@@ -123,7 +123,7 @@ def test_a_model_is_parsed_audited_and_compiled(process):
     answer = process.ask(question(engine=Engine.COMPILED, payload_links=('tool', 'nowhere')))
     arm = AdjustableRobot.of(Robot.from_urdf(ARM, engine='compiled'), ['tool'])
     assert to_plain(from_plain(answer.content['tree'])) == to_plain(arm.tree)
-    assert answer.blobs == arm.machine_code(*worker_module.KERNELS) != ()
+    assert answer.blobs == arm.machine_code(*KERNELS) != ()
 
 
 def test_each_kernel_that_is_compiled_is_reported_before_the_answer(process):

@@ -168,6 +168,11 @@ class Configuration:
         return None if source is None else source.description
 
     @property
+    def observes(self) -> bool:
+        """Tell whether the robot in use has what the observation of external efforts needs."""
+        return self._model is not None and self._model.source.observes
+
+    @property
     def is_settled(self) -> bool:
         """Tell whether no change is pending, except for one that could not be used safely."""
         is_waiting = self._poll_timer is None or self._retry_at is not None
@@ -513,7 +518,8 @@ class Configuration:
         return Source(
             description, own['massless_links'], own['strict_model'], tuple(sorted(links)),
             own['friction_from'] == FRICTION_FROM_DESCRIPTION,
-            tuple(sorted(law)))
+            tuple(sorted(law)),
+            own['observe_external_effort'])
 
     # ---- the worker -----------------------------------------------------------------------------
 

@@ -37,6 +37,9 @@ from ros2_rnea.node.bounds import check_description, check_description_size
 KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 """The methods of a robot that the cycle and the services call."""
 
+OBSERVER_KERNELS = ('joint_momentum',)
+"""Those that the observation of external efforts calls besides."""
+
 
 class Payload(NamedTuple):
     """A mass that is attached to a link at run time."""
@@ -54,6 +57,7 @@ class Source(NamedTuple):
         not have are ignored.
     :ivar has_friction: whether the friction in the description is part of the model.
     :ivar friction_law: the joint parameters of ``FRICTION_LAW`` that can be set.
+    :ivar observes: whether external efforts are observed.
     """
 
     description: str
@@ -62,6 +66,12 @@ class Source(NamedTuple):
     payload_links: tuple[str, ...] = ()
     has_friction: bool = True
     friction_law: tuple[str, ...] = ()
+    observes: bool = False
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Return the methods of the robot that are called while the node runs."""
+        return KERNELS + (OBSERVER_KERNELS if self.observes else ())
 
 
 class ModelParameters(NamedTuple):

@@ -39,7 +39,7 @@ from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.compiled import say_once
 from ros2_rnea.kernels.engines import Compilation, Engine, engine_of
-from ros2_rnea.node.models.models import adjustable, KERNELS, Model, ModelParameters, Source
+from ros2_rnea.node.models.models import adjustable, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
@@ -233,8 +233,8 @@ class ModelWorker:
         for text in message.content['refused_kernels']:  # nobody sees the log of the process
             say_once(text)
         robot = adjustable(tree, source, engine)
-        robot.load_machine_code(KERNELS, message.blobs)
-        robot.compile(*KERNELS)
+        robot.load_machine_code(source.kernels, message.blobs)
+        robot.compile(*source.kernels)
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
         model = Model(source, tree, robot, findings)
         model.update(parameters)

@@ -31,7 +31,7 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.kernels.compiled import cache
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
+from ros2_rnea.node.models.models import adjustable, read_description, Source
 from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.robot import Robot
@@ -92,9 +92,10 @@ def make_model(request: Message, report: Report) -> Message:
     """Parse a description, audit it and compile its kernels, each of which is reported."""
     source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
     source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
-    tree, findings = _read_description(source._replace(payload_links=(), friction_law=()))
+    tree, findings = _read_description(
+        source._replace(payload_links=(), friction_law=(), observes=False))
     robot = adjustable(tree, source, engine)
-    code = robot.machine_code(*KERNELS, on_compile=lambda kernel: report([*kernel]))
+    code = robot.machine_code(*source.kernels, on_compile=lambda kernel: report([*kernel]))
     return Message({
         'tree': to_plain(tree), 'findings': to_plain(findings),
         'refused_kernels': list(cache().refused)}, code)

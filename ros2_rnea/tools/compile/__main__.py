@@ -40,7 +40,7 @@ from ros2_rnea.kernels.cache import (
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.model.description import FRICTION_LAW
-from ros2_rnea.node.models.models import adjustable, KERNELS, read_description, Source
+from ros2_rnea.node.models.models import adjustable, read_description, Source
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         target = _target(options)
         robot = adjustable(
             tree, source, Engine.COMPILED, CompiledKernels(tree, cache, target))
-        total, compiled = _compile(robot)
+        total, compiled = _compile(robot, source.kernels)
     except RneaError as error:
         print(f'compile: {error}', file=sys.stderr)
         return ExitCode.NOT_COMPILED
@@ -117,7 +117,8 @@ def _source(options: argparse.Namespace) -> Source:
         parameters.get('strict_model') is True,
         tuple(sorted({*names_in(parameters, 'payload_links'), *options.payload_link})),
         friction_law=tuple(sorted(
-            number.name for number in FRICTION_LAW if is_set_for_joints(parameters, number.name))))
+            number.name for number in FRICTION_LAW if is_set_for_joints(parameters, number.name))),
+        observes=parameters.get('observe_external_effort') is True)
 
 
 def _cache(output: Path | None) -> ObjectCache:
@@ -154,7 +155,7 @@ def _target(options: argparse.Namespace) -> machine.Target:
     return machine.host() if choice == 'host' else machine.portable(machine.host())[0]
 
 
-def _compile(robot: Robot) -> tuple[int, int]:
+def _compile(robot: Robot, methods: Sequence[str]) -> tuple[int, int]:
     """Return how many kernels the node needs, and how many of them had to be compiled."""
     compiled = 0
     terminal = Console(stderr=True)
@@ -170,7 +171,7 @@ def _compile(robot: Robot) -> tuple[int, int]:
             bar.update(task, description=f'compiling {kernel.quantity}', total=kernel.total,
                        completed=kernel.number - 1)
 
-        total = len(robot.machine_code(*KERNELS, on_compile=show))
+        total = len(robot.machine_code(*methods, on_compile=show))
     return total, compiled
 
 

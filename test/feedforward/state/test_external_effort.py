@@ -1,0 +1,284 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The momentum observer: its response in closed form, contacts, wrenches, and what it survives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp, nan
+
+from example_robots import example_urdf
+import numpy as np
+import pytest
+from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.feedforward.decision import Instant, Status
+from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.feedforward.settings import ContactReaction, Settings
+from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.feedforward.state.momentum_observer import MomentumObserver
+from ros2_rnea.model.description import Inertial
+from small_robots import ARM
+
+JOINTS = ('shoulder', 'elbow')
+GAIN, STEP = 50.0, 0.001
+PUSH = np.array([3.0, -2.0])
+
+
+def observer(robot, gain=GAIN, longest_gap=0.1, bound=1e6):
+    return MomentumObserver(robot, gain, longest_gap, np.full(2, bound), slice(0, 2))
+
+
+def simulated(robot, external, effort, seconds, step=STEP):
+    """
+    Yield time, q, qd and effort of a robot that moves freely.
+
+    :param external: function of time that returns the external effort.
+    :param effort: what the motors exert, function of time and state.
+    """
+    q, qd = np.array([0.3, -0.8]), np.array([0.5, -0.4])
+
+    def slope(t, q, qd):
+        return qd, robot.forward_dynamics(q, qd, effort(t, q, qd) + external(t))
+
+    for count in range(round(seconds / step)):
+        t = count * step
+        yield t, q, qd, effort(t, q, qd)
+        a = slope(t + 1e-12, q, qd)
+        b = slope(t + step / 2, q + step / 2 * a[0], qd + step / 2 * a[1])
+        c = slope(t + step / 2, q + step / 2 * b[0], qd + step / 2 * b[1])
+        d = slope(t + step - 1e-12, q + step * c[0], qd + step * c[1])
+        q, qd = (now + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+                 for now, k1, k2, k3, k4 in zip((q, qd), a, b, c, d))
+
+
+def holding(robot):
+    return lambda t, q, qd: robot.bias(q, qd) - 4.0 * qd + 3.0 * np.sin([9.0 * t, 7.0 * t])
+
+
+@pytest.mark.parametrize('gain', [20.0, 50.0, 200.0])
+def test_a_step_appears_as_a_first_order_response_with_the_gain(gain):
+    robot, began = Robot.from_urdf(ARM), 0.1
+    seen = observer(robot, gain)
+    worst = 0.0
+    for t, q, qd, effort in simulated(
+            robot, lambda t: PUSH * (t > began), holding(robot), 0.3):
+        seen.update(q, qd, effort, t)
+        expected = PUSH * (1.0 - exp(-gain * max(0.0, t - began)))
+        worst = max(worst, np.max(np.abs(seen.residual - expected)))
+    assert worst < 3e-4 * np.max(np.abs(PUSH))  # the trapezoidal rule at 1 kHz
+
+
+def test_the_error_of_the_discretization_falls_with_the_square_of_the_step():
+    robot = Robot.from_urdf(ARM)
+    errors = []
+    for step in (0.004, 0.002):
+        seen = observer(robot)
+        errors.append(0.0)
+        for t, q, qd, effort in simulated(
+                robot, lambda t: np.zeros(2), holding(robot), 0.4, step):
+            seen.update(q, qd, effort, t)
+            errors[-1] = max(errors[-1], np.max(np.abs(seen.residual)))
+    assert errors[0] < 0.02 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
+
+
+def test_friction_of_the_model_is_no_external_effort():
+    tree = Robot.from_urdf(ARM).tree
+    robot = Robot(replace(tree, bodies=tuple(
+        replace(body, damping=0.5, friction=1.0, friction_offset=0.3) for body in tree.bodies)))
+    seen = observer(robot)
+    for t, q, qd, effort in simulated(
+            robot, lambda t: np.zeros(2),
+            lambda t, q, qd: robot.bias(q, qd) + 0.2, 0.1):
+        seen.update(q, qd, effort, t)
+    assert np.max(np.abs(seen.residual)) < 1e-3
+
+
+def test_a_gap_starts_anew_and_a_state_twice_changes_nothing():
+    robot = Robot.from_urdf(ARM)
+    seen, at_rest = observer(robot), robot.gravity([0.3, -0.8])
+    state = np.array([0.3, -0.8]), np.zeros(2), at_rest - PUSH
+    for count in range(200):
+        seen.update(*state, count * STEP)
+    reached = seen.residual
+    assert reached == pytest.approx(PUSH, rel=1e-3)
+    seen.update(*state, 199 * STEP)
+    assert np.array_equal(seen.residual, reached)
+    seen.update(*state, 0.5)
+    assert np.array_equal(seen.residual, np.zeros(2))
+    seen.update(*state, 0.4)  # time jumps back
+    assert np.array_equal(seen.residual, np.zeros(2))
+
+
+def test_a_measurement_that_is_no_number_and_an_impact_leave_it_bounded():
+    robot = Robot.from_urdf(ARM)
+    seen, q = observer(robot, bound=10.0), np.array([0.3, -0.8])
+    at_rest = robot.gravity(q)
+    for count, qd in enumerate(([0.0, 0.0], [1e90, 0.0], [nan, 0.0], [0.0, 0.0], [0.0, 0.0])):
+        seen.update(q, np.array(qd), at_rest, count * STEP)
+        assert np.all(np.abs(seen.residual) <= 10.0)
+    for count in range(5, 400):
+        seen.update(q, np.zeros(2), at_rest, count * STEP)
+    assert np.max(np.abs(seen.residual)) < 1e-6
+
+
+# ---- with another engine's arm ------------------------------------------------------------------
+
+@pytest.mark.parametrize('path, link', [
+    ('panda_description/urdf/panda.urdf', 'panda_hand'),
+    ('ur_description/urdf/ur5_robot.urdf', 'tool0')])
+def test_a_push_on_an_arm_in_mujoco_is_seen_and_its_force_is_found(path, link):
+    mujoco_oracle = pytest.importorskip('mujoco_oracle')
+    text = example_urdf(path)
+    arm, engine = Robot.from_urdf(text), mujoco_oracle.MujocoOracle(text)
+    nv, count = arm.nv, 7 if 'panda' in path else 6
+    policy = FeedforwardPolicy(AdjustableRobot.of(arm), Settings(
+        joints=arm.joint_names[:count], observe_external_effort=True, external_wrench_link=link,
+        external_effort_threshold=dict.fromkeys(arm.joint_names, 1.0), state_timeout=1.0,
+        assumed_positions=dict.fromkeys(arm.joint_names[count:], (0.0,))))
+    q, qd, step = np.zeros(nv), np.zeros(nv), 5e-4
+    q[:count] = [0.2, -0.9, 0.5, -2.0, 0.7, 1.6, 0.4][:count]
+    at, began, force = q.copy(), 0.1, np.array([10.0, -15.0, 20.0])
+    pushed = np.concatenate((np.cross([0.0, 0.0, 0.0], force), force))
+    seen_after = None
+    for turn in range(round(0.25 / step)):
+        t = turn * step
+        push = np.zeros(nv)
+        if t >= began:
+            push = arm.jacobian(q, link).T @ pushed
+        effort = engine.bias(q, qd) + 80.0 * (at - q) - 20.0 * qd
+        if turn % 2 == 0:
+            now = Instant(t + step, RosTime(0))
+            policy.take_joint_state(MeasuredJoints(
+                arm.joint_names[:count], q[:count], qd[:count], effort[:count], t + step, 0.0),
+                now)
+            policy.observe(now, t)
+            if policy.external.contacts and seen_after is None:
+                seen_after = t - began
+        qdd = engine.forward_dynamics(q, qd, effort + push)
+        qdd[count:] = 0.0
+        qd = qd + step * qdd
+        q = q + step * qd
+    assert 0.0 < seen_after < 0.02
+    wrench = policy.external.wrench()
+    assert np.linalg.norm(wrench[3:] - force) < 0.1 * np.linalg.norm(force)
+
+
+# ---- in the policy ------------------------------------------------------------------------------
+
+OBSERVING = Settings(
+    joints=JOINTS, observe_external_effort=True, external_wrench_link='tool', state_timeout=0.1,
+    external_effort_threshold={'shoulder': 1.0, 'elbow': 1.0}, blend_time=0.0)
+Q = np.array([0.3, -0.8])
+
+
+class Ride:
+    """A policy whose robot stands still under an external effort."""
+
+    def __init__(self, settings=OBSERVING, robot=None):
+        self.policy = FeedforwardPolicy(
+            robot or AdjustableRobot.of(Robot.from_urdf(ARM)), settings)
+        self.time = 0.0
+
+    def go(self, seconds, external=(0.0, 0.0), velocities=(0.0, 0.0), efforts=True):
+        for _ in range(round(seconds / STEP)):
+            self.time += STEP
+            now = Instant(self.time, RosTime(round(1e9 * self.time)))
+            measured = self.policy.robot.gravity(Q) - external
+            self.policy.take_joint_state(MeasuredJoints(
+                JOINTS, Q, velocities, measured if efforts else None, self.time, 0.0), now)
+            self.policy.observe(now, self.time)
+            self.decision = self.policy.decide(now)
+        return self.policy.external
+
+
+def test_the_wrench_at_a_link_is_that_which_explains_the_external_effort():
+    ride = Ride()
+    force = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    force[3:] = [2.0, 0.0, 1.0]
+    robot = ride.policy.robot
+    rest = np.zeros(2)
+    external = robot.gravity(Q) - robot.inverse_dynamics(Q, rest, rest, {'tool': force})
+    wrench = ride.go(0.5, external).wrench()
+    explained = robot.gravity(Q) - robot.inverse_dynamics(Q, rest, rest, {'tool': wrench})
+    assert explained == pytest.approx(external, rel=1e-3)
+    assert np.linalg.norm(wrench) <= np.linalg.norm(force) + 1e-9
+
+
+def test_a_contact_is_a_joint_above_its_threshold_within_twenty_milliseconds():
+    ride = Ride()
+    assert ride.go(0.2, (0.9, 0.0)).contacts == {}
+    assert [*ride.go(0.02, (3.0, 0.0)).contacts] == ['shoulder']
+    assert ride.go(0.2).contacts == {}
+
+
+def test_what_joint_states_lack_is_said_and_nothing_is_observed():
+    ride = Ride()
+    external = ride.go(0.01, efforts=False)
+    assert external.effort is None and 'efforts of shoulder, elbow' in external.missing
+    external = ride.go(0.01, velocities=(nan, 0.0))
+    assert external.effort is None and 'velocity of shoulder' in external.missing
+    assert ride.go(0.1).missing == '' and ride.policy.external.effort is not None
+    lacking = Ride(replace(OBSERVING, measured_lacks=('all',)))
+    assert 'measured_lacks' in lacking.go(0.01).missing
+
+
+def test_a_payload_and_another_model_do_not_look_like_a_push():
+    moving = {'velocities': (0.5, 0.5), 'external': (0.5, 0.0)}
+    ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
+    before = ride.go(0.2, **moving).effort
+    ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))  # p changes by more than 1 Nms
+    loaded = ride.go(0.002, **moving).effort
+    assert np.max(np.abs(loaded - before)) < 0.2
+    other = Ride()
+    other.time = ride.time
+    other.policy.continue_from(ride.policy)
+    assert np.max(np.abs(other.go(0.002, **moving).effort - loaded)) < 0.2
+
+
+def test_without_a_reaction_a_contact_changes_no_effort():
+    ride = Ride()
+    ride.go(0.3, (5.0, 0.0))
+    assert ride.decision.status is Status.NO_TRAJECTORY
+
+
+def test_the_reaction_holds_gravity_until_it_is_ended():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT and 'shoulder' in ride.decision.detail
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    ride.go(0.3)
+    assert ride.decision.status is Status.CONTACT
+    other = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    other.time = ride.time
+    other.policy.continue_from(ride.policy)
+    other.go(0.05)
+    assert other.decision.status is Status.CONTACT
+    other.policy.end_contact()
+    other.go(0.05)
+    assert other.decision.status is Status.NO_TRAJECTORY
+
+
+@pytest.mark.parametrize('changes, said', [
+    ({'external_effort_gain': 0.0}, 'external_effort_gain is 0.0'),
+    ({'external_effort_threshold': {'elbow': -1.0}}, 'external_effort_threshold.elbow is -1.0'),
+    ({'contact_reaction': ContactReaction.HOLD, 'observe_external_effort': False},
+     'needs observe_external_effort'),
+    ({'external_wrench_link': 'tol'}, "external_wrench_link is 'tol'.*did you mean 'tool'"),
+])
+def test_settings_that_cannot_be_are_refused(changes, said):
+    with pytest.raises(ArgumentError, match=said):
+        Ride(replace(OBSERVING, **changes))
