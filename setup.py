@@ -40,6 +40,7 @@ EXECUTABLES = [
     'demo = ros2_rnea.tools.demo.__main__:main',
     'excite = ros2_rnea.tools.excite.__main__:main',
     'fill_efforts = ros2_rnea.tools.fill_efforts.__main__:main',
+    'report = ros2_rnea.tools.report.__main__:main',
 ]
 
 # Runs the script that pip put into <prefix>/bin, whose first line names the right Python.
@@ -137,7 +138,7 @@ setup(
     maintainer_email='ros2_rnea@example.com',
     license='Apache-2.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={'': ['py.typed', '*.pyi', '*.urdf']},
+    package_data={'': ['py.typed', '*.html', '*.pyi', '*.urdf']},
     ext_modules=extensions(),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),

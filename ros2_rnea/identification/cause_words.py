@@ -1,0 +1,222 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The causes that were found, in words."""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable
+from math import degrees, inf, sqrt
+
+import numpy as np
+
+from ros2_rnea.identification.cause_search import Explanation, Found
+from ros2_rnea.identification.causes import Cause, Delay, Factor, Load, Mass, Rotor, Tilt
+from ros2_rnea.identification.comparison import Coordinate, coordinates_of
+from ros2_rnea.identification.conclusions import Conclusion, Estimate, Improvement, Kind
+from ros2_rnea.robot import Robot
+
+MOST_IMPROVEMENTS = 3
+
+STANDARD_ERRORS = 4.0
+"""A figure that is this far from zero, in standard errors, is told as positive or negative."""
+
+
+class CauseWords:
+    """
+    Words for causes.
+
+    :param robot: the model.
+    :param explanation: in which they were found.
+    """
+
+    def __init__(self, robot: Robot, explanation: Explanation) -> None:
+        self._robot = robot
+        self._explanation = explanation
+        self._coordinates = coordinates_of(robot)
+        self._words: dict[type[Cause], Callable[..., Conclusion]] = {
+            Factor: self._factor, Delay: self._delay, Tilt: self._tilt, Load: self._load,
+            Mass: self._mass, Rotor: self._rotor}
+
+    def conclusion(self, found: Found) -> Conclusion:
+        """Return a cause in words."""
+        return self._words[type(found.cause)](found)
+
+    def name(self, cause: Cause) -> str:
+        """Return what a cause is, without figures."""
+        if isinstance(cause, Factor):
+            return f'a factor on the effort of {self._of(cause.coordinate)}'
+        if isinstance(cause, Delay):
+            return 'a delay of the efforts'
+        if isinstance(cause, Tilt):
+            return 'another direction of gravity'
+        if isinstance(cause, Rotor):
+            return f'another rotor inertia of {self._of(cause.coordinate)}'
+        if isinstance(cause, Mass):
+            return f'another mass of link {self._link(cause.body)!r}'
+        if isinstance(cause, Load):
+            return f'a load on link {self._link(cause.body)!r}'
+        raise TypeError(f'no words for {cause!r}')
+
+    def _of(self, coordinate: int | None) -> str:
+        return 'all joints' if coordinate is None else (
+            f'joint {self._coordinates[coordinate].label!r}')
+
+    def _link(self, body: int) -> str:
+        return self._robot.body_names[body]
+
+    def _conclude(
+            self, found: Found, kind: Kind, subject: str, sentence: str, advice: str,
+            *quantities: Estimate) -> Conclusion:
+        rms = self._explanation.rms
+        improvements = [
+            Improvement(coordinate.label, found.rms_without[j], rms[j], coordinate.effort_unit)
+            for j, coordinate in enumerate(self._coordinates) if j in rms]
+        noises = {self._coordinates[j].label: each.noise
+                  for j, each in self._explanation.equations.items()}
+        improvements.sort(key=lambda each: (each.after - each.before) / noises[each.label])
+        return Conclusion(
+            kind, subject, sentence, advice, quantities, sqrt(max(found.statistic, 0.0)),
+            tuple(improvements[:MOST_IMPROVEMENTS]))
+
+    def _factor(self, found: Found) -> Conclusion:
+        assert isinstance(found.cause, Factor)  # noqa: S101
+        factor = Estimate('factor', 1.0 + float(found.parameters[0]), _error(found, 0))
+        whose = self._of(found.cause.coordinate)
+        if factor.value < 0.0:
+            return self._conclude(
+                found, Kind.SIGN, whose,
+                f'The effort of {whose} has the opposite sign: the measured effort is {factor} '
+                'times that of the model.',
+                'Turn the sign where the effort is recorded; if the position of the joint counts '
+                'in the other direction, too, turn the axis in the URDF.', factor)
+        return self._conclude(
+            found, Kind.GAIN, whose,
+            f'The measured effort of {whose} is {factor} times that of the model.',
+            'The effort may be a current (then this is the number of amperes for one Nm), or '
+            'counted before the gear, or in another unit. Give the recording the right factor.',
+            factor)
+
+    def _delay(self, found: Found) -> Conclusion:
+        delay = Estimate('delay', 1e3 * float(found.parameters[0]), 1e3 * _error(found, 0), 'ms')
+        later, size = ('later', delay) if delay.value > 0.0 else (
+            'earlier', Estimate('delay', -delay.value, delay.standard_error, 'ms'))
+        return self._conclude(
+            found, Kind.DELAY, 'all joints',
+            f'The efforts are recorded {size} {later} than the positions that belong to them.',
+            'Let the preparation of the recording take the delay out, or look for the filter or '
+            'the queue that makes it.', delay)
+
+    def _tilt(self, found: Found) -> Conclusion:
+        assert isinstance(found.cause, Tilt)  # noqa: S101
+        before = np.array(found.cause.gravity)
+        after = found.cause.direction(found.parameters)
+        size = float(np.linalg.norm(before))
+        cosine = float(before @ after) / size ** 2
+        tilt = cmath.phase(complex(cosine, sqrt(max(0.0, 1.0 - cosine ** 2))))
+        away = after * cosine - before
+        length = float(np.linalg.norm(away))
+        spread = found.covariance if length < 1e-6 * size else np.array(
+            [[away @ found.covariance @ away / length ** 2]])
+        error = sqrt(max(float(np.trace(spread)), 0.0)) / size
+        x, y, z = (f'{each:.2f}' for each in after)
+        angle = Estimate('angle', degrees(tilt), degrees(error), '°')
+        return self._conclude(
+            found, Kind.GRAVITY, 'the base',
+            f'Gravity points elsewhere, by {angle}: it is ({x}, {y}, {z}) m/s² in the axes of '
+            f'{self._robot.tree.root!r}.',
+            f'If the arm is mounted like that, set gravity: [{x}, {y}, {z}].', angle,
+            *(Estimate(f'gravity {axis}', float(value), sqrt(float(variance)), 'm/s²')
+              for axis, value, variance in zip('xyz', after, np.diag(found.covariance))))
+
+    def _load(self, found: Found) -> Conclusion:
+        assert isinstance(found.cause, Load)  # noqa: S101
+        link = self._link(found.cause.body)
+        mass = Estimate('mass', float(found.parameters[0]), _error(found, 0), 'kg')
+        if abs(mass.value) < STANDARD_ERRORS * mass.standard_error:
+            moments = tuple(
+                Estimate(f'moment {axis}', float(found.parameters[k]), _error(found, k), 'kg m')
+                for k, axis in enumerate('xyz', start=1))
+            shown = ', '.join(
+                f'{axis} {each}' for axis, each in zip('xyz', moments)
+                if each.standard_error < inf)
+            return self._conclude(
+                found, Kind.MASS_DISTRIBUTION, f'link {link!r}',
+                f'The mass of link {link!r} is distributed otherwise than in the URDF'
+                + (f': its first moment of mass differs by {shown}.' if shown else '.'),
+                'Look at its centre of mass and inertia in the URDF, or identify them.', *moments)
+        if mass.value < 0.0:
+            given = float(self._robot.inertial_parameters[10 * found.cause.body])
+            return self._conclude(
+                found, Kind.LINK_MASS, f'link {link!r}',
+                f'The mass of link {link!r} cannot be true: the URDF has {given:.4g} kg (with all '
+                f'that is fixed to it), the recordings {-mass.value:.3g} ± '
+                f'{mass.standard_error:.2g} kg less.',
+                'Correct the mass in the URDF, or identify the link.', mass)
+        centre = _centre(found)
+        where = ', '.join(f'{axis} {each}' for axis, each in zip('xyz', centre)
+                          if each.standard_error < inf)
+        return self._conclude(
+            found, Kind.LOAD, f'link {link!r}',
+            f'Link {link!r} carries {mass} more than in the URDF'
+            + (f', with the centre of mass at {where} in its frame.' if where else '.'),
+            'Attach it as a payload, or add it to the URDF.', mass, *centre)
+
+    def _mass(self, found: Found) -> Conclusion:
+        assert isinstance(found.cause, Mass)  # noqa: S101
+        link, given = self._link(found.cause.body), found.cause.inertial[0]
+        mass = Estimate('mass', given * (1.0 + float(found.parameters[0])),
+                        given * _error(found, 0), 'kg')
+        return self._conclude(
+            found, Kind.LINK_MASS, f'link {link!r}',
+            f'The mass of link {link!r} cannot be true: the URDF has {given:.4g} kg (with all '
+            f'that is fixed to it), the recordings speak for {mass}.',
+            'Correct the mass in the URDF, or identify the link.', mass)
+
+    def _rotor(self, found: Found) -> Conclusion:
+        assert isinstance(found.cause, Rotor)  # noqa: S101
+        coordinate = self._coordinates[found.cause.coordinate]
+        inertia = Estimate('inertia', float(found.parameters[0]), _error(found, 0),
+                           _inertia_unit(coordinate))
+        than = 'more than the links, as a rotor behind a gear does'
+        return self._conclude(
+            found, Kind.ROTOR, f'joint {coordinate.label!r}',
+            f'Joint {coordinate.label!r} moves {inertia} {than}.' if inertia.value > 0.0 else
+            f'Joint {coordinate.label!r} moves {inertia} compared with the model, which has too '
+            'much inertia about its axis.',
+            'Set the rotor inertia of this joint.' if inertia.value > 0.0 else
+            'Look at the inertias of the links beyond it.', inertia)
+
+
+def _error(found: Found, k: int) -> float:
+    return sqrt(max(float(found.covariance[k, k]), 0.0)) if found.held[k] else inf
+
+
+def _centre(found: Found) -> tuple[Estimate, ...]:
+    """Return the centre of mass: first moments by mass, with their errors to the first order."""
+    mass = float(found.parameters[0])
+    centre = []
+    for k, axis in enumerate('xyz', start=1):
+        position = float(found.parameters[k]) / mass
+        slopes = np.zeros(len(found.parameters))
+        slopes[[0, k]] = -position / mass, 1.0 / mass
+        variance = float(slopes @ found.covariance @ slopes)
+        centre.append(Estimate(
+            f'centre {axis}', position,
+            sqrt(max(variance, 0.0)) if found.held[k] else inf, 'm'))
+    return tuple(centre)
+
+
+def _inertia_unit(coordinate: Coordinate) -> str:
+    return 'kg m²' if coordinate.effort_unit == 'Nm' else 'kg'

@@ -1,0 +1,159 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The efforts that were measured beside those that the model needs for the same motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.robot import Robot
+
+SLIDES = frozenset({'distance', 'x', 'y', 'z'})
+"""The coordinates of joints whose effort is a force; those of all others are torques."""
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """
+    One velocity coordinate of a robot: that of a joint, or one of several.
+
+    :ivar label: the joint's name, and that of the coordinate where the joint has several.
+    :ivar effort_unit: Nm or N.
+    :ivar position_unit: rad or m.
+    """
+
+    label: str
+    effort_unit: str
+    position_unit: str
+
+
+def coordinates_of(robot: Robot) -> tuple[Coordinate, ...]:
+    """Return the velocity coordinates of a robot, in the order of its vectors."""
+    found = []
+    for joint, index in robot.tree.joints.items():
+        names = robot.tree.bodies[index].type.coordinates
+        for name in names:
+            units = ('N', 'm') if name in SLIDES else ('Nm', 'rad')
+            found.append(Coordinate(joint if len(names) == 1 else f'{joint} {name}', *units))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    One recording beside the model, which carries the recording's payloads.
+
+    All arrays have the samples as rows and the robot's coordinates as columns.
+
+    :ivar recording: what was measured.
+    :ivar robot: the model, with the payloads of the recording.
+    :ivar model: the efforts that the model needs for the measured motion [Nm or N].
+    :ivar gravity: the part of it that holds the robot against gravity [Nm or N].
+    """
+
+    recording: PreparedRecording
+    robot: Robot
+    model: np.ndarray
+    gravity: np.ndarray
+
+    @property
+    def measured(self) -> np.ndarray:
+        """Return the efforts that were measured [Nm or N]."""
+        return self.recording.tau
+
+    @property
+    def difference(self) -> np.ndarray:
+        """Return the measured efforts less those of the model [Nm or N]."""
+        return self.recording.tau - self.model
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """
+    Recordings of a robot beside its model.
+
+    :ivar robot: the model, without the payloads of the recordings.
+    :ivar runs: a recording each.
+    """
+
+    robot: Robot
+    runs: tuple[Run, ...]
+
+    @cached_property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Return the robot's coordinates, in the order of all columns."""
+        return coordinates_of(self.robot)
+
+    @cached_property
+    def measured_rms(self) -> np.ndarray:
+        """Return the RMS of the measured efforts, shape (nv,) [Nm or N]; NaN if there are none."""
+        return _rms([run.measured for run in self.runs])
+
+    @cached_property
+    def difference_rms(self) -> np.ndarray:
+        """Return the RMS of the differences, shape (nv,) [Nm or N]; NaN if none is measured."""
+        return _rms([run.difference for run in self.runs])
+
+    @property
+    def samples(self) -> int:
+        """Return how many instants are compared."""
+        return sum(len(run.recording.times) for run in self.runs)
+
+    @property
+    def duration(self) -> float:
+        """Return for how long the robot was recorded, gaps left out [s]."""
+        return float(sum(
+            run.recording.times[piece][-1] - run.recording.times[piece][0]
+            for run in self.runs for piece in run.recording.pieces))
+
+
+def compare(recordings: Sequence[PreparedRecording], robot: Robot) -> Comparison:
+    """
+    Compute the efforts that the model needs for what was recorded.
+
+    :param recordings: prepared for this robot.
+    :param robot: the model; the payloads of each recording are attached to it for that recording.
+    :raises ArgumentError: if there is no recording, or one has no sample or not this robot's
+        coordinates.
+    """
+    if not recordings:
+        raise ArgumentError('there is no recording to compare; at least one is needed')
+    return Comparison(robot, tuple(_run(recording, robot) for recording in recordings))
+
+
+def _run(recording: PreparedRecording, robot: Robot) -> Run:
+    if not recording.pieces:
+        raise ArgumentError(
+            f'recording {recording.name!r} has no uninterrupted piece; at least one is needed')
+    if recording.q.shape[1:] != (robot.nq,) or recording.tau.shape[1:] != (robot.nv,):
+        raise ArgumentError(
+            f'recording {recording.name!r} has {recording.q.shape[1]} positions and '
+            f'{recording.tau.shape[1]} efforts an instant; {robot.name!r} needs {robot.nq} and '
+            f'{robot.nv}: prepare it for this robot')
+    for name, (link, inertial) in recording.payloads.items():
+        robot = robot.with_payload(name, link, inertial)
+    return Run(
+        recording, robot, robot.inverse_dynamics(recording.q, recording.qd, recording.qdd),
+        robot.gravity(recording.q))
+
+
+def _rms(efforts: Sequence[np.ndarray]) -> np.ndarray:
+    squares = sum((np.square(each).sum(axis=0) for each in efforts), start=np.zeros(()))
+    return np.sqrt(squares / sum(map(len, efforts)))

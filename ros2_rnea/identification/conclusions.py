@@ -1,0 +1,128 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What recordings say about a model, in words, each sentence with its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import floor, isfinite, log10
+
+import numpy as np
+
+
+class Kind(Enum):
+    """What may be wrong."""
+
+    SIGN = 'sign'
+    GAIN = 'gain'
+    OFFSET = 'offset'
+    DELAY = 'delay'
+    GRAVITY = 'direction of gravity'
+    LOAD = 'load'
+    LINK_MASS = 'mass of a link'
+    MASS_DISTRIBUTION = 'distribution of mass'
+    ROTOR = 'rotor inertia'
+    FRICTION = 'friction'
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """
+    A number with its standard error.
+
+    :ivar name: what it is.
+    :ivar value: in this unit.
+    :ivar standard_error: likewise; infinite if the recordings do not hold the number.
+    :ivar unit: empty for a pure number.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    unit: str = ''
+
+    def __str__(self) -> str:
+        unit = f' {self.unit}' if self.unit else ''
+        if not isfinite(self.standard_error):
+            return f'unknown{unit}'
+        digits = 3
+        if self.standard_error > 0.0:
+            digits = max(0, min(8, 1 - floor(log10(self.standard_error))))
+        error = f'{self.standard_error:.{digits}f}' if digits < 8 else (
+            f'{self.standard_error:.1g}')
+        return f'{self.value:.{digits}f} ± {error}{unit}'
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """
+    By how much a conclusion lowers the difference of one coordinate.
+
+    :ivar label: of the coordinate.
+    :ivar before: RMS of the difference with all other conclusions [Nm or N].
+    :ivar after: with this one, too.
+    :ivar unit: Nm or N.
+    """
+
+    label: str
+    before: float
+    after: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f'{self.label} {self.before:.3g} → {self.after:.3g} {self.unit}'
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """
+    One cause that the recordings speak for.
+
+    :ivar kind: of the cause.
+    :ivar subject: the joint or link, or what it is about.
+    :ivar sentence: the cause in words, with its figures.
+    :ivar advice: what to do about it.
+    :ivar quantities: the figures.
+    :ivar improvements: of the joints whose difference falls most; none for friction.
+    :ivar significance: the cause's estimate over its standard error, or the same for several
+        figures at once, √χ².
+    """
+
+    kind: Kind
+    subject: str
+    sentence: str
+    advice: str
+    quantities: tuple[Estimate, ...]
+    significance: float
+    improvements: tuple[Improvement, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """
+    What recordings say about a model.
+
+    :ivar conclusions: those that concern most of the differences first.
+    :ivar open_questions: what the recordings do not tell, and why.
+    :ivar noise: standard deviation of the efforts that no model of rigid bodies with friction
+        explains, shape (nv,) [Nm or N]; NaN where it is not known.
+    :ivar unexplained: RMS of the difference after all conclusions, shape (nv,) [Nm or N]; NaN
+        where it is not known.
+    """
+
+    conclusions: tuple[Conclusion, ...]
+    open_questions: tuple[str, ...]
+    noise: np.ndarray
+    unexplained: np.ndarray

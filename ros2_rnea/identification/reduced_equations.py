@@ -1,0 +1,278 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What each conceivable cause would add to a measured effort, reduced to small matrices.
+
+Each sample of a joint is an equation that is linear in what may be wrong with the model: inertial
+parameters, gravity, a factor on the effort, a delay, friction and an offset.  The equations of a
+joint are reduced by a QR factorization to a triangle.  Friction and offset come first in it, so
+that the rows below theirs are the equations in which both are eliminated.
+
+The noise is what is left when all columns are fitted freely.  It is correlated in time, since
+recordings are filtered and no model is complete.  With the integrated autocorrelation time, n
+samples count as n / time independent ones.
+
+A. Sokal, "Monte Carlo Methods in Statistical Mechanics: Foundations and New Algorithms", in
+Functional Integration, NATO ASI Series 361, 1997.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.identification.comparison import Comparison, Run
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.linalg import lstsq, qr
+
+FRICTION = ('offset', 'viscous', 'coulomb', 'viscous by direction')
+"""The columns of a joint's own: 1, v, sign v and the magnitude of v."""
+
+MODEL = -3
+"""The column of the model's effort, which has the model's friction in it, among the mechanics."""
+
+MOST_SAMPLES = 12_000
+"""Of longer recordings, every second, third ... sample is used: more tell a cause no better."""
+
+SAMPLES_A_COLUMN = 3
+"""Fewer independent samples for each column of the equations tell nothing about the noise."""
+
+FEWEST_INDEPENDENT = 10
+"""Fewer degrees of freedom of the noise tell nothing about it."""
+
+RESOLUTION = 1e-4
+"""The smallest noise that is believed, as a share of the effort's RMS: no drive is better."""
+
+DEPENDENT = 1e-6
+"""A column of which a smaller share is independent of the others cannot be told from them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """
+    The samples of all recordings, as the columns that the equations are made of.
+
+    :ivar pieces: uninterrupted samples at one period.
+    :ivar regressor: shape (n, nv, 10 bodies), of the inertial parameters.
+    :ivar by_gravity: shape (n, nv, 3), the effort against a unit of gravity along each axis.
+    :ivar model: shape (n, nv) [Nm or N].
+    :ivar model_rate: shape (n, nv), its derivative by time, friction apart [Nm/s or N/s].
+    :ivar qd: shape (n, nv).
+    :ivar qdd: shape (n, nv).
+    :ivar moves: shape (n, nv).
+    :ivar measured: shape (n, nv) [Nm or N].
+    :ivar times: shape (n,) [s].
+    """
+
+    pieces: tuple[slice, ...]
+    regressor: np.ndarray
+    by_gravity: np.ndarray
+    model: np.ndarray
+    model_rate: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    moves: np.ndarray
+    measured: np.ndarray
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, comparison: Comparison, most: int = MOST_SAMPLES) -> Columns:
+        """Return the columns of all runs, of at most so many samples (and one a piece)."""
+        stride = -(-comparison.samples // most)
+        parts = [_piece_columns(run, piece, stride)
+                 for run in comparison.runs for piece in run.recording.pieces]
+        ends = np.cumsum([len(part[-1]) for part in parts])
+        pieces = tuple(slice(end - len(part[-1]), end) for end, part in zip(ends, parts))
+        arrays = [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
+        return cls(pieces, *arrays)
+
+    def measured_later(self, delay: float) -> np.ndarray:
+        """Return what was measured so much later, shape (n, nv); NaN beyond the end of a piece."""
+        later = np.full_like(self.measured, np.nan)
+        for piece in self.pieces:
+            times = self.times[piece]
+            for j in range(later.shape[1]):
+                later[piece, j] = np.interp(
+                    times + delay, times, self.measured[piece, j], left=np.nan, right=np.nan)
+        return later
+
+
+def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...]:
+    recording, robot = run.recording, run.robot
+    times = recording.times[piece]
+    smooth = run.model[piece] - robot.friction(recording.qd[piece])
+    rate = np.gradient(smooth, times, axis=0) if len(times) > 1 else np.zeros_like(smooth)
+    q, qd, qdd = (each[piece][::stride] for each in (recording.q, recording.qd, recording.qdd))
+    by_gravity = np.stack([robot.gravity(q, gravity=axis) - robot.gravity(q, gravity=(0, 0, 0))
+                           for axis in np.eye(3)], axis=-1)
+    return (robot.regressor(q, qd, qdd), by_gravity, run.model[piece][::stride], rate[::stride],
+            qd, qdd, recording.moves[piece][::stride], recording.tau[piece][::stride],
+            times[::stride])
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedEquations:
+    """
+    The equations of one coordinate, weighted so that their noise has unit variance.
+
+    Their columns are those of friction that this coordinate can show, the regressor, the three of
+    gravity, the model, its rate, the acceleration, and what was measured.
+
+    :ivar moves: whether the coordinate moves for long enough to show its friction.
+    :ivar friction: which of :data:`FRICTION` are in the equations, by index.
+    :ivar triangle: shape (columns, columns); its first rows belong to friction.
+    :ivar noise: standard deviation of a sample [Nm or N].
+    :ivar correlation: how many samples count as one independent sample.
+    :ivar samples: how many equations were reduced.
+    :ivar freedom: degrees of freedom of the noise: independent samples less fitted columns.
+    """
+
+    moves: bool
+    friction: tuple[int, ...]
+    triangle: np.ndarray
+    noise: float
+    correlation: float
+    samples: int
+    freedom: float
+
+    @property
+    def independent_samples(self) -> float:
+        """Return how many independent samples these equations count as."""
+        return self.samples / self.correlation
+
+    @property
+    def mechanics(self) -> np.ndarray:
+        """Return the equations in which friction is eliminated."""
+        own = len(self.friction)
+        return self.triangle[own:, own:]
+
+    @property
+    def deviation(self) -> float:
+        """Return the weight that was divided by [Nm or N]."""
+        return self.noise * self.correlation ** 0.5
+
+    def rms(self, coefficients: np.ndarray) -> float:
+        """Return the RMS of the difference that is left, friction eliminated [Nm or N]."""
+        left = self.mechanics @ coefficients
+        return float(np.sqrt(left @ left / self.samples) * self.deviation)
+
+    def friction_beside_mechanics(self) -> np.ndarray:
+        """Return by how much friction differs from all others: (columns, friction)."""
+        own = len(self.friction)
+        others = np.delete(self.triangle[:, own:-1], MODEL, axis=1)
+        return _without(self.triangle[:, :own], others)
+
+
+def reduce_equations(
+        columns: Columns, measured: np.ndarray, j: int) -> ReducedEquations | None:
+    """
+    Reduce the equations of one coordinate.
+
+    Of a coordinate that moves, only those samples count in which it does: at rest, friction takes
+    any value up to that of the start.
+
+    :param measured: shape (n, nv), as in the columns, or at other times.
+    :param j: index of the coordinate.
+    :return: None where there are too few samples for so many columns.
+    """
+    known = np.isfinite(measured[:, j])
+    moving = known & columns.moves[:, j]
+    unknowns = columns.regressor.shape[2] + 6
+    is_moving = np.count_nonzero(moving) >= SAMPLES_A_COLUMN * unknowns
+    rows = moving if is_moving else known
+    if np.count_nonzero(rows) < SAMPLES_A_COLUMN * unknowns:
+        return None
+    qd = columns.qd[rows, j]
+    ones = np.ones(len(qd))
+    own = np.stack(
+        [ones, qd, qd / np.sqrt(qd * qd + SLOW * SLOW), np.abs(qd)], axis=1)
+    friction = _independent(own)
+    effort = measured[rows, j]
+    equations = np.column_stack([
+        own[:, friction], columns.regressor[rows, j], columns.by_gravity[rows, j],
+        columns.model[rows, j], columns.model_rate[rows, j], columns.qdd[rows, j], effort])
+    triangle = qr(equations, mode='r', check_finite=False)[0][:equations.shape[1]]
+    best, _, rank, _ = lstsq(triangle[:, :-1], triangle[:, -1], cond=1e-12)
+    left = np.zeros(len(rows))
+    left[rows] = effort - equations[:, :-1] @ best
+    noise, correlation = _noise([left[piece] for piece in columns.pieces], len(effort), rank)
+    least = RESOLUTION * float(np.sqrt(effort @ effort / len(effort)))
+    if noise < least:
+        noise, correlation = least, 1.0
+    freedom = len(effort) / correlation - rank
+    if not noise or freedom < FEWEST_INDEPENDENT:
+        return None
+    return ReducedEquations(
+        is_moving, friction, triangle / (noise * correlation ** 0.5), noise, correlation,
+        len(effort), freedom)
+
+
+def _noise(pieces: Sequence[np.ndarray], samples: int, rank: int) -> tuple[float, float]:
+    """
+    Return the standard deviation and correlation time of a noise, from what a fit leaves of it.
+
+    Among all frequencies, those that the correlation time is made of are samples / window.  The
+    columns are as slow, so the fit takes ``rank`` of these away; but at most half is assumed.
+    """
+    correlation, window = correlation_time(pieces)
+    left = 1.0 - min(0.5, rank * window / samples)
+    squares = sum(float(piece @ piece) for piece in pieces)
+    return sqrt(squares / max(samples - rank, 1)), max(
+        1.0, correlation / left * (samples - rank) / samples)
+
+
+def correlation_time(pieces: Sequence[np.ndarray]) -> tuple[float, int]:
+    """
+    Return how many successive samples of a noise count as one, and how many this was told from.
+
+    It is 1 + 2 Σ ρ_k, summed up to the window at which k exceeds five times the sum (Sokal), or
+    to where the sum is largest before: what a fit leaves has too little of slow noise, by which
+    the sum falls again.
+
+    :param pieces: uninterrupted samples, zeros where there is none.
+    """
+    longest = max(map(len, pieces))
+    correlations = np.zeros(longest)
+    for piece in pieces:
+        size = int(next_fast_len(2 * len(piece)))
+        power = np.square(np.abs(rfft(piece, size)))
+        correlations[:len(piece)] += irfft(power, size)[:len(piece)]
+    if not correlations[0] > 0.0:
+        return 1.0, 1
+    sums = 2.0 * np.cumsum(correlations / correlations[0]) - 1.0
+    window = np.flatnonzero(np.arange(longest) >= 5.0 * sums)
+    end = int(window[0]) + 1 if len(window) else longest
+    return max(1.0, float(sums[:end].max())), end
+
+
+def _independent(columns: np.ndarray) -> tuple[int, ...]:
+    """Return the columns that differ from a combination of those before them."""
+    kept: list[int] = []
+    for k in range(columns.shape[1]):
+        rest = _without(columns[:, [k]], columns[:, kept])
+        if rest.any() and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(columns[:, k]):
+            kept.append(k)
+    return tuple(kept)
+
+
+def _without(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return columns less what a combination of others makes of them."""
+    if not others.shape[1]:
+        return columns
+    scale = np.linalg.norm(others, axis=0)
+    scaled = others / np.where(scale > 0.0, scale, 1.0)
+    return columns - scaled @ lstsq(scaled, columns, cond=DEPENDENT)[0]

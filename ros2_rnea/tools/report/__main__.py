@@ -1,0 +1,120 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Report on recordings and a model: ``ros2 run ros2_rnea report --help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from enum import IntEnum
+import json
+from pathlib import Path
+import sys
+
+from rich.console import Console
+
+from ros2_rnea.arguments import STANDARD_GRAVITY
+from ros2_rnea.errors import RneaError
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.broken_pipe import ends_with_its_reader
+from ros2_rnea.tools.check_model.source import read_source
+from ros2_rnea.tools.recordings import add_recording_options, EXAMPLES, prepared_recordings
+from ros2_rnea.tools.report.files import DATA, PAGE, write_report
+from ros2_rnea.tools.report.report import as_json, Report
+from ros2_rnea.tools.report.table import report_table
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the program; argparse, too, exits with 2."""
+
+    NOTHING_WRONG = 0
+    SOMETHING_WRONG = 1
+    NO_REPORT = 2
+
+
+@ends_with_its_reader
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Compare recordings with a model, print what follows and write the files.
+
+    :param arguments: of the command line, without the program's name; None takes sys.argv.
+    :returns: exit code.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        report = _report(options)
+        if not options.dry_run:
+            write_report([report], options.out, options.format)
+    except RneaError as error:
+        print(f'report: {error}', file=sys.stderr)
+        return ExitCode.NO_REPORT
+    if options.json:
+        print(json.dumps(as_json([report]), indent=2))
+    else:
+        Console(highlight=False).print(report_table(report))
+        if not options.dry_run:
+            print(f'{options.out / PAGE}, {options.out / DATA} and a picture of each joint '
+                  'written')
+    return ExitCode.SOMETHING_WRONG if report.diagnosis.conclusions else ExitCode.NOTHING_WRONG
+
+
+def _report(options: argparse.Namespace) -> Report:
+    robot = Robot.from_urdf(
+        read_source(options.urdf), massless_links=options.massless).with_gravity(options.gravity)
+    results = list(prepared_recordings(options, robot))
+    remarks = [f'{result.prepared.name}, {step.name}: {step.text}'
+               for result in results for step in result.steps]
+    return Report.of('model', [result.prepared for result in results], robot, remarks)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='report',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+Compare recorded efforts with those that the model needs for the recorded motion, and say what is
+wrong: a turned sign, a factor, an offset, a delay, another direction of gravity, a load that the
+URDF lacks, a mass that cannot be true, friction.  Each conclusion has its evidence; nothing is
+concluded that the recordings do not show.  It writes a page of HTML that needs no network, JSON,
+and a picture of each joint.""",
+        epilog=EXAMPLES + """
+exit codes:  0 nothing wrong was found; 1 something is concluded; 2 no report, with the reason
+examples:
+  report my_bag --urdf panda.urdf
+  report swing.csv tool.csv --payload tool.csv=tool0:2.5:0,0,0.1 --urdf ur5e.urdf --out ur5e_report
+""")
+    add_recording_options(parser)
+    robot = parser.add_argument_group('the robot')
+    robot.add_argument('--urdf', required=True, metavar='FILE',
+                       help='its description: URDF, xacro if that is installed, or - for the '
+                            'standard input')
+    robot.add_argument('--massless', action='append', default=[], metavar='LINK',
+                       help='a link that may move without <inertial>; may be repeated')
+    robot.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
+                       metavar=('X', 'Y', 'Z'),
+                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
+                            '0 0 -9.81)')
+    results = parser.add_argument_group('output')
+    results.add_argument('--out', type=Path, default=Path('report'), metavar='FOLDER',
+                         help='folder of the page, the JSON and the pictures (default: report in '
+                              'the current folder)')
+    results.add_argument('--format', choices=('svg', 'png', 'pdf'), default='svg',
+                         help='of the pictures (default svg)')
+    results.add_argument('--json', action='store_true', help='print JSON instead of the table')
+    results.add_argument('--dry-run', action='store_true', help='write no files')
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,147 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a report is made of, and the figures that its table, JSON and page have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from ros2_rnea.identification.comparison import compare, Comparison
+from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Estimate
+from ros2_rnea.identification.diagnosis import diagnose
+from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """
+    One model beside recordings.
+
+    :ivar title: what tells it from other reports on the same page, such as ``before``.
+    :ivar comparison: of the recordings with the model.
+    :ivar diagnosis: what follows from it.
+    :ivar remarks: sentences about the recordings, such as those of their preparation.
+    """
+
+    title: str
+    comparison: Comparison
+    diagnosis: Diagnosis
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, title: str, recordings: Sequence[PreparedRecording], robot: Robot,
+           remarks: Sequence[str] = ()) -> Report:
+        """Compare recordings with a model, and conclude."""
+        comparison = compare(recordings, robot)
+        return cls(title, comparison, diagnose(comparison), tuple(remarks))
+
+    @property
+    def scope(self) -> str:
+        """Return a sentence that says what was compared."""
+        comparison = self.comparison
+        count = len(comparison.runs)
+        return (f'{comparison.robot.name}: {count} recording{"s"[:count != 1]}, '
+                f'{comparison.samples} samples, {comparison.duration:.1f} s.')
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the figures of each coordinate."""
+        comparison, diagnosis = self.comparison, self.diagnosis
+        for j, coordinate in enumerate(comparison.coordinates):
+            yield Row(
+                coordinate.label, coordinate.effort_unit, float(comparison.measured_rms[j]),
+                float(comparison.difference_rms[j]), float(diagnosis.unexplained[j]),
+                float(diagnosis.noise[j]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """
+    The figures of one coordinate [Nm or N]; NaN where one is not known.
+
+    :ivar measured: RMS of the measured effort.
+    :ivar difference: RMS of the difference to the model.
+    :ivar unexplained: RMS of what the conclusions leave of it.
+    :ivar noise: standard deviation of what no rigid bodies explain.
+    """
+
+    joint: str
+    unit: str
+    measured: float
+    difference: float
+    unexplained: float
+    noise: float
+
+    @property
+    def share(self) -> str:
+        """Return the difference as a share of the measured effort."""
+        share = self.difference / self.measured if self.measured else float('nan')
+        return f'{100.0 * share:.0f} %' if isfinite(share) else '-'
+
+
+def shown(value: float) -> str:
+    """Return a figure as text, and a dash for one that is not known."""
+    return f'{value:.3g}' if isfinite(value) else '-'
+
+
+def as_json(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return reports as plain data; what is not known is null."""
+    return {'reports': [_report(report) for report in reports]}
+
+
+def _report(report: Report) -> dict[str, Any]:
+    comparison = report.comparison
+    return {
+        'title': report.title,
+        'robot': comparison.robot.name,
+        'recordings': [{
+            'name': run.recording.name,
+            'samples': len(run.recording.times),
+            'pieces': len(run.recording.pieces),
+            'payloads': sorted(run.recording.payloads),
+        } for run in comparison.runs],
+        'joints': [{
+            'joint': row.joint, 'unit': row.unit,
+            'measured_rms': _known(row.measured), 'difference_rms': _known(row.difference),
+            'unexplained_rms': _known(row.unexplained), 'noise': _known(row.noise),
+        } for row in report.rows()],
+        'conclusions': [_conclusion(each) for each in report.diagnosis.conclusions],
+        'open_questions': list(report.diagnosis.open_questions),
+        'remarks': list(report.remarks),
+    }
+
+
+def _conclusion(conclusion: Conclusion) -> dict[str, Any]:
+    return {
+        'kind': conclusion.kind.value,
+        'subject': conclusion.subject,
+        'sentence': conclusion.sentence,
+        'advice': conclusion.advice,
+        'standard_errors_from_zero': _known(conclusion.significance),
+        'quantities': {each.name: _quantity(each) for each in conclusion.quantities},
+        'rms': {each.label: {'before': _known(each.before), 'after': _known(each.after),
+                             'unit': each.unit} for each in conclusion.improvements},
+    }
+
+
+def _quantity(quantity: Estimate) -> dict[str, Any]:
+    return {'value': quantity.value if isfinite(quantity.standard_error) else None,
+            'standard_error': _known(quantity.standard_error), 'unit': quantity.unit}
+
+
+def _known(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -1,0 +1,61 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The report for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ros2_rnea.identification.conclusions import Conclusion
+from ros2_rnea.tools.report.report import Report, shown
+
+
+def report_table(report: Report) -> RenderableType:
+    """Return the figures of each joint, then what follows from them."""
+    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+    table.add_column('joint', overflow='fold')
+    for title in ('', 'measured', 'difference', 'share', 'unexplained', 'noise'):
+        table.add_column(title, justify='right', no_wrap=True)
+    for row in report.rows():
+        table.add_row(Text(row.joint), row.unit, shown(row.measured), shown(row.difference),
+                      row.share, shown(row.unexplained), shown(row.noise))
+    return Group(
+        Text(report.scope), table, Text(
+            'RMS of the measured effort, of its difference to the model, and of what the '
+            'conclusions leave of that; the noise is what no rigid bodies explain.\n',
+            style='dim'), *_conclusions(report))
+
+
+def _conclusions(report: Report) -> Iterator[RenderableType]:
+    for number, conclusion in enumerate(report.diagnosis.conclusions, start=1):
+        yield Text.assemble((f'{number}. ', 'bold'), (conclusion.sentence, 'bold'))
+        yield Padding(Text(f'{evidence(conclusion)} {conclusion.advice}'), (0, 0, 0, 3))
+    if not report.diagnosis.conclusions:
+        yield Text('The recordings show nothing wrong with the model.'
+                   if not report.diagnosis.open_questions else 'Nothing can be concluded.')
+    for question in report.diagnosis.open_questions:
+        yield Text(f'Not known: {question}', style='dim')
+
+
+def evidence(conclusion: Conclusion) -> str:
+    """Return a sentence about what a conclusion rests on."""
+    sigma = f'{conclusion.significance:.0f} standard errors from zero'
+    better = [str(each) for each in conclusion.improvements if each.after < 0.99 * each.before]
+    return f'Evidence: {sigma}; RMS of the difference: {", ".join(better)}.' if better else (
+        f'Evidence: {sigma}.')

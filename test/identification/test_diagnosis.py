@@ -1,0 +1,301 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Each cause is found in recordings where it is planted, and in no others."""
+
+import re
+
+from example_robots import example_urdf
+import numpy as np
+import pytest
+from recorded_robots import recorded, swings
+from ros2_rnea.identification.comparison import compare
+from ros2_rnea.identification.conclusions import Kind
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.robot import Robot
+from seeds import for_seeds
+from small_robots import ARM, ARM_WITH_GRIPPER
+
+diagnose = pytest.importorskip('ros2_rnea.identification.diagnosis').diagnose
+pytestmark = pytest.mark.slow
+
+SERIAL = ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>', 1)
+PAYLOAD = Inertial(1.3, Pose((0.02, -0.03, 0.1)), (0.003, 0.0, 0.0, 0.002, 0.0, 0.002))
+ERRORS = 5.0
+"""A figure that is further from the truth, in standard errors, is wrong."""
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(SERIAL)
+
+
+@pytest.fixture(scope='module')
+def ur5(fastest_engine):
+    return Robot.from_urdf(example_urdf('ur_description/urdf/ur5_robot.urdf'))
+
+
+@pytest.fixture(scope='module', params=['arm', 'ur5'])
+def robot(request):
+    return request.getfixturevalue(request.param)
+
+
+def diagnosed(model, truth, seed, **how):
+    rng = np.random.default_rng(seed)
+    return diagnose(compare([recorded(truth, swings(truth, rng), rng, **how)], model))
+
+
+def only(diagnosis, kind):
+    """Return the one conclusion, which is of this kind."""
+    told = [each.sentence for each in diagnosis.conclusions]
+    assert [each.kind for each in diagnosis.conclusions] == [kind], told
+    return diagnosis.conclusions[0]
+
+
+def quantities(conclusion):
+    return {each.name: each for each in conclusion.quantities}
+
+
+def assert_close(quantity, value):
+    assert 0.0 < quantity.standard_error < 0.2 * max(abs(value), 0.5)
+    assert abs(quantity.value - value) < ERRORS * quantity.standard_error, (quantity, value)
+
+
+def factors(robot, **values):
+    result = np.ones(robot.nv)
+    for k, value in values.items():
+        result[int(k.removeprefix('j'))] = value
+    return lambda tau, qd: tau * result
+
+
+@for_seeds(60)
+def test_nothing_is_concluded_of_a_model_that_is_right(arm, seed):
+    diagnosis = diagnosed(arm, arm, seed)
+    assert diagnosis.conclusions == () == diagnosis.open_questions
+    assert diagnosis.noise == pytest.approx(0.1, rel=0.1)
+
+
+@for_seeds(3)
+def test_nothing_is_concluded_of_a_real_arm_that_is_right(ur5, seed):
+    diagnosis = diagnosed(ur5, ur5, seed)
+    assert diagnosis.conclusions == () == diagnosis.open_questions
+
+
+@for_seeds(60)
+def test_noise_that_is_correlated_in_time_is_no_evidence(arm, seed):
+    rng = np.random.default_rng(seed)
+
+    def drift(tau, qd):
+        noise = rng.standard_normal(tau.shape)
+        for k in range(1, len(noise)):
+            noise[k] += 0.9 * noise[k - 1]
+        return tau + 0.1 * noise
+
+    assert diagnosed(arm, arm, seed + 1000, noise=0.0, alter=drift).conclusions == ()
+
+
+@for_seeds(5)
+def test_nothing_is_concluded_of_a_simulation_without_noise(arm, seed):
+    assert diagnosed(arm, arm, seed, noise=0.0).conclusions == ()
+
+
+@for_seeds(3)
+def test_a_turned_sign(robot, seed):
+    found = only(diagnosed(robot, robot, seed, alter=factors(robot, j1=-1.0)), Kind.SIGN)
+    assert found.subject == f'joint {robot.joint_names[1]!r}'
+    assert_close(quantities(found)['factor'], -1.0)
+    best = found.improvements[0]
+    assert best.label == robot.joint_names[1] and best.after < 0.2 < best.before
+
+
+@for_seeds(3)
+def test_a_gain_of_one_joint(robot, seed):
+    found = only(diagnosed(robot, robot, seed, alter=factors(robot, j1=0.4)), Kind.GAIN)
+    assert found.subject == f'joint {robot.joint_names[1]!r}'
+    assert_close(quantities(found)['factor'], 0.4)
+
+
+@for_seeds(3)
+def test_a_gain_of_all_joints_is_one_conclusion(robot, seed):
+    found = only(diagnosed(robot, robot, seed, alter=lambda tau, qd: 1000.0 * tau), Kind.GAIN)
+    assert found.subject == 'all joints'
+    assert_close(quantities(found)['factor'], 1000.0)
+
+
+@for_seeds(3)
+def test_a_delay(ur5, seed):
+    found = only(diagnosed(ur5, ur5, seed, delay=0.03), Kind.DELAY)
+    assert_close(quantities(found)['delay'], 30.0)
+    assert 'later' in found.sentence
+
+
+def test_efforts_that_are_too_early(ur5):
+    found = only(diagnosed(ur5, ur5, 0, delay=-0.03), Kind.DELAY)
+    assert 'earlier' in found.sentence
+
+
+@for_seeds(3)
+@pytest.mark.parametrize('angle', [10.0, 90.0, 180.0])
+def test_gravity_that_points_elsewhere(ur5, angle, seed):
+    radians = np.radians(angle)
+    truth = ur5.with_gravity((9.81 * np.sin(radians), 0.0, -9.81 * np.cos(radians)))
+    found = only(diagnosed(ur5, truth, seed), Kind.GRAVITY)
+    assert_close(quantities(found)['angle'], angle)
+
+
+@for_seeds(3)
+def test_a_load_and_its_place(ur5, seed):
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
+    found = only(diagnosed(ur5, truth, seed), Kind.LOAD)
+    assert found.subject == "link 'wrist_3_link'"
+    numbers = quantities(found)
+    assert_close(numbers['mass'], PAYLOAD.mass)
+    for axis, value in zip('xyz', PAYLOAD.origin.xyz):
+        assert_close(numbers[f'centre {axis}'], value)
+
+
+def test_a_load_that_is_known_is_none(ur5):
+    payloads = {'tool': ('wrist_3_link', PAYLOAD)}
+    truth = ur5.with_payload('tool', *payloads['tool'])
+    assert diagnosed(ur5, truth, 0, payloads=payloads).conclusions == ()
+
+
+@for_seeds(3)
+@pytest.mark.parametrize('share', [0.5, 3.0])
+def test_a_mass_that_cannot_be_true(ur5, share, seed):
+    parameters = ur5.inertial_parameters.reshape(-1, 10)
+    parameters[2] *= share
+    truth = ur5.with_inertial_parameters(parameters.ravel())
+    found = only(diagnosed(ur5, truth, seed), Kind.LINK_MASS)
+    assert found.subject == f'link {ur5.body_names[2]!r}'
+    assert_close(quantities(found)['mass'], parameters[2, 0])
+
+
+@for_seeds(3)
+def test_friction_of_each_kind(ur5, seed):
+    viscous, coulomb = np.array([0.0, 2.0, 0.0, 1.5, 0.0, 0.0]), np.zeros(6)
+    coulomb[[3, 4]] = 3.0, 1.0
+
+    def rub(tau, qd):
+        return tau + viscous * qd + coulomb * qd / np.sqrt(qd**2 + 1e-4)
+
+    diagnosis = diagnosed(ur5, ur5, seed, alter=rub)
+    found = {each.subject: quantities(each) for each in diagnosis.conclusions}
+    names = [f'joint {name!r}' for name in ur5.joint_names]
+    assert {each.kind for each in diagnosis.conclusions} == {Kind.FRICTION}
+    assert {*found} == {names[1], names[3], names[4]}
+    assert [{*found[names[k]]} for k in (1, 3, 4)] == [
+        {'viscous'}, {'viscous', 'coulomb'}, {'coulomb'}]
+    assert_close(found[names[1]]['viscous'], 2.0)
+    assert_close(found[names[3]]['coulomb'], 3.0)
+
+
+def test_friction_by_direction(ur5):
+    def rub(tau, qd):
+        tau[:, 3] += np.where(qd[:, 3] > 0.0, 3.0, 1.0) * qd[:, 3]
+        return tau
+
+    found = only(diagnosed(ur5, ur5, 0, alter=rub), Kind.FRICTION)
+    assert_close(quantities(found)['viscous by direction'], 1.0)
+    forward, backward = map(float, re.search(
+        r'by direction: ([\d.]+) in positive, ([\d.]+) Nm s/rad in negative direction',
+        found.sentence).groups())
+    assert (forward, backward) == pytest.approx((3.0, 1.0), abs=0.1)
+
+
+@for_seeds(3)
+def test_an_offset(ur5, seed):
+    def shift(tau, qd):
+        return tau + np.array([0.0, 0.0, 0.0, 0.0, 0.7, 0.0])
+
+    found = only(diagnosed(ur5, ur5, seed, alter=shift), Kind.OFFSET)
+    assert found.subject == f'joint {ur5.joint_names[4]!r}'
+    assert_close(quantities(found)['offset'], 0.7)
+
+
+@for_seeds(2)
+def test_several_causes_at_once(ur5, seed):
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
+
+    def alter(tau, qd):
+        tau[:, 2] *= -1.0
+        return tau + qd + 2.0 * qd / np.sqrt(qd**2 + 1e-4)
+
+    diagnosis = diagnosed(ur5, truth, seed, alter=alter, delay=0.02)
+    kinds = [each.kind for each in diagnosis.conclusions]
+    assert sorted(kind.name for kind in kinds) == [
+        'DELAY', *['FRICTION'] * ur5.nv, 'LOAD', 'SIGN']
+    friction = next(each for each in diagnosis.conclusions
+                    if each.subject == f'joint {ur5.joint_names[3]!r}')
+    assert quantities(friction)['coulomb'].value == pytest.approx(2.0, abs=0.1)
+
+
+def test_of_a_joint_that_stands_still_no_friction_is_told(ur5):
+    rng = np.random.default_rng(4)
+    still = ur5.joint_names[3]
+    motion = swings(ur5, rng, still=[still])
+    recording = recorded(ur5, motion, rng, alter=lambda tau, qd: tau + 2.0 * qd)
+    diagnosis = diagnose(compare([recording], ur5))
+    assert f'joint {still!r}' not in [each.subject for each in diagnosis.conclusions]
+    assert any(f'Joint {still!r} moves too little' in each for each in diagnosis.open_questions)
+
+
+@pytest.mark.parametrize('wrong', ['load', 'gain', 'offset'])
+def test_one_pose_tells_nothing(ur5, wrong):
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD) if wrong == 'load' else ur5
+    alter = {'gain': lambda tau, qd: 0.5 * tau, 'offset': lambda tau, qd: tau + 3.0,
+             'load': None}[wrong]
+    rng = np.random.default_rng(5)
+    motion = swings(ur5, rng, still=ur5.joint_names)
+    diagnosis = diagnose(compare([recorded(truth, motion, rng, alter=alter)], ur5))
+    assert diagnosis.conclusions == ()
+    assert any('masses or gravity' in each for each in diagnosis.open_questions)
+
+
+def test_links_that_move_as_one_are_not_told_apart(ur5):
+    rng = np.random.default_rng(6)
+    motion = swings(ur5, rng, still=ur5.joint_names[-1:])
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
+    recording = recorded(truth, motion, rng)
+    recording.tau[:, -1] = np.nan  # it would tell that it bears the load
+    diagnosis = diagnose(compare([recording], ur5))
+    assert diagnosis.conclusions == ()
+    question = next(each for each in diagnosis.open_questions if 'which' in each)
+    assert "'wrist_2_link'" in question and "'wrist_3_link'" in question
+
+
+def test_a_few_samples_tell_nothing(arm):
+    rng = np.random.default_rng(7)
+    recording = recorded(arm, swings(arm, rng, duration=0.4), rng, alter=lambda tau, qd: -tau)
+    diagnosis = diagnose(compare([recording], arm))
+    assert diagnosis.conclusions == ()
+    assert 'too few samples' in diagnosis.open_questions[0]
+
+
+def test_joints_without_an_effort_are_named():
+    model = Robot.from_urdf(ARM_WITH_GRIPPER)
+    rng = np.random.default_rng(8)
+    recording = recorded(model, swings(model, rng), rng)
+    recording.tau[:, 2] = np.nan
+    diagnosis = diagnose(compare([recording], model))
+    assert diagnosis.conclusions == ()
+    assert "The effort of joint 'grip' was not recorded." in diagnosis.open_questions
+    assert np.isnan(diagnosis.noise[2]) and np.isfinite(diagnosis.noise[:2]).all()
+
+
+def test_efforts_that_are_always_zero_are_named(arm):
+    rng = np.random.default_rng(9)
+    recording = recorded(arm, swings(arm, rng), rng)
+    recording.tau[:, 1] = 0.0
+    questions = diagnose(compare([recording], arm)).open_questions
+    assert "The recorded effort of joint 'elbow' is always zero." in questions
