@@ -51,6 +51,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import isclose
 import re
 from types import MappingProxyType
 from xml.parsers import expat
@@ -67,7 +68,7 @@ from ros2_rnea.spatial import Inertia
 import scipy.linalg
 
 SAME = 1e-13
-"""Inertias that differ by less than this, relative to their largest numbers, are the same."""
+"""Numbers whose relative difference is less than this are the same, but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -435,8 +436,8 @@ class _UrdfText:
             self._edits.append((at, element.end, f'>{text}{line}</{element.tag}>'))
         else:
             at = element.inside + len(inside)
-            has_line = at < element.closing
-            self._edits.append((at, at, text if has_line else text + line))
+            is_on_its_line = at < element.closing or not first
+            self._edits.append((at, at, text if is_on_its_line else text + line))
 
     def _insert_first(self, element: _Element, text: str) -> None:
         """Add an element before the first child of another one."""
@@ -468,5 +469,6 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _equal(text: str, other: str) -> bool:
-    """Tell whether two texts are the same numbers."""
-    return [*map(float, text.split())] == [*map(float, other.split())]
+    """Tell whether two texts are the same numbers, but for rounding."""
+    ours, theirs = ([*map(float, each.split())] for each in (text, other))
+    return all(isclose(a, b, rel_tol=SAME) for a, b in zip(ours, theirs))

@@ -206,6 +206,21 @@ def test_an_inertial_is_added_with_the_indentation_of_the_file(link):
   </link>""")
 
 
+def test_an_element_is_added_in_the_line_where_the_others_are():
+    text = TRAPS.format(encoding='UTF-8').replace('\n\t\t<parent', '<parent').replace(
+        '"arm"/>\n\t</joint>', '"arm"/></joint>')
+    assert '<child link="arm"/><dynamics damping="0.5" friction="0.0"/></joint>' in (
+        with_mass_and_damping(text.encode()).decode())
+
+
+def test_numbers_that_rounding_alone_has_changed_keep_their_text():
+    text = TRAPS.format(encoding='UTF-8')
+    robot = Robot.from_urdf(text).with_inertial_parameters(
+        [np.nextafter(1.0, 2.0), 0, 0, 0, 1, 0, 0, 1, 0, 2])
+    assert with_parameters_of(text.encode(), robot).document.decode() == text.replace(
+        'izz="1.00"', 'izz="2.0"')
+
+
 def test_a_frame_of_the_inertia_that_is_turned_becomes_that_of_the_link():
     text = TRAPS.format(encoding='UTF-8').replace(
         '<mass unit', '<origin rpy="0 0.3 0" xyz="1 0 0"/><mass unit')
