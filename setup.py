@@ -63,8 +63,7 @@ BAG = ['rosbags>=0.10']
 RETIME = ['toppra>=0.6']
 
 # To identify a robot from recordings, and to report on them.
-IDENTIFY = BAG + FAST + YAML + [
-    'clarabel>=0.9', 'cvxpy>=1.5', 'jinja2>=3', 'matplotlib', 'scipy>=1.8']
+IDENTIFY = BAG + FAST + YAML + ['jinja2>=3', 'matplotlib', 'scipy>=1.8', 'threadpoolctl>=3']
 
 DEMO = IDENTIFY + RETIME + ['matplotlib', 'mujoco>=3.2', 'rich']
 

@@ -64,7 +64,8 @@ python_maximum_signature_line_length = 88
 # A reference to what is not there is an error, but for what other projects document.
 nitpicky = True
 nitpick_ignore_regex = [
-    ('py:.*', r'(abc|collections|ctypes|enum|llvmlite|np|numpy|os|pathlib|urdf|xml)\..*'),
+    ('py:.*', r'(abc|collections|concurrent|contextlib|ctypes|enum|os|pathlib|xml)\..*'),
+    ('py:.*', r'(llvmlite|np|numpy|urdf)\..*'),
     ('py:.*', r'(.*\.)?(Collection|Iterable|Iterator|Mapping|Sequence)'),
     ('py:.*', rf'(.*\.)?({"|".join(ALIASES)}|TypeAliasForwardRef)'),
 ]

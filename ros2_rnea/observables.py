@@ -36,6 +36,12 @@ class Observables(Coordinates):
         super().__init__(tree)
         self._gravity = checked_gravity(gravity)
 
+    @property
+    def free_fall(self) -> tuple[float, float, float]:
+        """Return gravity: the acceleration of free fall in the world's axes [m/s^2]."""
+        x, y, z = self._gravity
+        return x, y, z
+
     # ---- links ----------------------------------------------------------------------------------
 
     def link_motion(

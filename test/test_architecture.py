@@ -135,8 +135,8 @@ for name in {modules!r}:
             raise
 """
 OPTIONAL = {
-    'clarabel': 'identification', 'cvxpy': 'identification', 'rosbags': 'identification',
-    'scipy': 'identification', 'toppra': 'filling.retiming'}
+    'rosbags': 'identification', 'scipy': 'identification', 'threadpoolctl': 'identification',
+    'toppra': 'filling.retiming'}
 """Libraries that not every machine has, and the one module or room, tools aside, of each."""
 
 

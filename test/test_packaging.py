@@ -39,8 +39,9 @@ KEYS = {
     'llvmlite': 'python3-numba',  # no key brings it alone
     'numpy': 'python3-numpy', 'rich': 'python3-rich', 'scipy': 'python3-scipy',
     'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
-# Only the demo and other tools need these; they come with the extra `demo`.
-DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags', 'toppra'}
+# Only the demo and other tools need these; they come with the extra `demo`.  Identification works
+# without threadpoolctl, which rosdep does not know.
+DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags', 'threadpoolctl', 'toppra'}
 
 
 def copy_of_the_sources(folder: Path) -> Path:

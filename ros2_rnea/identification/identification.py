@@ -12,137 +12,377 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What an identification gives: parameters with their standard errors, and how well they fit.
+The identification of a robot from recordings: parameters, their errors, and how well they fit.
 
 The efforts of the model are judged on held-back data: samples that the fit did not see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any, TypedDict
 
 import numpy as np
+from ros2_rnea.dynamics.pseudo_inertia import inertial_of, is_consistent
+from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.identification.base_parameters import (
+    base_parameters,
+    condition_number,
+    DETERMINED,
+    why_not_identifiable,
+)
+from ros2_rnea.identification.information import (
+    check_finite,
+    Chunk,
+    chunks,
+    correlated,
+    Correlation,
+    Information,
+    one_thread,
+    reduced,
+)
+from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.identification.results import Identification, JointFriction, Parameter
+from ros2_rnea.identification.solver import (
+    best_knees,
+    data_covariance,
+    first_noise,
+    fitted,
+    least_variance,
+    natural_scales,
+    Prior,
+    quadratic,
+    residual_of,
+    squares,
+)
+from ros2_rnea.identification.unknowns import (
+    coordinate_names,
+    Design,
+    GAIN,
+    PAYLOAD,
+    Unknowns,
+)
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 
+HELD_BACK = 0.3
+"""The part of each recording, its last, on which the result is judged."""
 
-@dataclass(frozen=True)
-class Parameter:
+
+def identify(
+        recordings: Sequence[PreparedRecording],
+        robot: Robot,
+        unknowns: Unknowns = Unknowns(),  # noqa: B008 (it never changes)
+        held_back: float = HELD_BACK,
+        executor: Executor | None = None) -> Identification:
     """
-    One number of the model that was unknown.
+    Return the robot that agrees best with recordings.
 
-    :ivar name: what it is, then of which joint or link, such as ``'viscous friction of elbow'``.
-    :ivar quantity: what it is alone, such as ``'viscous'``, ``'m'`` or ``'Ixx'``.
-    :ivar owner: the joint or link that it belongs to; empty for gravity.
-    :ivar unit: such as ``'Nm s/rad'``; empty for a factor.
-    :ivar value: of the identified model.
-    :ivar standard_error: of the value, in its unit; None where the data does not determine this
-        number by itself.  The value is then the URDF's, or, where the number is part of
-        combinations that the data does determine, the one nearest to the URDF's that agrees with
-        them.
-    :ivar urdf_value: that of the model before; 0 where a URDF says nothing of it.
+    :param recordings: prepared for this robot, each with its known payloads.
+    :param robot: as the URDF has it, without those payloads.
+    :param unknowns: what may differ from it.
+    :param held_back: the part of each recording, its last, that the fit does not see and on which
+        it is judged, from 0 on and below 1.
+    :param executor: reduces the recordings, in any number of processes or machines; otherwise
+        this process does.
+    :raises ArgumentError: where a recording does not fit the robot or holds too little, naming
+        what is missing.
     """
+    recordings = tuple(recordings)
+    _check(recordings, robot, unknowns, held_back)
+    splits = [round(len(one.times) * (1.0 - held_back)) for one in recordings]
 
-    name: str
-    quantity: str
-    owner: str
-    unit: str
-    value: float
-    standard_error: float | None
-    urdf_value: float
+    def training() -> Iterator[Chunk]:
+        for one, split in zip(recordings, splits):
+            yield from chunks(one, 0, split)
 
+    def test() -> Iterator[Chunk]:
+        for one, split in zip(recordings, splits):
+            yield from chunks(one, split, len(one.times))
 
-@dataclass(frozen=True)
-class Combination:
-    """
-    A base parameter: a sum of inertial and joint parameters that the data determines.
-
-    :ivar name: the sum, such as ``'Izz of elbow + 0.5 m of wrist'``.
-    :ivar value: of the sum, as the data alone says it.
-    :ivar standard_error: of the value.
-    :ivar urdf_value: of the model before.
-    """
-
-    name: str
-    value: float
-    standard_error: float
-    urdf_value: float
-
-
-@dataclass(frozen=True)
-class JointFriction:
-    """
-    The friction of one joint, all terms together.
-
-    It takes (viscous v + (coulomb + stribeck exp(−(v / stribeck_velocity)²)) sign(v) + offset).
-    The Coulomb friction of one direction is coulomb + offset, that of the other coulomb − offset.
-
-    :ivar viscous: for positive velocities [Nm s/rad or N s/m].
-    :ivar coulomb: [Nm or N].
-    :ivar offset: of the effort, at any velocity [Nm or N].
-    :ivar viscous_backward: for negative velocities; None where it is ``viscous``.
-    :ivar stribeck: what friction at rest has more than Coulomb friction [Nm or N].
-    :ivar stribeck_velocity: the speed over which that fades [rad/s or m/s]; 0 where there is none.
-    """
-
-    viscous: float = 0.0
-    coulomb: float = 0.0
-    offset: float = 0.0
-    viscous_backward: float | None = None
-    stribeck: float = 0.0
-    stribeck_velocity: float = 0.0
+    design = Design(robot, unknowns, _largest_speeds(recordings))
+    check_finite(recordings, design)
+    seen = reduced(design, training(), executor)
+    _check_amount(design, seen)
+    unseen = reduced(design, test(), executor)
+    with one_thread():
+        fit = _Fit(design, seen)
+    if any(one.quantity == 'stribeck' for one in design.unknowns):
+        correlation = correlated(design, residual_of(design, fit.x), training(), executor)
+        with one_thread():
+            fit.take_noise(correlation)
+            fit.choose()
+    correlation = correlated(design, residual_of(design, fit.x), training(), executor)
+    with one_thread():
+        fit.take_noise(correlation)
+        return fit.result(unseen)
 
 
-@dataclass(frozen=True)
-class Identification:
-    """
-    The result of an identification.
+class _Fit:
+    """A fit while its weights and its choice of unknowns are found."""
 
-    Arrays by joint have one number for each velocity coordinate of the robot [Nm or N].
+    def __init__(self, design: Design, seen: Information) -> None:
+        self.design = design
+        self.seen = seen
+        self.prior = Prior.of(design, seen)
+        self.x = self.prior.center.copy()
+        self.chosen = np.array([one.quantity != 'stribeck' for one in design.unknowns])
+        self.variance = first_noise(design, seen, self.chosen)
+        self.correlation = np.ones(len(seen.rows))  # how many samples count as one
+        self.parameters_of_coordinate = np.zeros(len(seen.rows))
+        self._fit()
 
-    :ivar robot: the identified one: inertial parameters, payload, gravity, rotor inertias, and of
-        friction what a robot has.
-    :ivar parameters: all that were unknown.
-    :ivar base_parameters: the combinations that the data determines.
-    :ivar joints: names of the velocity coordinates: that of the joint, and for a joint of several
-        coordinates ``joint/coordinate``.
-    :ivar measured_rms: root of the mean square of the measured efforts, on held-back data; NaN
-        for a joint without any.
-    :ivar urdf_rms: of their difference from the model before.
-    :ivar identified_rms: of their difference from the identified model.
-    :ivar noise_rms: standard deviation of the residual of the fit.
-    :ivar physically_consistent: whether every identified body has a density that is nowhere
-        negative.
-    :ivar condition_number: of the weighted base regressor with columns of equal norm.
-    :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
-        how many of them count, residuals being correlated.
-    :ivar not_identifiable: sentences: what, and which motion would make it so.
-    :ivar friction: of each joint whose friction was unknown.
-    :ivar rotor_inertias: likewise [kg m^2 or kg].
-    :ivar gravity: acceleration of free fall in the base's axes, shape (3,) [m/s^2]; None unless it
-        was unknown.
-    :ivar payload: the link and what is attached to it, in the link's frame; None unless unknown.
-    :ivar gains: by joint, the true effort for each unit of measured effort.
-    :ivar links: the links whose bodies' inertial parameters were identified.
-    """
+    @property
+    def independent(self) -> np.ndarray:
+        """Return how many independent samples each coordinate has, shape (nv,)."""
+        return self.seen.rows / self.correlation
 
-    robot: Robot
-    parameters: tuple[Parameter, ...]
-    base_parameters: tuple[Combination, ...]
-    joints: tuple[str, ...]
-    measured_rms: np.ndarray
-    urdf_rms: np.ndarray
-    identified_rms: np.ndarray
-    noise_rms: np.ndarray
-    physically_consistent: bool
-    condition_number: float
-    samples: np.ndarray
-    independent_samples: np.ndarray
-    not_identifiable: tuple[str, ...]
+    @property
+    def precision(self) -> np.ndarray:
+        """Return the weight of each coordinate, shape (nv,)."""
+        left = np.maximum(
+            self.independent - self.parameters_of_coordinate, 0.1 * self.independent)
+        share = left / np.maximum(self.independent, 1e-300)
+        return share / (self.variance * self.correlation)
+
+    def take_noise(self, correlation: Correlation) -> None:
+        """Weight the coordinates by what their residuals say, and fit again."""
+        self.correlation = np.array([
+            _samples_for_one(products, pairs)
+            for products, pairs in zip(correlation.products, correlation.pairs)])
+        self._fit()
+
+    def choose(self) -> None:
+        """Let joints have breakaway friction where the data shows it, and fit again."""
+        self.chosen = best_knees(self.design, self.seen, self.independent, self.chosen)
+        self._fit()
+
+    def covariance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the data alone leaves open, and the natural scale of each unknown."""
+        _, hessian = quadratic(self.design, self.seen, self.precision, self.x)
+        hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
+        scales = natural_scales(self.prior, self.x)
+        return data_covariance(hessian, scales), scales
+
+    def _fit(self) -> None:
+        for _ in range(10):
+            before = self.precision
+            self.x = fitted(
+                self.design, self.seen, before, self.prior, self.chosen, self.x)
+            if self.design.payload_link is not None:
+                self.prior = self.prior.around_payload(self.design, self.x)
+            self.variance = np.maximum(
+                squares(self.seen, residual_of(self.design, self.x))
+                / np.maximum(self.seen.rows, 1), least_variance(self.seen))
+            self.parameters_of_coordinate = self._parameters()
+            if np.allclose(self.precision, before, rtol=1e-3, atol=0.0):
+                break
+
+    def _parameters(self) -> np.ndarray:
+        """Return how many parameters each coordinate determines, shape (nv,); they add up."""
+        covariance, _ = self.covariance()
+        result = []
+        for coordinate in range(len(self.seen.rows)):
+            only = np.zeros(len(self.seen.rows))
+            only[coordinate] = self.precision[coordinate]
+            _, hessian = quadratic(self.design, self.seen, only, self.x)
+            hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
+            result.append(max(float(np.sum(hessian * covariance)), 0.0))
+        return np.array(result)
+
+    def result(self, unseen: Information) -> Identification:
+        """Return the fit, judged on data that it did not see."""
+        design, x = self.design, self.x
+        covariance, scales = self.covariance()
+        _, hessian = quadratic(design, self.seen, self.precision, x)
+        gradient, _ = quadratic(design, self.seen, self.precision, self.prior.center)
+        errors = np.sqrt(np.diag(covariance))
+        determined = self.chosen & (errors <= DETERMINED * scales)
+        if not determined.any():
+            raise ArgumentError(
+                'the recordings determine none of the unknown numbers: the efforts hardly depend '
+                'on them in this motion, or are mostly noise; record a motion of all joints, in '
+                'both directions and at several speeds')
+        measured, urdf = _measured(design), _urdf(design)
+        changes = _changes(design, x, self.chosen)
+        return Identification(
+            robot=_identified(design, x, changes),
+            parameters=self._named(errors, determined),
+            base_parameters=base_parameters(
+                design.unknowns, self.chosen, hessian, gradient, self.prior.center, scales),
+            joints=coordinate_names(design.robot.tree),
+            measured_rms=_rms(unseen, measured),
+            urdf_rms=_rms(unseen, urdf),
+            identified_rms=_rms(unseen, residual_of(design, x)),
+            noise_rms=_rms(self.seen, residual_of(design, x)),
+            physically_consistent=all(
+                is_consistent(x[first:first + 10]) for first in design.bodies),
+            condition_number=condition_number(self.chosen, hessian),
+            samples=self.seen.rows,
+            independent_samples=self.independent,
+            not_identifiable=why_not_identifiable(
+                design, self.seen, self.chosen & ~determined),
+            **changes)
+
+    def _named(self, errors: np.ndarray, determined: np.ndarray) -> tuple[Parameter, ...]:
+        result = []
+        for index in np.flatnonzero(self.chosen):
+            unknown, value = self.design.unknowns[index], float(self.x[index])
+            error = float(errors[index])
+            if unknown.quantity == GAIN:  # the model's effort for a unit of measured effort
+                value, error = 1.0 / value, error / value**2
+            result.append(Parameter(
+                unknown.name, unknown.quantity, unknown.owner, unknown.unit, value,
+                error if determined[index] else None, unknown.urdf_value))
+        return tuple(result)
+
+
+def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> _Changes:
+    """Return what has changed, as one needs it to use it."""
+    values: dict[str, dict[str, float]] = {}
+    knees = {}
+    for index in np.flatnonzero(chosen):
+        unknown = design.unknowns[index]
+        values.setdefault(unknown.owner, {})[unknown.quantity] = float(x[index])
+        if unknown.quantity == 'stribeck':
+            knees[unknown.owner] = unknown.knee
+    friction = {
+        joint: JointFriction(
+            viscous=numbers.get('viscous', numbers.get('viscous_forward', 0.0)),
+            coulomb=numbers['coulomb'],
+            offset=numbers.get('offset', 0.0),
+            viscous_backward=numbers.get('viscous_backward'),
+            stribeck=numbers.get('stribeck', 0.0),
+            stribeck_velocity=knees.get(joint, 0.0))
+        for joint, numbers in values.items() if 'coulomb' in numbers}
+    payload = None
+    if design.payload_link is not None:
+        ten = [values[PAYLOAD][name] for name in PARAMETERS]
+        payload = (design.payload_link, inertial_of(ten))
+    return _Changes(
+        friction=friction,
+        rotor_inertias={joint: numbers['rotor_inertia'] for joint, numbers in values.items()
+                        if 'rotor_inertia' in numbers},
+        gravity=x[list(design.gravity)] if design.gravity else None,
+        payload=payload,
+        gains={joint: 1.0 / numbers[GAIN] for joint, numbers in values.items()
+               if GAIN in numbers},
+        links=tuple(design.unknowns[first].owner for first in design.bodies
+                    if design.unknowns[first].owner != PAYLOAD))
+
+
+class _Changes(TypedDict):
     friction: Mapping[str, JointFriction]
     rotor_inertias: Mapping[str, float]
     gravity: np.ndarray | None
     payload: tuple[str, Inertial] | None
     gains: Mapping[str, float]
     links: tuple[str, ...]
+
+
+def _identified(design: Design, x: np.ndarray, changes: _Changes) -> Robot:
+    """Return the robot with what has changed."""
+    robot = design.robot
+    bodies = list(robot.tree.bodies)
+    for first in design.bodies:
+        unknown = design.unknowns[first]
+        if unknown.owner != PAYLOAD:
+            bodies[unknown.body] = replace(
+                bodies[unknown.body], inertia=inertia_from(x[first:first + 10].tolist()))
+    for joint, friction in changes['friction'].items():
+        index = robot.tree.joints[joint]
+        numbers: dict[str, Any] = friction.numbers()
+        bodies[index] = replace(bodies[index], **numbers)
+    for joint, inertia in changes['rotor_inertias'].items():
+        index = robot.tree.joints[joint]
+        bodies[index] = replace(bodies[index], armature=inertia)
+    gravity = changes['gravity'] if changes['gravity'] is not None else robot.free_fall
+    result = Robot(
+        replace(robot.tree, bodies=tuple(bodies)), gravity=gravity, engine=robot.engine)
+    if changes['payload'] is not None:
+        result = result.with_payload(PAYLOAD, *changes['payload'])
+    return result
+
+
+def _samples_for_one(products: np.ndarray, pairs: np.ndarray) -> float:
+    """
+    Return how many samples of a correlated noise say as much as one of an uncorrelated one.
+
+    It is the sum of the correlations over all lags, positive and negative ones, taken in pairs as
+    long as these are positive: C. J. Geyer, "Practical Markov Chain Monte Carlo", Statistical
+    Science 7(4), 1992.
+    """
+    known = pairs >= 0.25 * max(pairs[0], 1.0)
+    count = len(known) if known.all() else int(np.argmin(known))
+    if count < 2 or products[0] <= 0.0:
+        return 1.0
+    covariances = products[:count] / pairs[:count]
+    sums = (covariances[:count // 2 * 2].reshape(-1, 2).sum(axis=1)) / covariances[0]
+    positive = len(sums) if (sums > 0.0).all() else int(np.argmin(sums > 0.0))
+    return max(2.0 * float(sums[:positive].sum()) - 1.0, 1.0)
+
+
+def _largest_speeds(recordings: Sequence[PreparedRecording]) -> np.ndarray:
+    return np.max([np.maximum(one.qd.max(axis=0), -one.qd.min(axis=0)) for one in recordings],
+                  axis=0)
+
+
+def _measured(design: Design) -> list[np.ndarray]:
+    return [np.eye(len(columns) + 2)[-1] for columns in design.of_coordinate]
+
+
+def _urdf(design: Design) -> list[np.ndarray]:
+    return [np.eye(len(columns) + 2)[-1] - np.eye(len(columns) + 2)[-2]
+            for columns in design.of_coordinate]
+
+
+def _rms(information: Information, weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the root of the mean square by coordinate; NaN where there are no rows."""
+    rows = np.where(information.rows > 0, information.rows, np.nan)
+    return np.sqrt(squares(information, weights) / rows)
+
+
+def _check(
+        recordings: Sequence[PreparedRecording], robot: Robot, unknowns: Unknowns,
+        held_back: float) -> None:
+    """Check what can be checked before a sample is looked at."""
+    if not 0.0 <= held_back < 1.0:
+        raise ArgumentError(
+            f'held_back is {held_back}; it needs a part of each recording, from 0 on and below 1')
+    if not recordings:
+        raise ArgumentError('no recording is given; a fit needs at least one')
+    for one in recordings:
+        shapes = {
+            'q': (len(one.times), robot.nq), 'qd': (len(one.times), robot.nv),
+            'qdd': (len(one.times), robot.nv), 'tau': (len(one.times), robot.nv),
+            'moves': (len(one.times), robot.nv)}
+        for name, shape in shapes.items():
+            if getattr(one, name).shape != shape:
+                raise ArgumentError(
+                    f'recording {one.name!r}: {name} has shape {getattr(one, name).shape}; '
+                    f'{robot.name!r} needs {shape}: prepare the recording for this robot')
+        if len(one.times) < 2:
+            raise ArgumentError(
+                f'recording {one.name!r} has {len(one.times)} sample; a motion needs many')
+    if all((one.q == one.q[0]).all() for one in recordings):
+        names = ', '.join(repr(one.name) for one in recordings)
+        raise ArgumentError(
+            f'nothing moves in {names}: all positions are constant; record a motion of the joints '
+            'whose numbers are unknown')
+    if len(unknowns.gains) and not any(one.payloads for one in recordings):
+        raise ArgumentError(
+            'drive gains are unknown, but no recording is of a known payload: efforts and masses '
+            'then have a common factor that no data tells; attach a known mass, record the motion '
+            'again, and say its mass and centre as the payload of that recording')
+
+
+def _check_amount(design: Design, seen: Information) -> None:
+    """Check that there are more rows than unknowns."""
+    if int(seen.rows.sum()) < len(design.unknowns):
+        raise ArgumentError(
+            f'{int(seen.rows.sum())} efforts of moving joints are left for '
+            f'{len(design.unknowns)} unknown numbers; record more motion, or let fewer numbers be '
+            'unknown')

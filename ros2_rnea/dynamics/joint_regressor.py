@@ -1,0 +1,52 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The friction and the rotor inertia of one joint as a linear function of their numbers.
+
+These are the terms of :mod:`ros2_rnea.dynamics.friction` and :mod:`ros2_rnea.dynamics.rotors`,
+each for a number of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.spatial import Number, sqrt
+
+JointColumn = Callable[[Number, Number, float], Number]
+"""Velocity, acceleration and Stribeck velocity of a joint's coordinate to its effort."""
+
+
+def smooth_sign(rate: Number) -> Number:
+    """Return the sign of a velocity, smooth around rest."""
+    return rate / sqrt(rate * rate + SLOW * SLOW)
+
+
+def stribeck_share(rate: Number, stribeck_velocity: float) -> Number:
+    """Return which share of breakaway friction is left at a velocity: 1 at rest, then less."""
+    width = stribeck_velocity * stribeck_velocity + SLOW * SLOW
+    return width / (width + rate * rate)
+
+
+JOINT_COLUMNS: dict[str, JointColumn] = {
+    'viscous': lambda rate, acceleration, knee: rate,
+    'viscous_forward': lambda rate, acceleration, knee: (0.5 + 0.5 * smooth_sign(rate)) * rate,
+    'viscous_backward': lambda rate, acceleration, knee: (0.5 - 0.5 * smooth_sign(rate)) * rate,
+    'coulomb': lambda rate, acceleration, knee: smooth_sign(rate),
+    'stribeck': lambda rate, acceleration, knee: smooth_sign(rate) * stribeck_share(rate, knee),
+    'offset': lambda rate, acceleration, knee: 0.0 * rate + 1.0,
+    'rotor_inertia': lambda rate, acceleration, knee: acceleration,
+}
+"""The effort of a coordinate for each number of 1, by the number's name."""

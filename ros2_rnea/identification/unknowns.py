@@ -1,0 +1,422 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What may be unknown of a robot, each number as a column of a linear regression.
+
+The effort of a model that is almost the machine is that of the model before, and a column for
+each unknown number times what the number has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from ros2_rnea.arguments import check_link
+from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
+from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.description import FRICTION_LAW, Inertial
+from ros2_rnea.model.tree import BASE, Body, FLOATING_BASE, Tree
+from ros2_rnea.robot import Robot
+
+Names = Sequence[str] | Literal['all']
+
+PAYLOAD = 'payload'
+GAIN = 'gain'
+KNEES = 16
+"""How many Stribeck velocities are tried for each joint."""
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """
+    What is unknown of a robot; names, or ``'all'``.
+
+    :ivar friction: joints whose viscous and Coulomb friction is.
+    :ivar offset: whether their friction also has an offset.
+    :ivar by_direction: whether it differs by direction.  Viscous friction then has two numbers;
+        Coulomb friction has with its offset, which is half of the difference.
+    :ivar stribeck: whether breakaway friction may be added where the data shows it.
+    :ivar rotor_inertia: joints whose rotor's inertia, seen through the gear, is unknown.
+    :ivar links: links whose body's inertial parameters are; fixed joints make one body of links.
+    :ivar payload: the link that carries something unknown in all recordings.
+    :ivar gains: joints whose true effort for each unit of measured effort is.  At least one
+        recording has to be of a known payload.
+    :ivar gravity: whether its direction in the base's axes is.
+    """
+
+    friction: Names = 'all'
+    offset: bool = True
+    by_direction: bool = False
+    stribeck: bool = False
+    rotor_inertia: Names = ()
+    links: Names = 'all'
+    payload: str | None = None
+    gains: Names = ()
+    gravity: bool = False
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """
+    One unknown number.
+
+    :ivar quantity: such as ``'viscous'``, ``'m'`` or ``'gain'``.
+    :ivar owner: the joint or link that it belongs to, or ``'payload'``; empty for gravity.
+    :ivar unit: of its value.
+    :ivar urdf_value: of the model before.
+    :ivar body: its body's index; of gravity, the axis.
+    :ivar knee: the Stribeck velocity that belongs to it [rad/s or m/s]; else 0.
+    """
+
+    quantity: str
+    owner: str
+    unit: str
+    urdf_value: float
+    body: int
+    knee: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in results."""
+        words = WORDS.get(self.quantity, self.quantity)
+        return f'{words} of {self.owner}' if self.owner else words
+
+    @property
+    def is_inertial(self) -> bool:
+        """Tell whether it is one of ten of a body."""
+        return self.quantity in PARAMETERS
+
+    @property
+    def is_signed(self) -> bool:
+        """Tell whether it may be negative."""
+        return self.is_inertial or self.quantity == 'offset' or self.quantity.startswith('gravity')
+
+
+WORDS = {
+    'viscous': 'viscous friction',
+    'viscous_forward': 'viscous friction, forward,',
+    'viscous_backward': 'viscous friction, backward,',
+    'coulomb': 'Coulomb friction',
+    'stribeck': 'breakaway friction',
+    'offset': 'offset of the friction',
+    'rotor_inertia': 'rotor inertia',
+    'gravity_x': 'gravity along x',
+    'gravity_y': 'gravity along y',
+    'gravity_z': 'gravity along z',
+}
+
+DRY = ('coulomb', 'stribeck')
+"""Friction that at rest is any effort up to a bound, so that rows of a joint at rest say nothing
+where it is unknown."""
+
+
+class Design:
+    """
+    The regression that belongs to a robot and its unknowns.
+
+    :ivar robot: the model before, without the payloads of recordings, and with no more than
+        viscous and Coulomb friction where that is unknown.
+    :ivar unknowns: the linear ones, in the order of the columns, then gains.
+    :ivar columns: how many are linear.
+    :ivar bodies: for each ten inertial columns, where they begin.
+    :ivar of_coordinate: for each velocity coordinate, the columns that its effort may depend on.
+    :ivar is_dry: for each velocity coordinate, whether its rows at rest say nothing.
+    """
+
+    def __init__(
+            self, robot: Robot, unknowns: Unknowns, largest_speeds: np.ndarray) -> None:
+        friction = _joints(robot, 'friction', unknowns.friction)
+        robot = _with_plain_friction(robot, friction)
+        self.robot = robot
+        tree = robot.tree
+        rotors = _joints(robot, 'rotor_inertia', unknowns.rotor_inertia)
+        gains = _joints(robot, 'gains', unknowns.gains)
+        bodies = _bodies(robot, unknowns.links)
+        self.payload_link = unknowns.payload
+        payload = _payload(tree, unknowns, bodies)
+        if unknowns.gravity and (bodies or unknowns.payload):
+            raise ArgumentError(
+                'the direction of gravity is to be identified together with masses, whose product '
+                'the efforts depend on; identify the direction with links=() and no payload, and '
+                'the masses then')
+        phi = robot.inertial_parameters
+        linear = [
+            *_friction(tree, friction, unknowns, largest_speeds),
+            *(Unknown('rotor_inertia', name, _unit(tree, name, 'kg m^2', 'kg'),
+                      tree.bodies[tree.joints[name]].armature, tree.joints[name])
+              for name in rotors),
+            *(Unknown(f'gravity_{axis}', '', 'm/s^2', value, index)
+              for index, (axis, value) in enumerate(zip('xyz', robot.free_fall))
+              if unknowns.gravity),
+            *(Unknown(quantity, tree.bodies[body].link, unit, float(phi[10 * body + row]), body)
+              for body in bodies for row, (quantity, unit) in enumerate(INERTIAL_UNITS)),
+            *(Unknown(quantity, PAYLOAD, unit, 0.0, payload)
+              for quantity, unit in INERTIAL_UNITS if unknowns.payload)]
+        self.columns = len(linear)
+        self.unknowns = (*linear, *(
+            Unknown(GAIN, name, '', 1.0, tree.joints[name]) for name in gains))
+        if not self.unknowns:
+            raise ArgumentError(
+                'nothing is unknown; name joints in friction, rotor_inertia or gains, or links, '
+                'or a payload, or gravity')
+        self.bodies = tuple(
+            index for index, unknown in enumerate(linear) if unknown.quantity == 'm')
+        self.gravity = tuple(
+            index for index, one in enumerate(linear) if one.quantity.startswith('gravity'))
+        self._payload_columns = _payload_columns(tree, unknowns.payload)
+        self._reached = _coordinates_above(tree)
+        self.of_coordinate = tuple(
+            np.array([index for index, unknown in enumerate(linear)
+                      if self._enters(unknown, coordinate)], dtype=int)
+            for coordinate in range(tree.nv))
+        self.is_dry = np.array([
+            any(linear[index].quantity in DRY for index in columns)
+            for columns in self.of_coordinate], dtype=bool)
+        self._places = tuple(_places(linear, columns) for columns in self.of_coordinate)
+        self._with_payloads: dict[str, Robot] = {}
+
+    def gained_coordinates(self) -> list[tuple[int, slice]]:
+        """Return for each unknown gain its place in the unknowns and its coordinates."""
+        return [(index, self.robot.tree.bodies[unknown.body].v_slice)
+                for index, unknown in enumerate(self.unknowns) if unknown.quantity == GAIN]
+
+    def loaded(self, payloads: Mapping[str, tuple[str, Inertial]]) -> Robot:
+        """Return the robot with the known payloads of a recording."""
+        key = repr(payloads)
+        if key not in self._with_payloads:
+            robot = self.robot
+            for name, (link, inertial) in payloads.items():
+                robot = robot.with_payload(name, link, inertial)
+            self._with_payloads[key] = robot
+        return self._with_payloads[key]
+
+    def evaluate(
+            self,
+            payloads: Mapping[str, tuple[str, Inertial]],
+            q: np.ndarray,
+            qd: np.ndarray,
+            qdd: np.ndarray,
+            y: np.ndarray) -> Iterator[np.ndarray]:
+        """
+        Yield for each coordinate (X, b, y): its columns, the effort of the model before, and y.
+
+        :param payloads: of the recording, known.
+        :param q: shape (N, nq); likewise qd and qdd, (N, nv).
+        :param y: measured efforts, shape (N, nv).
+        :return: for each coordinate an array of its own, shape (N, columns + 2), the columns in
+            the order of ``of_coordinate``.
+        """
+        robot = self.loaded(payloads)
+        before = robot.inverse_dynamics(q, qd, qdd)
+        regressor = self.robot.regressor(q, qd, qdd) if self.bodies else None
+        fields = [robot.gravity(q, gravity=axis) for axis in np.eye(3)] if self.gravity else []
+        for coordinate, (columns, places) in enumerate(zip(self.of_coordinate, self._places)):
+            X = np.empty((len(q), len(columns) + 2))
+            X[:, -2] = before[:, coordinate]
+            X[:, -1] = y[:, coordinate]
+            if places.inertial and regressor is not None:
+                X[:, places.inertial_columns] = regressor[:, coordinate, places.inertial_places]
+            if places.payload and regressor is not None:
+                body = self.unknowns[columns[places.payload[0]]].body
+                X[:, places.payload] = (
+                    regressor[:, coordinate, 10 * body:10 * body + 10] @ self._payload_columns)
+            for place in places.others:
+                unknown = self.unknowns[columns[place]]
+                if unknown.quantity in JOINT_COLUMNS:
+                    X[:, place] = JOINT_COLUMNS[unknown.quantity](
+                        qd[:, coordinate], qdd[:, coordinate], unknown.knee)
+                else:
+                    X[:, place] = fields[unknown.body][:, coordinate]
+            yield X
+
+    def _enters(self, unknown: Unknown, coordinate: int) -> bool:
+        """Tell whether the effort of a coordinate may depend on an unknown."""
+        if unknown.quantity.startswith('gravity'):
+            return True
+        if unknown.is_inertial:
+            return coordinate in self._reached[unknown.body]
+        place = self.robot.tree.bodies[unknown.body].v_slice
+        return place.start <= coordinate < place.stop
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the columns of one coordinate come from, and their places among them."""
+
+    inertial: bool
+    inertial_columns: slice
+    inertial_places: np.ndarray | slice
+    payload: list[int]
+    others: list[int]
+
+
+def _places(linear: Sequence[Unknown], columns: np.ndarray) -> _Places:
+    mine = [linear[index] for index in columns]
+    inertial = [place for place, unknown in enumerate(mine)
+                if unknown.is_inertial and unknown.owner != PAYLOAD]
+    sources = np.array([
+        10 * mine[place].body + PARAMETERS.index(mine[place].quantity) for place in inertial],
+        dtype=int)
+    run = bool(inertial) and sources[-1] - sources[0] + 1 == len(sources)
+    return _Places(
+        bool(inertial),
+        slice(inertial[0], inertial[-1] + 1) if inertial else slice(0),
+        slice(sources[0], sources[-1] + 1) if run else sources,
+        [place for place, unknown in enumerate(mine)
+         if unknown.is_inertial and unknown.owner == PAYLOAD],
+        [place for place, unknown in enumerate(mine) if not unknown.is_inertial])
+
+
+INERTIAL_UNITS = tuple(
+    (name, 'kg' if name == 'm' else 'kg m' if name.startswith('h') else 'kg m^2')
+    for name in PARAMETERS)
+
+
+def coordinate_names(tree: Tree) -> tuple[str, ...]:
+    """Return a name for each velocity coordinate: its joint's, with its own if there are more."""
+    names: list[str] = []
+    for joint, index in tree.joints.items():
+        kind = tree.bodies[index].type
+        names += [joint] if kind.nv == 1 else [f'{joint}/{one}' for one in kind.coordinates]
+    return tuple(names)
+
+
+def _joints(robot: Robot, argument: str, names: Names) -> list[str]:
+    """Return the joints that are meant, all but that of a floating base."""
+    known = [name for name in robot.joint_names if name != FLOATING_BASE]
+    if isinstance(names, str):
+        if names != 'all':
+            raise ArgumentError(
+                f"{argument} is {names!r}; it needs a list of joints, or 'all'")
+        return known
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(str(name), known) or f'; its joints are {", ".join(known)}'
+            raise ArgumentError(
+                f'{argument} names {name!r}, which is no independent joint of {robot.name!r}'
+                f'{hint}')
+    return [name for name in known if name in names]
+
+
+def _bodies(robot: Robot, names: Names) -> list[int]:
+    """Return the bodies that carry these links."""
+    if isinstance(names, str):
+        if names != 'all':
+            raise ArgumentError(f"links is {names!r}; it needs a list of links, or 'all'")
+        return list(range(len(robot.body_names)))
+    bodies = set()
+    for name in names:
+        check_link(robot.tree, name)
+        body = robot.tree.links[name].body
+        if body == BASE:
+            raise ArgumentError(
+                f'links names {name!r}, which nothing moves, so that no effort depends on it; '
+                'name a link that a joint moves')
+        bodies.add(body)
+    return sorted(bodies)
+
+
+def _payload(tree: Tree, unknowns: Unknowns, bodies: Iterable[int]) -> int:
+    """Return the body that carries the unknown payload; BASE where there is none."""
+    if unknowns.payload is None:
+        return BASE
+    check_link(tree, unknowns.payload)
+    body = tree.links[unknowns.payload].body
+    if body == BASE:
+        raise ArgumentError(
+            f'the payload is on link {unknowns.payload!r}, which nothing moves, so that no effort '
+            'depends on it; name the link that carries it')
+    if body in bodies:
+        raise ArgumentError(
+            f'both the payload on {unknowns.payload!r} and the inertial parameters of '
+            f'{tree.bodies[body].link!r}, to which that link is fixed, are to be identified; '
+            'efforts depend on their sum only: identify the arm without payload first')
+    return body
+
+
+def _payload_columns(tree: Tree, link: str | None) -> np.ndarray:
+    """Return what ten parameters in a link's frame are in its body's, shape (10, 10)."""
+    if link is None:
+        return np.eye(10)
+    to_parent = tree.links[link].X_body_to_link.to_parent
+    return np.array([
+        parameters_of(to_parent(inertia_from(unit))) for unit in np.eye(10).tolist()]).T
+
+
+def _coordinates_above(tree: Tree) -> list[set[int]]:
+    """Return for each body the velocity coordinates that move it."""
+    reached: list[set[int]] = []
+    for body in tree.bodies:
+        above = set() if body.parent == BASE else reached[body.parent]
+        reached.append(above | set(range(body.v_slice.start, body.v_slice.stop)))
+    return reached
+
+
+def _friction(
+        tree: Tree, names: Sequence[str], unknowns: Unknowns, largest_speeds: np.ndarray,
+        ) -> list[Unknown]:
+    """Return the unknowns of the friction of joints, Stribeck velocities to choose among too."""
+    result = []
+    for name in names:
+        index = tree.joints[name]
+        body = tree.bodies[index]
+        viscous = _unit(tree, name, 'Nm s/rad', 'N s/m')
+        effort = _unit(tree, name, 'Nm', 'N')
+        single = body.type.nv == 1
+        if unknowns.by_direction and single:
+            result += [
+                Unknown('viscous_forward', name, viscous, body.damping, index),
+                Unknown('viscous_backward', name, viscous, body.damping, index)]
+        else:
+            result.append(Unknown('viscous', name, viscous, body.damping, index))
+        result.append(Unknown('coulomb', name, effort, body.friction, index))
+        if unknowns.offset and single:
+            result.append(Unknown('offset', name, effort, 0.0, index))
+        if unknowns.stribeck and single:
+            result += [Unknown('stribeck', name, effort, 0.0, index, knee)
+                       for knee in _knees(body, largest_speeds)]
+    return result
+
+
+def _knees(body: Body, largest_speeds: np.ndarray) -> list[float]:
+    """Return the Stribeck velocities to try: evenly in logarithm, below the largest speed."""
+    fastest = 0.5 * float(largest_speeds[body.v_index])
+    slowest = 2.0 * SLOW
+    if not fastest > 2.0 * slowest:
+        return []
+    return np.geomspace(slowest, fastest, KNEES).tolist()
+
+
+def _unit(tree: Tree, joint: str, turning: str, sliding: str) -> str:
+    kind = tree.bodies[tree.joints[joint]].type
+    return sliding if kind.slides_along_axis else turning
+
+
+def _with_plain_friction(robot: Robot, joints: Sequence[str]) -> Robot:
+    """Return the robot with viscous and Coulomb friction only, in these joints."""
+    bodies = list(robot.tree.bodies)
+    refined: dict[str, Any] = {number.name: 0.0 for number in FRICTION_LAW}
+    for name in joints:
+        index = robot.tree.joints[name]
+        if any(getattr(bodies[index], number) for number in refined):
+            bodies[index] = replace(bodies[index], **refined)
+    if bodies == list(robot.tree.bodies):
+        return robot
+    return Robot(
+        replace(robot.tree, bodies=tuple(bodies)), gravity=robot.free_fall, engine=robot.engine)

@@ -1,0 +1,78 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings of robots whose true parameters are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from ros2_rnea.dynamics.pseudo_inertia import BASIS, pseudo_inertia
+from ros2_rnea.identification.recording import PreparedRecording
+
+
+def changed_inertias(robot, seed, amount=0.1):
+    """Return the robot with other bodies, all of which can be."""
+    rng = np.random.default_rng(seed)
+    solve = np.linalg.pinv(BASIS.reshape(10, 16).T)
+    changed = []
+    for ten in robot.inertial_parameters.reshape(-1, 10):
+        turn = np.eye(4) + amount * rng.normal(size=(4, 4))
+        J = turn @ np.array(pseudo_inertia(ten.tolist())) @ turn.T
+        changed.append(solve @ J.ravel())
+    return robot.with_inertial_parameters(np.ravel(changed))
+
+
+def with_joint_numbers(robot, **numbers):
+    """Return the robot with numbers of all its independent joints, such as damping."""
+    bodies = tuple(
+        replace(body, **numbers) if body.joint in robot.joint_names else body
+        for body in robot.tree.bodies)
+    return type(robot)(replace(robot.tree, bodies=bodies), gravity=robot.free_fall)
+
+
+def motion(robot, count, seed, period=0.01):
+    """Return times and states on sums of sines, quaternions of length 1."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(count) * period
+    q, qd, qdd = np.zeros((3, count, robot.nv))
+    for harmonic in range(1, 6):
+        w = 2.0 * np.pi * harmonic * 2.0 / (count * period)
+        phase = np.multiply.outer(t, np.full(robot.nv, w)) + rng.uniform(-3.0, 3.0, robot.nv)
+        size = rng.normal(size=robot.nv) / harmonic
+        q += size * np.sin(phase)
+        qd += size * w * np.cos(phase)
+        qdd -= size * w * w * np.sin(phase)
+    return t, positions(robot, q), qd, qdd
+
+
+def positions(robot, q):
+    """Return position vectors from nv numbers, the last ones turned into unit quaternions."""
+    if robot.nq == robot.nv:
+        return q
+    return np.array([robot.integrate(robot.neutral(), one) for one in q])
+
+
+def recording(robot, state, noise=None, name='synthetic', payloads=(), **changes):
+    """Return what a perfect preparation makes of a motion of the robot."""
+    t, q, qd, qdd = state
+    loaded = robot
+    for payload, (link, inertial) in dict(payloads).items():
+        loaded = loaded.with_payload(payload, link, inertial)
+    tau = loaded.inverse_dynamics(q, qd, qdd)
+    tau = tau if noise is None else tau + noise
+    return PreparedRecording(
+        name, **{**{'times': t, 'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau,
+                    'moves': np.abs(qd) > 0.05, 'pieces': (slice(0, len(t)),),
+                    'payloads': dict(payloads)}, **changes})
