@@ -41,6 +41,7 @@ EXECUTABLES = [
     'excite = ros2_rnea.tools.excite.__main__:main',
     'fill_efforts = ros2_rnea.tools.fill_efforts.__main__:main',
     'report = ros2_rnea.tools.report.__main__:main',
+    'identify = ros2_rnea.tools.identify.__main__:main',
 ]
 
 # Runs the script that pip put into <prefix>/bin, whose first line names the right Python.

@@ -1,0 +1,88 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What was identified as parameters of the node, and as plain data."""
+
+from __future__ import annotations
+
+import json
+
+from identified_robot import EXPECTED, identified, URDF
+import numpy as np
+from ros2_rnea import Robot
+from ros2_rnea.adjustable_robot import AdjustableRobot
+from ros2_rnea.identification.node_parameters import node_parameters
+from ros2_rnea.identification.results import JointFriction
+from ros2_rnea.identification.summary import summary
+import yaml
+
+# ---- the node's YAML ----------------------------------------------------------------------------
+
+
+def test_the_yaml_has_what_was_identified_and_no_more():
+    values = yaml.safe_load(node_parameters(identified()))
+    assert values == {'/**': {'ros__parameters': EXPECTED}}
+    nothing = identified(friction={}, gravity=None, payload=None, rotor_inertias={}, gains={})
+    assert yaml.safe_load(node_parameters(nothing)) == {'/**': {'ros__parameters': {}}}
+
+
+def test_friction_that_is_zero_replaces_that_of_the_file():
+    values = yaml.safe_load(node_parameters(identified(friction={'elbow': JointFriction()})))
+    found = values['/**']['ros__parameters']
+    assert found['damping'] == found['friction'] == {'elbow': 0.0}
+    assert 'friction_offset' not in found
+
+
+def test_what_the_node_has_no_parameter_for_is_said():
+    text = node_parameters(identified())
+    assert '/inverse_dynamics/set_payload' in text and 'm: 1.5' in text and 'z: 0.25' in text
+    assert 'elbow: 0.02' in text and 'elbow: 1.75' in text
+    request = next(line for line in text.splitlines() if '{name: identified' in line)
+    assert yaml.safe_load(request.strip("# '"))['inertia'] == {
+        'm': 1.5, 'com': {'x': 0.0, 'y': 0.0, 'z': 0.25}, 'ixx': 0.1, 'ixy': 0.0, 'ixz': 0.0,
+        'iyy': 0.1, 'iyz': 0.0, 'izz': 0.2}
+
+
+def test_a_robot_with_these_parameters_has_the_friction_that_was_identified():
+    law = ('friction_offset', 'damping_negative', 'breakaway_friction', 'stribeck_velocity')
+    robot = AdjustableRobot.of(Robot.from_urdf(URDF), friction_law=law)
+    for name, values in EXPECTED.items():
+        if name in ('damping', 'friction', *law):
+            robot.set_joint_parameters(name, values)
+    forward, backward = robot.friction([10.0, 10.0]), robot.friction([-10.0, -10.0])
+    np.testing.assert_allclose(forward, [6.125, 2.5], rtol=1e-4)
+    np.testing.assert_allclose(backward, [-6.375, -7.5], rtol=1e-4)
+
+
+# ---- summary.json -------------------------------------------------------------------------------
+
+
+def test_the_summary_is_json_with_none_where_there_is_no_number():
+    found = json.loads(json.dumps(summary(identified()), allow_nan=False))
+    assert found['joints'] == ['shoulder', 'elbow']
+    assert found['measured_rms'] == [5.0, None]
+    assert found['urdf_rms'] == [2.0, None]
+    assert found['identified_rms'] == [0.5, None]
+    assert found['physically_consistent'] is True
+    assert found['condition_number'] is None
+    assert found['parameters'][0] == {
+        'name': 'viscous friction of elbow', 'quantity': 'viscous', 'owner': 'elbow',
+        'unit': 'Nm s/rad', 'value': 0.5, 'standard_error': 0.01, 'urdf_value': 0.0}
+    assert found['parameters'][1]['standard_error'] is None
+    assert found['payload']['mass'] == 1.5
+    assert found['friction']['shoulder']['viscous_backward'] is None
+
+
+def test_the_summary_of_little_is_json_too():
+    found = summary(identified(payload=None, gravity=None))
+    assert found['payload'] is None and found['gravity'] is None

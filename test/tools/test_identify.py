@@ -1,0 +1,244 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command identify: from a bag of a robot that differs from its URDF to the files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from repository import ROOT
+from ros2_rnea import Robot
+from ros2_rnea.adjustable_robot import AdjustableRobot
+from ros2_rnea.errors import ArgumentError
+
+for library in ('rich', 'rosbags', 'scipy', 'yaml'):
+    pytest.importorskip(library)
+from identified_robot import identified  # noqa: E402, I100
+from rich.console import Console  # noqa: E402
+from ros2_rnea.identification.recording import PreparedRecording  # noqa: E402
+from ros2_rnea.tools.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
+from ros2_rnea.tools.identify.tables import (  # noqa: E402
+    effort_table,
+    parameter_table,
+    sentences,
+)
+from ros2_rnea.tools.identify.unknown_list import unknowns_from  # noqa: E402
+from rosbags.rosbag2 import Writer  # noqa: E402
+from rosbags.typesys import get_typestore, Stores  # noqa: E402
+import yaml  # noqa: E402
+
+URDF = """<?xml version="1.0"?>
+<robot name="arm">  <!-- three joints, and a tool on the last link -->
+  <link name="base"/>
+  <link name="shoulder"><inertial><origin xyz="0 0 0.1"/><mass value="4"/>
+    <inertia ixx="0.03" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.01"/></inertial></link>
+  <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="3"/>
+    <inertia ixx="0.05" ixy="0" ixz="0" iyy="0.05" iyz="0" izz="0.01"/></inertial></link>
+  <link name="fore"><inertial><origin xyz="0 0 0.15"/><mass value="2"/>
+    <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.005"/></inertial></link>
+  <link name="tool"><inertial><mass value="0.3"/>
+    <inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.001"/></inertial></link>
+  <joint name="pan" type="revolute"><parent link="base"/><child link="shoulder"/>
+    <axis xyz="0 0 1"/><limit lower="-2" upper="2" velocity="4" effort="100"/></joint>
+  <joint name="lift" type="revolute"><parent link="shoulder"/><child link="upper"/>
+    <origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" velocity="4" effort="100"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" velocity="4" effort="100"/></joint>
+  <joint name="mount" type="fixed"><parent link="fore"/><child link="tool"/>
+    <origin xyz="0 0 0.3"/></joint>
+</robot>
+"""
+DAMPING = {'pan': 1.5, 'lift': 2.0, 'elbow': 0.8}
+COULOMB = {'pan': 2.0, 'lift': 1.0, 'elbow': 0.6}
+
+
+def true_robot() -> Robot:
+    """Return a robot whose masses are 20 % above those of the file, and which has friction."""
+    robot = Robot.from_urdf(URDF)
+    robot = AdjustableRobot.of(robot.with_inertial_parameters(1.2 * robot.inertial_parameters))
+    robot.set_joint_parameters('damping', DAMPING)
+    robot.set_joint_parameters('friction', COULOMB)
+    return robot
+
+
+def write_bag(folder: Path, robot: Robot, seconds: float = 40.0, rate: float = 200.0) -> Path:
+    """Write joint states of a motion that excites the robot, with noise."""
+    rng = np.random.default_rng(5)
+    times = np.arange(0.0, seconds, 1.0 / rate)
+    q, qd, qdd = (np.zeros((len(times), robot.nv)) for _ in range(3))
+    for joint in range(robot.nv):
+        for harmonic in range(1, 6):
+            omega = 2.0 * np.pi * 0.1 * harmonic
+            phase, size = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.2, 0.4) / harmonic**0.5
+            q[:, joint] += size * np.sin(omega * times + phase)
+            qd[:, joint] += size * omega * np.cos(omega * times + phase)
+            qdd[:, joint] -= size * omega**2 * np.sin(omega * times + phase)
+    tau = robot.inverse_dynamics(q, qd, qdd) + rng.normal(0.0, 0.1, q.shape)
+    store = get_typestore(Stores.ROS2_JAZZY)
+    kinds = store.types
+    kind = 'sensor_msgs/msg/JointState'
+    with Writer(folder, version=9) as bag:
+        connection = bag.add_connection('/joint_states', kind, typestore=store)
+        for row, time in enumerate(times):
+            sec, nanosec = divmod(round(time * 1e9), 1_000_000_000)
+            header = kinds['std_msgs/msg/Header'](
+                kinds['builtin_interfaces/msg/Time'](sec, nanosec), '')
+            message = kinds[kind](header, list(robot.joint_names), q[row], qd[row], tau[row])
+            bag.write(connection, round(time * 1e9), store.serialize_cdr(message, kind))
+    return folder
+
+
+@pytest.fixture(scope='module')
+def finished(tmp_path_factory):
+    """Return the exit code and the folder of results of the command."""
+    folder = tmp_path_factory.mktemp('identify')
+    (folder / 'arm.urdf').write_text(URDF, encoding='utf-8')
+    bag = write_bag(folder / 'swing', true_robot())
+    code = main([str(bag), '--urdf', str(folder / 'arm.urdf'), '--out', str(folder / 'out'),
+                 '--unknown', 'friction,inertia'])
+    return code, folder / 'out'
+
+
+def test_the_urdf_that_is_written_is_nearer_to_the_truth(finished):
+    code, out = finished
+    assert code == ExitCode.BETTER
+    before, truth = Robot.from_urdf(URDF), true_robot()
+    after = Robot.from_urdf((out / 'identified.urdf').read_text(encoding='utf-8'))
+    rng = np.random.default_rng(8)
+    q, qd, qdd = rng.uniform(-1.5, 1.5, (3, 200, 3))
+    expected = truth.inverse_dynamics(q, qd, qdd)
+    errors = [np.sqrt(np.mean((robot.inverse_dynamics(q, qd, qdd) - expected)**2, axis=0))
+              for robot in (before, after)]
+    assert (errors[1] < 0.1 * errors[0]).all(), errors
+    for name, index in after.tree.joints.items():
+        body = after.tree.bodies[index]
+        assert body.damping == pytest.approx(DAMPING[name], rel=0.1)
+        assert body.friction == pytest.approx(COULOMB[name], rel=0.1)
+    text = (out / 'identified.urdf').read_text(encoding='utf-8')
+    assert '<!-- three joints, and a tool on the last link -->' in text
+
+
+def test_the_summary_says_that_the_error_fell_to_the_noise(finished):
+    found = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))
+    assert found['joints'] == ['pan', 'lift', 'elbow']
+    assert found['physically_consistent'] is True
+    for before, after in zip(found['urdf_rms'], found['identified_rms']):
+        assert after < 0.2 < before
+    assert {'name', 'value', 'standard_error', 'urdf_value'} <= set(found['parameters'][0])
+    assert found['urdf']['joints'] == ['pan', 'lift', 'elbow']
+
+
+def test_the_parameters_are_those_of_the_node(finished):
+    values = yaml.safe_load((finished[1] / 'parameters.yaml').read_text(encoding='utf-8'))
+    found = values['/**']['ros__parameters']
+    assert found['damping'] == pytest.approx(DAMPING, rel=0.1)
+    assert found['friction'] == pytest.approx(COULOMB, rel=0.1)
+
+
+def test_the_report_has_before_and_after(finished):
+    page = (finished[1] / 'report.html').read_text(encoding='utf-8')
+    assert 'What the recordings say: before' in page and 'What the recordings say: after' in page
+    assert 'src="http' not in page
+
+
+def test_worker_processes_give_the_same(finished, tmp_path):
+    out = finished[1]
+    assert main([str(out.parent / 'swing'), '--urdf', str(out.parent / 'arm.urdf'), '--out',
+                 str(tmp_path), '--unknown', 'friction,inertia', '--workers', '2']) == 0
+    one, two = (json.loads((folder / 'summary.json').read_text(encoding='utf-8'))
+                for folder in (out, tmp_path))
+    np.testing.assert_allclose(two['identified_rms'], one['identified_rms'], rtol=1e-6)
+
+
+def test_gains_are_those_of_the_measured_efforts():
+    tau = np.ones((3, 2))
+    recording = PreparedRecording(
+        'r', np.arange(3.0), tau, tau, tau, tau, tau > 0.0, (slice(0, 3),))
+    scaled, = with_gains([recording], identified())
+    np.testing.assert_array_equal(scaled.tau, np.tile([1.0, 1.75], (3, 1)))
+
+
+# ---- what is unknown ----------------------------------------------------------------------------
+
+
+def test_what_is_unknown_is_read_by_kind_and_name():
+    found = unknowns_from('friction:pan:lift, direction,stribeck,inertia:fore,payload:tool')
+    assert (found.friction, found.by_direction, found.stribeck) == (['pan', 'lift'], True, True)
+    assert (found.links, found.payload, found.gravity) == (['fore'], 'tool', False)
+    found = unknowns_from('rotor,gains:elbow,gravity')
+    assert (found.friction, found.links, found.payload) == ((), (), None)
+    assert (found.rotor_inertia, found.gains, found.gravity) == ('all', ['elbow'], True)
+
+
+@pytest.mark.parametrize('text, named', [
+    ('frictoin', "'frictoin'; did you mean 'friction'"), ('', "''"),
+    ('friction,friction', "'friction' twice"), ('payload', 'on one link'),
+    ('payload:a:b', 'on one link'), ('inertia:', 'a name is empty'),
+    ('gravity:x', 'takes no names'), ('stribeck', 'without friction')])
+def test_what_is_not_understood_is_refused_by_name(text, named):
+    with pytest.raises(ArgumentError, match=named):
+        unknowns_from(text)
+
+
+# ---- what is printed ----------------------------------------------------------------------------
+
+
+def printed(*parts) -> str:
+    console = Console(width=200, record=True, file=open('/dev/null', 'w', encoding='utf-8'))
+    for part in parts:
+        console.print(part)
+    return console.export_text()
+
+
+def test_tables_have_the_figures_and_dashes_where_there_are_none():
+    text = printed(effort_table(identified()), parameter_table(identified()))
+    shoulder = next(line for line in text.splitlines() if 'shoulder' in line)
+    assert [cell for cell in shoulder.split() if cell[0].isdigit()] == ['5', '2', '0.5', '4.0']
+    assert 'not determined' in text and 'kg' in text
+
+
+def test_a_doubtful_result_is_said():
+    worse = identified(identified_rms=np.array([3.0, np.nan]), physically_consistent=False)
+    text = '\n'.join(sentences(worse))
+    assert 'cannot exist' in text and 'worse than the URDF for shoulder' in text
+    assert 'm of fore: no motion' in text
+    fine = '\n'.join(sentences(identified()))
+    assert 'WARNING' not in fine
+    assert replace(identified()).physically_consistent
+
+
+# ---- what goes wrong ----------------------------------------------------------------------------
+
+
+def test_a_urdf_that_does_not_exist_is_said(tmp_path, capsys):
+    assert main([str(tmp_path), '--urdf', str(tmp_path / 'none.urdf')]) == ExitCode.NOT_IDENTIFIED
+    assert 'none.urdf cannot be read' in capsys.readouterr().err
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit):
+        main(['--help'])
+    text = capsys.readouterr().out
+    for word in ('payload:LINK', 'summary.json', 'exit codes', 'examples'):
+        assert word in text
+
+
+def test_the_tool_is_registered():
+    assert "'identify = ros2_rnea.tools.identify.__main__:main'" in (ROOT / 'setup.py').read_text()
