@@ -69,22 +69,3 @@ def least_density_of_a_ball(mass: float, moments: Moments) -> float:
 def moved_to_center(mass: float, center: Vector, I_origin: Matrix) -> Matrix:
     """Return about the centre of mass what is given about the origin, both in the same axes."""
     return I_origin - Inertia.about_center(mass, center, NOTHING).I_origin
-
-
-def pseudo_inertia(inertia: Inertia) -> np.ndarray:
-    """
-    Return the pseudo-inertia matrix [[∫ P Pᵀ dm, h], [hᵀ, m]] of a body, shape (4, 4).
-
-    The inertia is that of some distribution of positive mass if and only if this matrix is
-    positive definite (semidefinite, where all mass may lie in a plane).
-
-    P. M. Wensing, S. Kim and J.-J. E. Slotine, "Linear Matrix Inequalities for Physically
-    Consistent Inertial Parameter Identification", IEEE Robotics and Automation Letters 3(1), 2018.
-    """
-    rows = [[*row, first] for row, first in zip(inertia.second_moment.rows, inertia.h)]
-    return np.array([*rows, [*inertia.h, inertia.m]])
-
-
-def center_of_mass(inertia: Inertia) -> Vector:
-    """Return the centre of mass in the frame of the inertia; its origin if there is no mass."""
-    return inertia.h * (1.0 / inertia.m) if inertia.m else ZERO

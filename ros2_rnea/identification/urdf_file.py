@@ -57,10 +57,10 @@ from types import MappingProxyType
 from xml.parsers import expat
 
 import numpy as np
+from ros2_rnea.dynamics.pseudo_inertia import inertial_of, pseudo_inertia
 from ros2_rnea.dynamics.regressor import parameters_of
-from ros2_rnea.dynamics.solid import center_of_mass, moved_to_center, pseudo_inertia
 from ros2_rnea.errors import DescriptionError
-from ros2_rnea.model.description import Inertial, JointDescription, LinkDescription, Pose
+from ros2_rnea.model.description import Inertial, JointDescription, LinkDescription
 from ros2_rnea.model.tree import Body, link_inertia, MASSLESS, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
@@ -234,8 +234,9 @@ def _largest_share(part: Inertia, whole: Inertia) -> float:
 
     :raises scipy.linalg.LinAlgError: where the whole is an inertia that no body has.
     """
-    return float(scipy.linalg.eigh(
-        pseudo_inertia(part), pseudo_inertia(whole), eigvals_only=True)[-1])
+    J_part = pseudo_inertia(parameters_of(part))
+    J_whole = pseudo_inertia(parameters_of(whole))
+    return float(scipy.linalg.eigh(J_part, J_whole, eigvals_only=True)[-1])
 
 
 def _rest(tree: Tree, body: Body, link: str, others: Inertia) -> Inertial:
@@ -246,10 +247,7 @@ def _rest(tree: Tree, body: Body, link: str, others: Inertia) -> Inertial:
             f'link {link!r} would have the mass {rest.m:.6g} kg, which no URDF can say: what '
             f'joint {body.joint!r} moves has {body.inertia.m:.6g} kg, and the links fixed to this '
             f'one have {others.m:.6g} kg; make the parameters physically consistent')
-    center = center_of_mass(rest)
-    _, _, _, _, *about_center = parameters_of(
-        Inertia(rest.m, rest.h, moved_to_center(rest.m, center, rest.I_origin)))
-    return Inertial(rest.m, Pose((center.x, center.y, center.z)), tuple(about_center))
+    return inertial_of(parameters_of(rest))
 
 
 def _scaled(inertial: Inertial, factor: float) -> Inertial:

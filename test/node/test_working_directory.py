@@ -67,11 +67,8 @@ def start(tmp_path, monkeypatch):
     ('check_model', [str(ARM)]),
     ('compile', [str(PENDULUM)]),
     ('fill_efforts', ['--help']),
-<<<<<<< HEAD
     ('excite', ['--help']),
-=======
     ('identify', ['--help']),
->>>>>>> 5c6f41a (Take the tools that ./run starts from setup.py, so that a new one needs no count)
 ])
 def test_tools_import_nothing_from_there(start, module, arguments):
     process = start(f'ros2_rnea.tools.{module}.__main__', *arguments)
@@ -101,11 +98,7 @@ def test_run_starts_tools_where_files_are_as_typed_by_their_executables():
     text = (ROOT / 'run').read_text(encoding='utf-8')
     commands = [part.split(';;')[0] for part in text.split('cd -- "$caller"')[1:]]
     tools = [command for command in commands if 'PYTHONPATH' not in command]
-<<<<<<< HEAD
-    assert len(tools) == 5  # demo, check-model, compile, fill-efforts, excite
-=======
     registered = re.findall(r"'(\w+) = ros2_rnea\.tools\.", (ROOT / 'setup.py').read_text())
     assert sorted(re.findall(r'/bin/(\w+)', ''.join(tools))) == sorted(
         {*registered} - {'simulated_driver'})
->>>>>>> 5c6f41a (Take the tools that ./run starts from setup.py, so that a new one needs no count)
     assert [command for command in tools if 'bin/python' in command.split('\n', 1)[1]] == []
