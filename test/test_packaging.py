@@ -36,6 +36,7 @@ EXECUTABLES = ['check_model', 'compile', 'demo', 'inverse_dynamics_node', 'simul
 
 # Names of Python modules whose rosdep key is another one.
 KEYS = {
+    'jinja2': 'python3-jinja2',
     'llvmlite': 'python3-numba',  # no key brings it alone
     'numpy': 'python3-numpy', 'rich': 'python3-rich', 'scipy': 'python3-scipy',
     'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
