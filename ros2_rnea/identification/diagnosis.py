@@ -31,6 +31,7 @@ from ros2_rnea.identification.cause_words import CauseWords
 from ros2_rnea.identification.causes import Delay
 from ros2_rnea.identification.comparison import Comparison, Coordinate
 from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Estimate, Kind
+from ros2_rnea.identification.information import one_thread
 from ros2_rnea.identification.reduced_equations import (
     Columns,
     DEPENDENT,
@@ -56,7 +57,8 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     """
     robot = comparison.robot
     columns = Columns.of(comparison)
-    explanation = search(robot, columns)
+    with one_thread():
+        explanation = search(robot, columns)
     noise, unexplained = np.full(robot.nv, np.nan), np.full(robot.nv, np.nan)
     if explanation is None:
         return Diagnosis((), (

@@ -64,6 +64,7 @@ def test_coulomb_friction_is_left_out_and_damping_stays():
     assert any(joint.friction for joint in parse_urdf(urdf).joints)
     joints = parse_urdf(simplified(urdf)[0]).joints
     assert joints == parse_urdf(seven_dof_arm()).joints
+    assert simplified(urdf, with_friction=True) == (urdf, ())
 
 
 def test_springs_are_left_out():

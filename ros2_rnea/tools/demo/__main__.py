@@ -37,12 +37,19 @@ from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
 from ros2_rnea.tools.demo.figures import Results
+from ros2_rnea.tools.demo.identify.outcome import (
+    judge as judge_identification,
+    Outcome,
+    summary as identification_summary,
+)
+from ros2_rnea.tools.demo.identify.picture import draw_identification
+from ros2_rnea.tools.demo.identify.play import play_identification
 from ros2_rnea.tools.demo.judge import GENERAL, judge, LIMITS, Limits, machine_too_slow, NOT_JUDGED
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
 from ros2_rnea.tools.demo.play import play, TRACKING
 from ros2_rnea.tools.demo.processes import ChildError
-from ros2_rnea.tools.demo.report import show, summary, write_summary
+from ros2_rnea.tools.demo.report import check_table, show, summary, WIDTH, write_summary
 from ros2_rnea.tools.demo.scenes import SCENES
 from ros2_rnea.tools.demo.stage import FULL_RATE
 from ros2_rnea.tools.demo.timeline import draw_timeline
@@ -90,6 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arm = _arm(options)
         console.print(introduction(arm), markup=False)
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        if options.identify:
+            outcome = play_identification(arm, options.seconds, options.out, _bar(console))
+            return present_identification(outcome, options.out, console)
         scenes = options.scene or [TRACKING, *SCENES]
         results = play(arm, scenes, options.seconds, options.out, _bar(console))
     except (ChildError, NoAnswerError, RneaError, OSError) as error:
@@ -167,6 +177,41 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     return ExitCode.PASSED
 
 
+def present_identification(outcome: Outcome, out: Path, console: Console) -> int:
+    """
+    Judge the identification, print the result and write the files.
+
+    :param out: folder of the files.
+    :returns: exit code.
+    """
+    slow = outcome.is_disturbed
+    checks = [] if slow else judge_identification(outcome)
+    failed = [check.name for check in checks if not check.passed]
+    verdict = NOT_JUDGED if slow else 'failed' if failed else 'passed'
+    write_summary(out / 'identification.json', identification_summary(outcome, checks, verdict))
+    for suffix in ('.svg', '.png'):
+        draw_identification(outcome, out / f'identification{suffix}', judged=not slow)
+    console.print(
+        f'\nTracking error of the arm: {outcome.before.arm_rms:.3g} deg with the description, '
+        f'{outcome.after.arm_rms:.3g} deg identified', highlight=False)
+    if checks:
+        console.print(check_table(checks), width=min(WIDTH, console.width))
+    if outcome.repeated:
+        console.print('\nPlayed again, because this machine had paused: '
+                      f'{", ".join(outcome.repeated)}')
+    console.print(
+        f'\nPicture: {out}/identification.png; figures: {out}/identification.json; recording: '
+        f'{out}/recording; identified description: {out}/identified.urdf', soft_wrap=True)
+    if slow:
+        console.print(NOT_JUDGED, style='yellow')
+        return ExitCode.TOO_SLOW
+    if failed:
+        console.print('failed: ' + '; '.join(failed), style='bold red')
+        return ExitCode.FAILED
+    console.print('passed', style='green')
+    return ExitCode.PASSED
+
+
 def _draw(results: Results, out: Path, limits: Limits, judged: bool) -> list[str]:
     """Draw the pictures of the scenes that were played, and return their names."""
     pictures = []
@@ -224,13 +269,18 @@ files:       summary.json (all figures); tracking and timeline as .png and .svg;
 exit codes:  0 passed; 1 a threshold failed; 2 could not run; 3 not judged: the machine was too
              slow, although the rate of the joint states was lowered as far as possible
 examples:    ./run demo --robot ur5
-             ./run demo --urdf my_arm.urdf --scene payload --scene restart""")
+             ./run demo --urdf my_arm.urdf --scene payload --scene restart
+             ./run demo --identify""")
     add_model_options(parser)
     parser.add_argument('--tip', default='', metavar='LINK',
                         help='the link with the push and the payload (default: that at the end of '
                              'the longest chain)')
     parser.add_argument('--scene', action='append', choices=(TRACKING, *SCENES),
                         help='play only this scene; may be given several times')
+    parser.add_argument('--identify', action='store_true',
+                        help='instead of the scenes: an arm that is unlike its description is '
+                             'excited, recorded and identified, and follows the same motion '
+                             'before and after; then it is pushed')
     parser.add_argument('--seconds', type=_phase_seconds, default=7.0,
                         help=f'length of the motion in each phase of tracking, {SHORTEST:g} to '
                              f'{LONGEST:g} (default: %(default)s)')

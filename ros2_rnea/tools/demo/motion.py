@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,17 @@ class Motion(NamedTuple):
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64]
     accelerations: NDArray[np.float64]
+
+
+class TimedMotion(Protocol):
+    """A motion that begins and ends at rest."""
+
+    @property
+    def duration(self) -> float:
+        """Return for how long it lasts [s]."""
+
+    def at(self, times: ArrayLike) -> Motion:
+        """Return the motion at given times, shape (N,) [s], as arrays of shape (N, joints)."""
 
 
 @dataclass(frozen=True)

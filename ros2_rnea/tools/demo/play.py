@@ -147,14 +147,18 @@ def sustainable_rate(stage: Stage) -> float:
     return rate
 
 
-def driver_command(arm: Arm, description: Path) -> list[str]:
+def driver_command(arm: Arm, description: Path, *options: str) -> list[str]:
     """Return how to start the driver of an arm."""
     return [sys.executable, '-m', 'ros2_rnea.tools.simulated_driver', '--urdf', str(description),
-            '--ros-args', '-p', f'start_positions:={arm.start.tolist()}']
+            *options, '--ros-args', '-p', f'start_positions:={arm.start.tolist()}']
 
 
-def node_command(arm: Arm) -> list[str]:
-    """Return how to start the node beside it."""
+def node_command(arm: Arm, friction_from: str = 'description') -> list[str]:
+    """
+    Return how to start the node beside it.
+
+    :param friction_from: the node's parameter; the simulated joints have what is described.
+    """
     return [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
             '-r', f'__node:={FEEDFORWARD_NODE}',
             '-r', '~/commands:=/effort_controller/commands',
@@ -164,7 +168,7 @@ def node_command(arm: Arm) -> list[str]:
             '-p', 'wrench_gain:=1.0', '-p', 'wrench_time_constant:=0.0',
             '-p', 'wrench_effort_share:=1.0',
             '-p', 'enabled:=false',
-            '-p', 'friction_from:=description',  # which the simulated joints have
+            '-p', f'friction_from:={friction_from}',
             # The simulated motors have no limit where the description has none.
             *[word for joint in parse_urdf(arm.urdf).joints
               if joint.name in arm.joint_names and joint.limits.effort_defect(joint.type)

@@ -52,7 +52,7 @@ def tables(results: Results, checks: Sequence[Check]) -> RenderableType:
             'step: largest change from one effort of the node to the next, of any joint.\n',
             style='dim')]
     if checks:
-        parts.append(_check_table(checks))
+        parts.append(check_table(checks))
     return Group(*parts)
 
 
@@ -111,10 +111,15 @@ def summary(results: Results, checks: Sequence[Check], verdict: str) -> dict[str
         'share_of_commands_limited_in_rate': number_or_none(results.rate_limited.share),
         'share_of_states_without_command_for_20_ms': results.share_late(),
         'share_of_engine_ticks_20_ms_late': results.share_slow(),
-        'checks': [{'name': check.name, 'value': check.value, 'unit': check.unit,
-                    'at_least' if check.at_least else 'at_most': check.limit,
-                    'passed': check.passed} for check in checks],
+        'checks': checks_as_data(checks),
     }
+
+
+def checks_as_data(checks: Sequence[Check]) -> list[dict[str, Any]]:
+    """Return thresholds and how they were met as plain data."""
+    return [{'name': check.name, 'value': check.value, 'unit': check.unit,
+             'at_least' if check.at_least else 'at_most': check.limit,
+             'passed': check.passed} for check in checks]
 
 
 def write_summary(path: Path, figures: dict[str, Any]) -> None:
@@ -212,7 +217,8 @@ def _timing_table(results: Results) -> Table:
     return table
 
 
-def _check_table(checks: Sequence[Check]) -> Table:
+def check_table(checks: Sequence[Check]) -> Table:
+    """Return the thresholds as a table of a terminal."""
     table = _table('Thresholds')
     table.add_column('')
     table.add_column('measured', justify='right', no_wrap=True)

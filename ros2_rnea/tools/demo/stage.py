@@ -23,7 +23,7 @@ import numpy as np
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, DRIVER, FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.figures import Log
-from ros2_rnea.tools.demo.motion import MultiSine
+from ros2_rnea.tools.demo.motion import TimedMotion
 from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
@@ -81,7 +81,7 @@ class Stage:
         self.commander.spin_for(SETTLING)
         self.commander.driver_report()  # Forget what happened before.
 
-    def follow(self, motion: MultiSine, meanwhile: Meanwhile | None = None) -> Log:
+    def follow(self, motion: TimedMotion, meanwhile: Meanwhile | None = None) -> Log:
         """
         Let the arm follow a motion to its end.
 
@@ -91,7 +91,7 @@ class Stage:
         start = self.move(motion, meanwhile)
         return self.commander.recorded(start, start + int(motion.duration * 1e9))
 
-    def move(self, motion: MultiSine, meanwhile: Meanwhile | None = None,
+    def move(self, motion: TimedMotion, meanwhile: Meanwhile | None = None,
              until: float | None = None) -> int:
         """
         Let the arm follow a motion.

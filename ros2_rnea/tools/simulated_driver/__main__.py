@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         model = Model(options.urdf.read_text()) if options.urdf else MODELS[options.robot]()
-        node = DriverNode(model.urdf, model.start)
+        node = DriverNode(model.urdf, model.start, options.friction)
         executor = lean_executor()
         _set_on_signal(stopping)  # again, because the events executor installs its own handlers
         executor.add_node(node)
@@ -107,6 +107,10 @@ Parameters: rate [Hz], publish_wrench, gravity (turn it to tilt the mount), stif
 start_positions.  The gains are computed from the inertia at each motor.""",
         epilog='Everything after --ros-args is for ROS: parameters, remaps, log level.')
     add_model_options(parser)
+    parser.add_argument(
+        '--friction', action='store_true',
+        help="simulate the Coulomb friction of the joints' <dynamics>, too (default: only the "
+             'viscous)')
     return parser
 
 

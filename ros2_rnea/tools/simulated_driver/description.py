@@ -76,16 +76,17 @@ _BALANCED_BEYOND = 1e-6
 """By which the largest moment stays below the sum of the others, relative to it."""
 
 
-def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
+def simplified(urdf: str, with_friction: bool = False) -> tuple[str, tuple[str, ...]]:
     """
     Return a description of what can be simulated faithfully.
 
     Mimic joints, and the joints that they follow, are fixed: mostly the fingers of grippers, which
     nothing in a simulation would couple.  Joints that move no mass are fixed, too: no effort says
-    how they move.  Coulomb friction is left out: it is a jump, which every
+    how they move.  Coulomb friction is left out unless it is asked for: it is a jump, which every
     engine makes smooth in another way.  Springs are left out too, which the engine does not read.
 
     :param urdf: robot description.
+    :param with_friction: whether the joints keep their Coulomb friction.
     :returns: the description, unchanged where there is neither, and the names of the joints that
         stand still at their zero.
     :raises DescriptionError: when the description is none.
@@ -94,14 +95,16 @@ def simplified(urdf: str) -> tuple[str, tuple[str, ...]]:
     joints = description.joints
     still = {name for joint in joints if joint.mimic for name in (joint.name, joint.mimic.joint)}
     still |= _moving_no_mass(description)
-    if not still and not any(joint.friction or joint.spring_stiffness for joint in joints):
+    if not still and not any(
+            joint.spring_stiffness or joint.friction and not with_friction for joint in joints):
         return urdf, ()
     root = read_xml(urdf)
     for element in root.findall('gazebo'):
         _remove(element, 'springStiffness', 'springReference')
     for element in root.findall('joint'):
         for dynamics in element.findall('dynamics'):
-            dynamics.attrib.pop('friction', None)
+            if not with_friction:
+                dynamics.attrib.pop('friction', None)
         if element.get('name') in still:
             element.set('type', 'fixed')
             _remove(element, 'axis', 'limit', 'dynamics', 'mimic', 'safety_controller')

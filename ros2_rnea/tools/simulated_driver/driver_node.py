@@ -56,11 +56,13 @@ class DriverNode(Node):
 
     :param urdf: the arm's robot description.
     :param start: where it waits, unless the parameter says otherwise; empty: a bent pose [rad].
+    :param with_friction: whether the joints keep their Coulomb friction.
     """
 
-    def __init__(self, urdf: str, start: Sequence[float] = ()) -> None:
+    def __init__(
+            self, urdf: str, start: Sequence[float] = (), with_friction: bool = False) -> None:
         super().__init__('simulated_driver')
-        urdf, still = simplified(urdf)
+        urdf, still = simplified(urdf, with_friction)
         if still:
             self.get_logger().info(f'mimic joints and their leaders are fixed: {", ".join(still)}')
         self._engine = Engine(urdf)
