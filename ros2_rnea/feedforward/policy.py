@@ -127,6 +127,8 @@ class FeedforwardPolicy:
         self.external = ExternalEffort(
             self.robot, self.controlled, self._index_map, self._motions.controlled)
         self._in_contact = ''  # where, for people, while the reaction to a contact lasts
+        self._awaits_reference = False  # after it: one near the measured state
+        self._sends_from = inf  # steady clock; when efforts began to be sent, while observed
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
@@ -353,6 +355,8 @@ class FeedforwardPolicy:
         self.external.adopt(previous.external)
         if self.settings.contact_reaction is not ContactReaction.NONE:
             self._in_contact = previous._in_contact
+            self._awaits_reference = previous._awaits_reference
+            self._sends_from = previous._sends_from
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
         self._dead_man_switch.adopt(previous._dead_man_switch)
@@ -497,17 +501,37 @@ class FeedforwardPolicy:
         self.external.update(MeasuredMotion(
             self._singles, self.states.velocities[:self._single_count], self.states.efforts[:n],
             self.states.without_velocity(), time))
-        if self.external.contacts and not self._in_contact and not self._gravity_only and (
-                self.settings.contact_reaction is ContactReaction.HOLD):
+        if self._reacts(now) and self.external.contacts and not self._in_contact:
             self._in_contact = ', '.join(
                 f'{value:+.3g} at {name}' for name, value in self.external.contacts.items())
             self.motion.clear()
             self.blend()
 
+    def _reacts(self, now: Instant) -> bool:
+        """
+        Tell whether a contact has a consequence: a motion is followed, and for long enough.
+
+        Before efforts are sent, and until they are the right ones, measured efforts say nothing of
+        the environment: motors may be off, or brakes on.
+        """
+        settings = self.settings
+        is_sending = self._ramp.is_sending and not self._final_fade.is_active
+        if not is_sending or self._sends_from == inf:
+            self._sends_from = now.steady
+        settled = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
+        return (settings.contact_reaction is ContactReaction.HOLD and not self._gravity_only
+                and now.steady - self._sends_from > settled)
+
     def end_contact(self) -> None:
-        """Follow motions again that begin from now on, after the reaction to a contact."""
+        """
+        Follow motions again that begin from now on, after the reaction to a contact.
+
+        The reference of a controller, which has gone on meanwhile, is followed once it is near
+        the measured state.
+        """
         if self._in_contact:
             self._in_contact = ''
+            self._awaits_reference = True
             self.external.restart()
             self.motion.clear()
             self.blend()
@@ -803,11 +827,22 @@ class FeedforwardPolicy:
         motion = self._motions.held(self._singles)
         return self._law.effort(motion, self._held_tau)[self._motions.controlled]
 
+    def _is_far(self, target: DesiredState) -> bool:
+        """Tell whether a reference is further than ``hold_tolerance`` from a measured position."""
+        distances = np.abs(target.positions - self._measured_q)
+        return bool(np.any(distances > self.settings.hold_tolerance))
+
     def _along_motion(self, now: Instant) -> Decision:
         """Return the decision for the desired motion, with feedback in computed_torque."""
         target = self.motion.target(
             now.ros, self._measured_q, now.steady, self.settings.lookahead)
         status = target.status
+        if self._awaits_reference:
+            if status is Status.FOLLOWING_CONTROLLER and self._is_far(target):
+                return self._effort(
+                    self._motions.at_rest(self._singles), Status.NO_TRAJECTORY, now,
+                    'after a contact: the reference of the controller is far from the arm')
+            self._awaits_reference = status is Status.NO_TRAJECTORY
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
             self._ramp.blend(self.settings.blend_time)
@@ -909,3 +944,6 @@ GAP_SHARE = 0.5
 
 LEAST_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
+
+TIME_CONSTANTS = 5.0
+"""Of the observer, after which what it observed before counts less than a hundredth."""

@@ -187,7 +187,8 @@ class TorqueCheck:
         holding, friction = (
             effort[:, self._v_index]
             for effort in (robot.inverse_dynamics(samples.q, rest, rest),
-                           robot.friction(samples.qd)))
+                           # whose offset is in the effort that holds, too
+                           robot.friction(samples.qd) - robot.friction(rest)))
         damping = [np.array(friction_slope(robot.tree, [speed] * robot.nv))
                    for speed in (_ALL_SLIDING, -_ALL_SLIDING)]
         viscous = (np.where(samples.qd > 0.0, *damping) * samples.qd)[:, self._v_index]

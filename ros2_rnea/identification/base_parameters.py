@@ -146,7 +146,7 @@ def why_not_identifiable(
         if kind == 'inertial':
             sentences += _of_a_body(design, owner, indices, hidden)
         elif kind == 'joint':
-            sentences.append(_of_a_joint(design, seen, owner, indices))
+            sentences += _of_a_joint(design, seen, owner, indices, hidden)
         elif kind == GAIN:
             sentences.append(
                 f'The drive gain of {owner} is not determined: the known payload hardly loads '
@@ -201,16 +201,31 @@ def _moving(design: Design, body: int) -> str:
 
 
 def _of_a_joint(
-        design: Design, seen: Information, owner: str, indices: Sequence[int]) -> str:
+        design: Design, seen: Information, owner: str, indices: Sequence[int],
+        hidden: np.ndarray) -> list[str]:
     first = design.unknowns[indices[0]]
     coordinates = design.robot.tree.bodies[first.body].v_slice
-    what = ', '.join(design.unknowns[index].name.split(' of ')[0] for index in indices)
+
+    def named(chosen: Sequence[int]) -> str:
+        return ', '.join(design.unknowns[index].name.split(' of ')[0] for index in chosen)
+
     if not seen.rows[coordinates].any():
-        return (f'{what} of {owner}: the joint never moves fast enough, or its effort was not '
-                'recorded; move it in both directions at several speeds.')
-    return (f'{what} of {owner}: this motion does not tell them apart, or the efforts hardly '
-            'depend on them; move the joint in both directions, slowly and near its largest '
-            'speed, with strong accelerations in between.')
+        return [f'{named(indices)} of {owner}: the joint never moves fast enough, or its effort '
+                'was not recorded; move it in both directions at several speeds.']
+    never = [index for index in indices if hidden[index]]
+    more = [index for index in indices if not hidden[index]]
+    result = []
+    if never:
+        result.append(
+            f'{named(never)} of {owner}: no motion tells it by itself, since the efforts depend '
+            'only on sums of it and of numbers of bodies; the sums that the data holds are among '
+            'the base parameters, and efforts need no more.')
+    if more:
+        result.append(
+            f'{named(more)} of {owner}: this motion does not tell them apart, or the efforts '
+            'hardly depend on them; move the joint in both directions, slowly and near its '
+            'largest speed, with strong accelerations in between.')
+    return result
 
 
 def _without_effect(design: Design) -> np.ndarray:

@@ -197,8 +197,8 @@ class _Fit:
         """Return the fit, judged on data that it did not see."""
         design, x = self.design, self.x
         covariance, scales = self.covariance()
-        _, hessian = quadratic(design, self.seen, self.precision, x)
-        gradient, _ = quadratic(design, self.seen, self.precision, self.prior.center)
+        at_x, hessian = quadratic(design, self.seen, self.precision, x)
+        gradient = at_x + hessian @ (self.prior.center - x)  # linear at x, for gains are not
         errors = np.sqrt(np.diag(covariance))
         determined = self.chosen & (errors <= DETERMINED * scales)
         if not determined.any():
@@ -211,8 +211,10 @@ class _Fit:
         return Identification(
             robot=_identified(design, x, changes),
             parameters=self._named(errors, determined),
-            base_parameters=base_parameters(
-                design.unknowns, self.chosen, hessian, gradient, self.prior.center, scales),
+            base_parameters=tuple(
+                one for one in base_parameters(
+                    design.unknowns, self.chosen, hessian, gradient, self.prior.center, scales)
+                if not (len(one.terms) == 1 and one.name.startswith(f'{GAIN} of '))),
             joints=coordinate_names(design.robot.tree),
             measured_rms=_rms(unseen, measured),
             urdf_rms=_rms(unseen, urdf),

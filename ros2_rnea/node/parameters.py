@@ -70,7 +70,7 @@ PER_JOINT = {
         'a finite number other than 0'),
     EXTERNAL_EFFORT_THRESHOLD: (
         'Magnitude above which an external effort of joint {!r} is a contact [Nm or N]. It has to '
-        'be above what noise and errors of the model cause; identify finds it.',
+        'be above what noise and errors of the model cause.',
         'a finite number above 0'),
     ASSUMED: (
         'Assumed position of joint {!r} while it is not measured [rad or m].',

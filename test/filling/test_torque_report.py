@@ -13,6 +13,7 @@
 # limitations under the License.
 """What a trajectory asks of joints: by hand for a pendulum, and by trying what is allowed."""
 
+from dataclasses import replace
 from math import inf, pi, sqrt
 
 import numpy as np
@@ -132,10 +133,13 @@ def limits_of(model, share, dry_friction=0.0):
 
 
 @pytest.mark.parametrize('share', [0.05, 0.6, 2.0, 20.0])
-@pytest.mark.parametrize('damping, dry', [(0, 0), (3, 0), (2, 1)])
-def test_with_time_scaled_as_reported_the_limit_is_just_met(share, damping, dry):
-    model = Robot.from_urdf(ARM.replace(
-        '<dynamics damping="0.5"/>', f'<dynamics damping="{damping}" friction="{dry}"/>'))
+@pytest.mark.parametrize('damping, dry, offset', [
+    (0, 0, 0), (3, 0, 0), (2, 1, 0), (0, 0, 0.5), (3, 0, -0.5)])
+def test_with_time_scaled_as_reported_the_limit_is_just_met(share, damping, dry, offset):
+    tree = Robot.from_urdf(ARM.replace(
+        '<dynamics damping="0.5"/>', f'<dynamics damping="{damping}" friction="{dry}"/>')).tree
+    model = Robot(replace(tree, bodies=tuple(
+        replace(body, friction_offset=float(offset)) for body in tree.bodies)))
     limits = limits_of(model, share, np.array([dry, 0.0]))
     scaling = check_of(model, swing(), limits=limits).report().time_scaling
     assert (scaling > 1.0) == (share < 1.0)

@@ -201,6 +201,11 @@ def test_drive_gains_return_with_a_known_load():
     errors = [one.standard_error for one in result.parameters if one.quantity == 'gain']
     assert list(result.gains.values()) == pytest.approx(gains, rel=0.03)
     assert (np.abs(np.array([*result.gains.values()]) - gains) < 4.0 * np.array(errors)).all()
+    by_name = {one.name: one for one in result.parameters}
+    alone = [one for one in result.base_parameters if one.name in by_name]
+    assert len(alone) > 5 and not any(one.name.startswith('gain') for one in alone)
+    for one in alone:
+        assert abs(one.value - by_name[one.name].value) < 4.0 * one.standard_error
     with pytest.raises(ArgumentError, match='known payload'):
         identify(recordings[:1], robot, unknowns)
 

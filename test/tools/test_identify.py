@@ -31,6 +31,7 @@ for library in ('rich', 'rosbags', 'scipy', 'yaml'):
 from identified_robot import identified  # noqa: E402, I100
 from rich.console import Console  # noqa: E402
 from ros2_rnea.identification.recording import PreparedRecording  # noqa: E402
+from ros2_rnea.identification.results import Parameter  # noqa: E402
 from ros2_rnea.tools.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
 from ros2_rnea.tools.identify.tables import (  # noqa: E402
     effort_table,
@@ -222,6 +223,15 @@ def test_a_doubtful_result_is_said():
     fine = '\n'.join(sentences(identified()))
     assert 'WARNING' not in fine
     assert replace(identified()).physically_consistent
+
+
+@pytest.mark.parametrize('value, error, is_doubtful', [
+    (2.9, None, False), (3.1, None, True), (0.3, None, True), (9.0, 0.1, False)])
+def test_a_mass_far_from_the_urdf_that_the_data_does_not_determine_is_doubtful(
+        value, error, is_doubtful):
+    mass = Parameter('m of fore', 'm', 'fore', 'kg', value, error, 1.0)
+    text = '\n'.join(sentences(identified(parameters=(mass,))))
+    assert ('WARNING: the m of fore is' in text and 'add rotor' in text) == is_doubtful
 
 
 # ---- what goes wrong ----------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class Guiding:
         self._joints = joints
         self._controlled = controlled
         self._limits = [joint_body(robot, name).limits for name in joints]
-        self._qd = np.zeros(robot.nv)
+        self._qd, self._rest = np.zeros(robot.nv), np.zeros(robot.nv)
         self.use(Settings())
 
     def use(self, settings: Settings) -> None:
@@ -87,9 +87,14 @@ class Guiding:
             effort -= self._stiffness * beyond
         if self._assistance:
             self._qd[self._controlled] = qd
-            friction = self._robot.friction(self._qd)[self._controlled]
+            friction = self._friction_of_motion()
             effort += self._assistance * self._weight(qd) * friction
         return effort
+
+    def _friction_of_motion(self) -> np.ndarray:
+        """Return the friction less its offset, which is sent at rest, too."""
+        friction = self._robot.friction(self._qd) - self._robot.friction(self._rest)
+        return friction[self._controlled]
 
     def _weight(self, qd: np.ndarray) -> np.ndarray:
         """Return 0 within the deadband, rising to 1 at twice the deadband."""

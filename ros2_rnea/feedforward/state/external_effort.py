@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,9 @@ from ros2_rnea.robot import Robot
 
 LARGEST_SHARE = 4.0
 """An external effort in one sample counts up to this multiple of the joint's effort limit."""
+
+MOST_DISORDER = 30
+"""Of the stamps of joint states, beyond which their order is no accident."""
 
 DAMPING = 0.01
 """Of the least squares for the wrench: singular values of the Jacobian above it count."""
@@ -123,10 +127,14 @@ class ExternalEffort:
         self._q = self._index_map.positions(measured.positions)
         qd = self._index_map.velocities(measured.velocities)
         effort = measured.efforts.copy()
+        self.missing = self._unwatched(effort)
         for term in self._lacking or ():
             effort += self._term(term, qd)[self._indices]
         observer.update(self._q, qd, effort, measured.time)
-        self.effort = np.where(np.isnan(effort), np.nan, observer.residual)
+        if observer.disorder > MOST_DISORDER:
+            self.missing = ('the stamps of joint_states go back again and again, as those of '
+                            'several publishers with different clocks do')
+        self.effort = np.where(np.isfinite(effort), observer.residual, np.nan)
         exceeds = np.abs(self.effort) > self._thresholds
         self.contacts = {} if not any_set(exceeds) else {
             name: float(value) for name, value, is_above in zip(
@@ -155,9 +163,16 @@ class ExternalEffort:
                     'measured_lacks or arm says')
         if measured.without_velocity:
             return 'joint_states lack the velocity of ' + ', '.join(measured.without_velocity)
-        if np.isnan(measured.efforts).all():
+        if not np.isfinite(measured.efforts).any():
             return 'joint_states lack the efforts of ' + ', '.join(self._joints)
         return ''
+
+    def _unwatched(self, efforts: np.ndarray) -> str:
+        """Return which joints have a threshold but no effort."""
+        names = [name for name, effort, threshold in zip(
+            self._joints, efforts.tolist(), self._thresholds.tolist())
+            if not isfinite(effort) and threshold < inf]
+        return names and 'joint_states lack the efforts of ' + ', '.join(names) or ''
 
     def _term(self, name: str, qd: np.ndarray) -> np.ndarray:
         """Return a term that the measured efforts lack, at the measured state."""

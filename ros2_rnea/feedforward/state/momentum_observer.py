@@ -21,6 +21,10 @@ from ros2_rnea.feedforward.signals import LowPass
 from ros2_rnea.robot import Robot
 
 
+DISORDER = 10
+"""As many samples in order make up for one that is older than the one before."""
+
+
 class MomentumObserver:
     """
     The generalized-momentum observer, which needs no acceleration and no inverse of M.
@@ -37,6 +41,8 @@ class MomentumObserver:
     :param longest_gap: between two samples; a longer one starts anew [s].
     :param bound: of the magnitude of each joint's sample, shape (joints,) [Nm or N].
     :param joints: indices of the observed joints in efforts.
+    :ivar disorder: grows by ``DISORDER`` with each sample that is older than the one before, and
+        falls by 1 with each other one.
     """
 
     def __init__(
@@ -49,6 +55,7 @@ class MomentumObserver:
         self._terms = np.zeros((2, robot.nv))
         self._filter = LowPass(1.0 / gain, np.zeros(len(bound)), longest_gap)
         self._previous: tuple[float, np.ndarray, np.ndarray] | None = None
+        self.disorder = 0
 
     @property
     def residual(self) -> np.ndarray:
@@ -75,17 +82,21 @@ class MomentumObserver:
 
         :param q: measured positions of the robot, shape (nq,).
         :param qd: measured velocities of the robot, shape (nv,).
-        :param effort: what the motors exert on the observed joints, shape (joints,); NaN where it
-            is not known, for which the estimate goes to 0.
+        :param effort: what the motors exert on the observed joints, shape (joints,); not a finite
+            number where it is not known, for which the estimate goes to 0.
         :param time: of the sample [s].
         """
         momentum, rate = self._robot.joint_momentum(q, qd, out=self._terms)
         momentum, rate = momentum[self._joints].copy(), rate[self._joints] + effort
         previous, self._previous = self._previous, (time, momentum, rate)
         if previous is None:
+            if not 0.0 <= time - self._filter.received <= self._longest_gap:
+                self.restart()  # an estimate that is as old as that is none
+                self._previous = time, momentum, rate
             self._filter.update(self._filter.value, time)
             return
         dt = time - previous[0]
+        self.disorder = max(0, self.disorder - 1) if dt >= 0.0 else self.disorder + DISORDER
         if dt == 0.0:  # the same state once more
             self._previous = previous
             return
@@ -94,5 +105,5 @@ class MomentumObserver:
             return
         with np.errstate(invalid='ignore', over='ignore'):
             sample = (momentum - previous[1]) / dt - 0.5 * (rate + previous[2])
-        sample[np.isnan(sample)] = 0.0
+        sample[~np.isfinite(sample)] = 0.0
         self._filter.update(np.clip(sample, -self._bound, self._bound), time)

@@ -79,17 +79,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             identification = identify(prepared, robot, unknowns, options.held_back, executor)
             progress.remove_task(task)
         urdf = write_files(identification, document, options.out)
-        write_report([
-            Report.of('before', prepared, robot),
-            Report.of('after', with_gains(prepared, identification), identification.robot),
-        ], options.out)
+        console.print(effort_table(identification))
+        console.print(parameter_table(identification))
+        for sentence in (*warnings, *sentences(identification), *urdf.remarks):
+            console.print(sentence, markup=False)
+        with _progress() as progress:
+            progress.add_task('writing the report', total=None)
+            write_report([
+                Report.of('before', prepared, robot),
+                Report.of('after', with_gains(prepared, identification), identification.robot),
+            ], options.out)
     except RneaError as error:
         print(f'identify: {error}', file=sys.stderr)
         return ExitCode.NOT_IDENTIFIED
-    console.print(effort_table(identification))
-    console.print(parameter_table(identification))
-    for sentence in (*warnings, *sentences(identification), *urdf.remarks):
-        console.print(sentence, markup=False)
     names = [str(options.out / name) for name in (URDF, PARAMETERS, SUMMARY, PAGE)]
     print(f'{", ".join(names[:-1])} and {names[-1]} written')
     return ExitCode.DOUBTFUL if doubts(identification) else ExitCode.BETTER

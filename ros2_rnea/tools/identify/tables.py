@@ -24,6 +24,10 @@ from ros2_rnea.identification.results import Identification, Parameter
 from ros2_rnea.tools.identify.files import SUMMARY
 
 
+LARGEST_RATIO = 3.0
+"""Of a mass that the data does not determine to that of the URDF: one further off is doubtful."""
+
+
 def effort_table(identification: Identification) -> Table:
     """Return what the model leaves of the measured effort by joint, before and after."""
     table = Table(
@@ -63,6 +67,13 @@ def doubts(identification: Identification) -> list[str]:
     if worse:
         found.append(f'on held-back data the identified model is worse than the URDF for '
                      f'{", ".join(worse)}; record a longer and richer motion')
+    for one in identification.parameters:
+        if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and not (
+                one.urdf_value / LARGEST_RATIO < one.value < one.urdf_value * LARGEST_RATIO):
+            found.append(
+                f'the {one.name} is {_number(one.value)} kg, and {_number(one.urdf_value)} kg in '
+                'the URDF, although the data does not determine it; something else is probably '
+                'unknown, such as the inertia of rotors: add rotor to --unknown')
     return found
 
 

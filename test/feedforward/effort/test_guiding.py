@@ -53,9 +53,9 @@ def at(seconds):
     return Instant(50.0 + seconds, RosTime.from_seconds(1000.0 + seconds))
 
 
-def guided(**settings):
+def guided(robot=ROUGH, **settings):
     """Return the aids of both joints for the settings."""
-    guiding = Guiding(ROUGH, JOINTS, np.array([1, 0]))
+    guiding = Guiding(robot, JOINTS, np.array([1, 0]))
     guiding.use(Settings(mode=Mode.GRAVITY_COMPENSATION, **settings))
     return guiding
 
@@ -89,6 +89,15 @@ def test_friction_is_helped_over_by_its_share_and_never_more(qd):
     assert np.all(added[np.abs(qd) <= deadband] == 0.0)
     fast = np.abs(qd) >= 2.0 * deadband * (1.0 + 1e-12)
     assert added[fast] == pytest.approx(share * friction[fast], rel=1e-12)
+
+
+@given(velocities)
+def test_the_offset_of_friction_which_is_sent_anyway_is_not_assisted(qd):
+    skewed = AdjustableRobot.of(ROUGH, friction_law=['friction_offset'])
+    skewed.set_joint_parameters('friction_offset', {'shoulder': 0.8, 'elbow': -0.5})
+    settings = {'friction_assistance': 0.6, 'friction_assistance_deadband': 0.1}
+    added = guided(skewed, **settings).effort(np.array([REST, qd]))
+    assert added == pytest.approx(guided(**settings).effort(np.array([REST, qd])), abs=1e-12)
 
 
 def test_a_joint_that_is_let_go_comes_to_rest_with_the_most_assistance():

@@ -25,6 +25,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import ContactReaction, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
@@ -134,6 +135,19 @@ def test_a_measurement_that_is_no_number_and_an_impact_leave_it_bounded():
     assert np.max(np.abs(seen.residual)) < 1e-6
 
 
+def test_an_effort_without_bound_is_none_and_an_old_estimate_does_not_come_back():
+    robot, q = Robot.from_urdf(ARM), np.array([0.3, -0.8])
+    seen, still = observer(robot, bound=np.inf), np.zeros(2)
+    for count in range(200):
+        seen.update(q, still, robot.gravity(q) - PUSH, count * STEP)
+    seen.update(q, still, np.array([np.inf, -np.inf]), 0.2)
+    assert np.isfinite(seen.residual).all()
+    other = observer(robot)
+    other.adopt(seen)
+    other.update(q, still, robot.gravity(q), 9.0)
+    assert np.array_equal(other.residual, still)
+
+
 # ---- with another engine's arm ------------------------------------------------------------------
 
 @pytest.mark.parametrize('path, link', [
@@ -235,6 +249,23 @@ def test_what_joint_states_lack_is_said_and_nothing_is_observed():
     assert 'measured_lacks' in lacking.go(0.01).missing
 
 
+def test_a_joint_with_a_threshold_but_no_effort_is_named_and_the_others_are_observed():
+    external = Ride().go(0.2, (nan, 5.0))
+    assert external.missing == 'joint_states lack the efforts of shoulder'
+    assert [*external.contacts] == ['elbow']
+
+
+def test_stamps_that_go_back_again_and_again_are_reported():
+    ride = Ride()
+    for _ in range(10):
+        ride.go(0.002)
+        ride.time -= 0.003
+        ride.go(0.001)
+        ride.time += 0.004
+    assert 'stamps of joint_states go back' in ride.policy.external.missing
+    assert ride.go(0.2).missing == ''
+
+
 def test_a_payload_and_another_model_do_not_look_like_a_push():
     moving = {'velocities': (0.5, 0.5), 'external': (0.5, 0.0)}
     ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
@@ -270,6 +301,38 @@ def test_the_reaction_holds_gravity_until_it_is_ended():
     other.policy.end_contact()
     other.go(0.05)
     assert other.decision.status is Status.NO_TRAJECTORY
+
+
+def test_an_arm_that_is_sent_nothing_is_not_in_contact():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, enabled=False))
+    assert [*ride.go(0.2, (5.0, 0.0)).contacts] == ['shoulder']
+    ride.policy.change_settings(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.go(0.2)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+
+
+def test_after_a_contact_a_reference_is_followed_once_it_is_near():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+
+    def follow(distance):
+        ride.policy.take_controller_state(
+            ControllerReference(JOINTS, Q + distance, (0.0, 0.0), (0.0, 0.0)),
+            Instant(ride.time, RosTime(round(1e9 * ride.time))))
+        ride.go(0.01)
+        return ride.decision.status
+
+    assert follow(0.0) is Status.FOLLOWING_CONTROLLER
+    ride.go(0.2)
+    ride.go(0.05, (5.0, 0.0))
+    ride.go(0.2)
+    assert follow(1.2) is Status.CONTACT
+    ride.policy.end_contact()
+    ride.go(0.2)
+    assert follow(1.2) is Status.NO_TRAJECTORY
+    assert 'far from the arm' in ride.decision.detail
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    assert follow(0.05) is Status.FOLLOWING_CONTROLLER
+    assert follow(1.2) is Status.FOLLOWING_CONTROLLER
 
 
 @pytest.mark.parametrize('changes, said', [
