@@ -535,8 +535,8 @@ def values_of(node: Node) -> dict[str, Any]:
     """
     early = {name: parameter.value for name, parameter in overrides(node).items()
              if _is_of_joint(name)}
-    return {**early, **{name: node.get_parameter(name).value
-                        for name in node.get_parameters_by_prefix('')  # all that are declared
+    declared: Mapping[str, Any] = node.get_parameters_by_prefix('')  # parameters, not values
+    return {**early, **{name: parameter.value for name, parameter in declared.items()
                         if name in BY_NAME or _is_of_joint(name)}}
 
 

@@ -20,6 +20,7 @@ one of them, and about half of the tests of a file on each; with the variable EV
 as in CI, all run on both.
 """
 
+import gc
 from math import inf
 import os
 from zlib import crc32
@@ -84,6 +85,18 @@ def shared_workers():
 def own_records(monkeypatch, tmp_path):
     """Let the nodes of a test find no last command of an earlier test."""
     monkeypatch.setattr(command_record, 'MEMORY', tmp_path)
+
+
+@pytest.fixture
+def no_garbage_collection():
+    """
+    Let no garbage collection run in a callback, as none does in the executable.
+
+    It examines all objects of the whole test run, which takes longer than any callback may.
+    """
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(params=EXECUTORS)

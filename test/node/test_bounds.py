@@ -15,6 +15,7 @@
 Large inputs: none of them stops the cycle.
 
 What counts is the processor time of the thread of the cycle, which no busy machine changes.
+Garbage is not collected meanwhile, as in the executable.
 """
 
 from array import array
@@ -54,7 +55,7 @@ from small_robots import ARM
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('no_garbage_collection')]
 
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.8]

@@ -77,7 +77,8 @@ def threads(monkeypatch):
     return seen
 
 
-def test_a_swap_takes_the_cycle_a_millisecond_at_most(bench, threads, monkeypatch, fastest_engine):
+def test_a_swap_takes_the_cycle_a_millisecond_at_most(
+        bench, threads, monkeypatch, fastest_engine, no_garbage_collection):
     talos = example_urdf('talos_data/robots/talos_full_v2.urdf')
     durations = {'swap': [], 'declare': []}
 
