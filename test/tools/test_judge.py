@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from ros2_rnea.tools.demo.commander import RateLimited
-from ros2_rnea.tools.demo.figures import LimitedCommands
+from ros2_rnea.tools.demo.figures import FULL_RATE, LimitedCommands
 from ros2_rnea.tools.demo.judge import (
     Check,
     GENERAL,
@@ -31,7 +31,6 @@ from ros2_rnea.tools.demo.judge import (
 )
 from ros2_rnea.tools.demo.play import MOST_REPEATS, Repeats
 from ros2_rnea.tools.demo.scenes import stop
-from ros2_rnea.tools.demo.stage import FULL_RATE
 
 WORST_JOINT = 'full feedforward: RMS of the worst joint'
 AT_240_HZ = 'the same at 240 Hz'

@@ -36,7 +36,7 @@ from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
-from ros2_rnea.tools.demo.figures import Results
+from ros2_rnea.tools.demo.figures import FULL_RATE, Results
 from ros2_rnea.tools.demo.identify.outcome import (
     judge as judge_identification,
     Outcome,
@@ -51,7 +51,6 @@ from ros2_rnea.tools.demo.play import play, TRACKING
 from ros2_rnea.tools.demo.processes import ChildError
 from ros2_rnea.tools.demo.report import check_table, show, summary, WIDTH, write_summary
 from ros2_rnea.tools.demo.scenes import SCENES
-from ros2_rnea.tools.demo.stage import FULL_RATE
 from ros2_rnea.tools.demo.timeline import draw_timeline
 from ros2_rnea.tools.models import add_model_options, Model, MODELS
 from ros2_rnea.tools.ros_domain import reserve_domain
@@ -156,9 +155,7 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     show(results, checks, console, None if not slow else NOT_JUDGED)
     write_summary(out / 'summary.json', summary(results, checks, verdict))
     pictures = _draw(results, out, limits, judged=not slow)
-    if results.rate < FULL_RATE:
-        console.print(f'\nThis machine is too slow for {FULL_RATE:g} Hz: no phase was played at '
-                      f'more than {results.rate:g} Hz')
+    _say_rate(results.rate, console)
     if results.repeated:
         console.print('\nPlayed again, because this machine had paused: '
                       f'{", ".join(results.repeated)}')
@@ -196,6 +193,7 @@ def present_identification(outcome: Outcome, out: Path, console: Console) -> int
         f'{outcome.after.arm_rms:.3g} deg identified', highlight=False)
     if checks:
         console.print(check_table(checks), width=min(WIDTH, console.width))
+    _say_rate(outcome.rate, console)
     if outcome.repeated:
         console.print('\nPlayed again, because this machine had paused: '
                       f'{", ".join(outcome.repeated)}')
@@ -210,6 +208,12 @@ def present_identification(outcome: Outcome, out: Path, console: Console) -> int
         return ExitCode.FAILED
     console.print('passed', style='green')
     return ExitCode.PASSED
+
+
+def _say_rate(rate: float, console: Console) -> None:
+    if rate < FULL_RATE:
+        console.print(f'\nThis machine is too slow for {FULL_RATE:g} Hz: no phase was played at '
+                      f'more than {rate:g} Hz')
 
 
 def _draw(results: Results, out: Path, limits: Limits, judged: bool) -> list[str]:

@@ -28,6 +28,12 @@ Array = NDArray[np.float64]
 Timing = Mapping[str, 'float | int | None']
 
 
+FULL_RATE = 500.0
+"""Of joint states, where the machine is fast enough [Hz]."""
+
+LOWER_RATES = (250.0, 125.0)
+"""Those that are tried otherwise [Hz]."""
+
 SETTLING = 0.8
 """Time for the arm to come to rest after a change [s]."""
 
@@ -240,7 +246,7 @@ class Results:
     episodes: Mapping[str, Episode]
     rate_limited: LimitedCommands
     repeated: tuple[str, ...] = ()
-    rate: float = 500.0
+    rate: float = FULL_RATE
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -29,11 +29,19 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.experiment import gravity_errors, PHASES, push_episode, run_phase
-from ros2_rnea.tools.demo.figures import Episode, Recording, Results, share_too_late, Timing
+from ros2_rnea.tools.demo.figures import (
+    Episode,
+    FULL_RATE,
+    LOWER_RATES,
+    Recording,
+    Results,
+    share_too_late,
+    Timing,
+)
 from ros2_rnea.tools.demo.judge import CHANGES, is_disturbed, TOO_LATE
 from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.demo.scenes import SCENES
-from ros2_rnea.tools.demo.stage import FULL_RATE, LOWER_RATES, Stage
+from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
 DIAGNOSTICS_PERIOD = 1.1

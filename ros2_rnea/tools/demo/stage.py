@@ -22,7 +22,7 @@ import numpy as np
 
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import Commander, DRIVER, FEEDFORWARD_NODE
-from ros2_rnea.tools.demo.figures import Log
+from ros2_rnea.tools.demo.figures import FULL_RATE, Log
 from ros2_rnea.tools.demo.motion import TimedMotion
 from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.simulated_driver.engine import Engine
@@ -38,12 +38,6 @@ SETTLING = 0.7
 
 MOMENT = 10_000_000
 """Between two looks at what is to be done [ns]."""
-
-FULL_RATE = 500.0
-"""Of joint states, where the machine is fast enough [Hz]."""
-
-LOWER_RATES = (250.0, 125.0)
-"""Those that are tried otherwise [Hz]."""
 
 Meanwhile = Callable[[float], None]
 """Called again and again with the time since the start of a motion [s]."""

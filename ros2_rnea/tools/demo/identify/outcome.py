@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.identification.results import Identification
 from ros2_rnea.tools.demo.arm import Arm
-from ros2_rnea.tools.demo.figures import Recording
+from ros2_rnea.tools.demo.figures import FULL_RATE, Recording
 from ros2_rnea.tools.demo.identify.machine import Machine
 from ros2_rnea.tools.demo.judge import Check, is_disturbed
 from ros2_rnea.tools.demo.report import checks_as_data, number_or_none
@@ -105,6 +105,7 @@ class Outcome:
     :param push: at the end.
     :param identification: what was identified.
     :param repeated: titles of what was played again because this machine had paused.
+    :param rate: of the joint states [Hz].
     """
 
     arm: Arm
@@ -115,6 +116,7 @@ class Outcome:
     push: Push
     identification: Identification
     repeated: tuple[str, ...] = ()
+    rate: float = FULL_RATE
 
     @property
     def improvement(self) -> float:
@@ -163,5 +165,6 @@ def summary(outcome: Outcome, checks: Sequence[Check], verdict: str) -> dict[str
         'push': {'force_n': outcome.push.force.tolist(),
                  'seen_after_s': number_or_none(outcome.push.seen_after),
                  'relative_error': number_or_none(outcome.push.relative_error)},
+        'rate_hz': outcome.rate,
         'played_again': list(outcome.repeated),
         'checks': checks_as_data(checks)}

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +30,12 @@ from ros2_rnea.tools.demo.identify.identifier import Identifier, MODEL_TOPIC
 from ros2_rnea.tools.demo.identify.machine import Machine, machine_of
 from ros2_rnea.tools.demo.identify.model import exciting_motion, ExcitingMotion, Found, identified
 from ros2_rnea.tools.demo.identify.outcome import Outcome, Push
-from ros2_rnea.tools.demo.play import driver_command, node_command, Repeats
+from ros2_rnea.tools.demo.play import (
+    driver_command,
+    node_command,
+    Repeats,
+    sustainable_rate,
+)
 from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
@@ -81,7 +87,7 @@ def play_identification(arm: Arm, seconds: float, out: Path, bar: Progress) -> O
         push = session.push()
     return Outcome(
         arm, machine, before, after, largest_step, push, found.identification,
-        tuple(repeats.titles))
+        tuple(repeats.titles), session.rate)
 
 
 def _timing(recording: Recording) -> Timing:
@@ -89,7 +95,11 @@ def _timing(recording: Recording) -> Timing:
 
 
 class _Session:
-    """The processes of driver and node, and what is done with them."""
+    """
+    The processes of driver and node, and what is done with them.
+
+    :ivar rate: of joint states at most, with which this machine keeps up [Hz].
+    """
 
     def __init__(self, arm: Arm, machine: Machine, out: Path, children: Children) -> None:
         description = out / 'machine.urdf'
@@ -103,7 +113,9 @@ class _Session:
         self._commander.publish_model(arm.urdf)
         self._commander.wait_for_robot()
         self._commander.load(machine.load)
-        self._stage = Stage(arm, Engine(arm.urdf), self._commander, children, lambda share: None)
+        stage = Stage(arm, Engine(arm.urdf), self._commander, children, lambda share: None)
+        self.rate = sustainable_rate(stage)
+        self._stage = replace(stage, rate=self.rate)
 
     def follow(self, seconds: float) -> Recording:
         """Let the arm follow the motion of the demo."""

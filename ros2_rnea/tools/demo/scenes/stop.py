@@ -22,9 +22,9 @@ from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import Arm
-from ros2_rnea.tools.demo.figures import Episode, Section
+from ros2_rnea.tools.demo.figures import Episode, FULL_RATE, Section
 from ros2_rnea.tools.demo.motion import Motion
-from ros2_rnea.tools.demo.stage import FULL_RATE, Stage, TimedActions
+from ros2_rnea.tools.demo.stage import Stage, TimedActions
 
 STOPS = 2.6
 """Time since the start of the motion [s]: the arm is in full swing."""
