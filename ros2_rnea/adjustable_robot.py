@@ -28,14 +28,14 @@ from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
-from ros2_rnea.model.description import FRICTION_LAW, Inertial, JOINT_NUMBERS
+from ros2_rnea.model.description import Inertial, JOINT_NUMBERS, OPTIONAL_PARAMETERS
 from ros2_rnea.model.tree import attach, BASE, MASSLESS, payload_inertia, Tree
 from ros2_rnea.robot import Robot
 
 ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_NUMBERS}
 """The joint parameters that may change, by name."""
 
-PREPARED = frozenset(parameter.name for parameter in FRICTION_LAW)
+OPTIONAL = frozenset(parameter.name for parameter in OPTIONAL_PARAMETERS)
 """Those of them that a robot has to be prepared for, since few robots have them."""
 
 
@@ -55,7 +55,7 @@ class RobotSnapshot(NamedTuple):
     engine: Engine
     kernels: None
     payload_links: tuple[str, ...]
-    friction_law: tuple[str, ...]
+    optional_parameters: tuple[str, ...]
 
 
 class AdjustableRobot(Robot):
@@ -73,9 +73,9 @@ class AdjustableRobot(Robot):
 
     :param tree: of the robot without payloads.
     :param payload_links: the links that may carry a payload; those of ``payloads`` may anyway.
-    :param friction_law: the joint parameters of
-        :data:`ros2_rnea.model.description.FRICTION_LAW` that may change; those that a joint of the
-        tree has may anyway.
+    :param optional_parameters: the joint parameters of
+        :data:`ros2_rnea.model.description.OPTIONAL_PARAMETERS` that may change; those that a
+        joint of the tree has may anyway.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class AdjustableRobot(Robot):
             engine: Engine | str | None = None,
             kernels: Kernels | None = None,
             payload_links: Iterable[str] = (),
-            friction_law: Iterable[str] = ()) -> None:
-        self._friction_law = _checked_friction_law(tree, friction_law)
+            optional_parameters: Iterable[str] = ()) -> None:
+        self._optional_parameters = _checked_optional_parameters(tree, optional_parameters)
         links = dict.fromkeys((*payload_links, *(link for link, _ in (payloads or {}).values())))
         for link in links:
             check_link(tree, link)
@@ -99,20 +99,20 @@ class AdjustableRobot(Robot):
     @classmethod
     def of(
             cls, robot: Robot, payload_links: Iterable[str] = (),
-            friction_law: Iterable[str] = ()) -> AdjustableRobot:
+            optional_parameters: Iterable[str] = ()) -> AdjustableRobot:
         """
         Return a robot with the numbers of another one, which may change.
 
         :param robot: which itself never changes; its kernels of the same variant are shared.
         :param payload_links: the links that may carry a payload, beside those that do.  Each of
             them costs time in every call.
-        :param friction_law: the joint parameters of
-            :data:`ros2_rnea.model.description.FRICTION_LAW` that may change, beside those that a
-            joint has.  Each of them costs time too.
+        :param optional_parameters: the joint parameters of
+            :data:`ros2_rnea.model.description.OPTIONAL_PARAMETERS` that may change, beside
+            those that a joint has.  Each of them costs time too.
         :raises ArgumentError: where one of them is not a link of the robot, or no such parameter.
         """
         return cls(robot._tree_without_payloads, robot.payloads, robot._gravity, robot.engine,
-                   robot._kernels, payload_links, friction_law)
+                   robot._kernels, payload_links, optional_parameters)
 
     def __reduce__(self) -> tuple[type[AdjustableRobot], tuple[object, ...]]:
         """Pickle and copy as what it is made from now."""
@@ -122,7 +122,7 @@ class AdjustableRobot(Robot):
         """Return what the robot is made from now; only the thread that changes it may call."""
         return RobotSnapshot(
             self._tree_without_payloads, dict(self._payloads), tuple(self._gravity), self._engine,
-            None, self._payload_links, self._friction_law)
+            None, self._payload_links, self._optional_parameters)
 
     @property
     def payload_links(self) -> tuple[str, ...]:
@@ -130,13 +130,13 @@ class AdjustableRobot(Robot):
         return self._payload_links
 
     @property
-    def friction_law(self) -> tuple[str, ...]:
-        """Return the joint parameters of ``FRICTION_LAW`` that may change."""
-        return self._friction_law
+    def optional_parameters(self) -> tuple[str, ...]:
+        """Return the joint parameters of ``OPTIONAL_PARAMETERS`` that may change."""
+        return self._optional_parameters
 
     def takes_joint_parameter(self, name: str) -> bool:
         """Tell whether a joint parameter may be set without building a new robot."""
-        return name in ADJUSTABLE and (name not in PREPARED or name in self._friction_law)
+        return name in ADJUSTABLE and (name not in OPTIONAL or name in self._optional_parameters)
 
     def takes_payload(self, link: str) -> bool:
         """
@@ -199,7 +199,8 @@ class AdjustableRobot(Robot):
         Change what the description says of joints.
 
         :param name: of one of :data:`ros2_rnea.model.description.JOINT_NUMBERS`, such as
-            ``'damping'``.  Those of ``FRICTION_LAW`` need a robot that is prepared for them.
+            ``'damping'``.  Those of ``OPTIONAL_PARAMETERS`` need a robot that is prepared for
+            them.
         :param values: by joint, mimic joints included; joints that are not named keep theirs.
         :raises ArgumentError: where there is no such parameter or joint, or a value is not
             possible; then nothing changes.
@@ -209,10 +210,10 @@ class AdjustableRobot(Robot):
                 f'the joint parameter {name!r} cannot be changed{did_you_mean(name, ADJUSTABLE)}; '
                 f'there are {", ".join(ADJUSTABLE)}')
         if not self.takes_joint_parameter(name):
-            there = ', '.join(self._friction_law) or 'none'
+            there = ', '.join(self._optional_parameters) or 'none'
             raise ArgumentError(
                 f'{self.name!r} is not prepared for the joint parameter {name!r}; it is for '
-                f'{there}. Make another AdjustableRobot with it in its friction_law')
+                f'{there}. Make another AdjustableRobot with it in its optional_parameters')
         if not isinstance(values, Mapping):
             raise ArgumentError(
                 f'the {name} is {values!r}; it needs a mapping from joints to numbers')
@@ -262,17 +263,17 @@ class AdjustableRobot(Robot):
             payloads=tuple(sorted(self._payload_bodies - {BASE})))
 
 
-def _checked_friction_law(tree: Tree, named: Iterable[str]) -> tuple[str, ...]:
+def _checked_optional_parameters(tree: Tree, named: Iterable[str]) -> tuple[str, ...]:
     """
-    Return the parameters of ``FRICTION_LAW`` that are named, and those that a joint has.
+    Return the parameters of ``OPTIONAL_PARAMETERS`` that are named, and those that a joint has.
 
     :raises ArgumentError: where a name is none of them.
     """
     names = {*named}
-    for name in names - PREPARED:
+    for name in names - OPTIONAL:
         raise ArgumentError(
-            f'the friction law has no {name!r}{did_you_mean(name, PREPARED)}; '
-            f'there are {", ".join(sorted(PREPARED))}')
+            f'there is no optional parameter {name!r}{did_you_mean(name, OPTIONAL)}; '
+            f'there are {", ".join(sorted(OPTIONAL))}')
     return tuple(
-        number.name for number in FRICTION_LAW
+        number.name for number in OPTIONAL_PARAMETERS
         if number.name in names or any(getattr(body, number.name) for body in tree.bodies))

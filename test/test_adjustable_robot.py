@@ -29,7 +29,7 @@ import numpy as np
 from paired_robots import needs_llvmlite
 import pytest
 from ros2_rnea import AdjustableRobot, ArgumentError, Engine, RneaError, Robot
-from ros2_rnea.adjustable_robot import ADJUSTABLE, PREPARED
+from ros2_rnea.adjustable_robot import ADJUSTABLE, OPTIONAL
 from ros2_rnea.dynamics.quantities import METHODS
 from ros2_rnea.kernels import compiled, python
 from ros2_rnea.model.description import Inertial, Pose
@@ -63,7 +63,7 @@ def changed_robots(draw):
 def adjusted(case, changes, engine):
     """Return an adjustable robot after all changes, and a robot that is built like that."""
     start = Robot(case.tree, engine=engine)
-    robot = AdjustableRobot.of(start, case.robot.link_names, PREPARED)
+    robot = AdjustableRobot.of(start, case.robot.link_names, OPTIONAL)
     for method in (robot.inverse_dynamics, robot.effort_terms):
         method(*case.state)  # what is computed before must not count later
     payloads, gravity, tree = {}, None, case.tree
@@ -151,7 +151,7 @@ def robot(engine):
     """Return an adjustable robot, with a payload on the lower arm."""
     start = Robot.from_urdf(ARM_WITH_GRIPPER, engine=engine)
     return AdjustableRobot.of(
-        start.with_payload('stone', 'lower', STONE), ['finger'], PREPARED)
+        start.with_payload('stone', 'lower', STONE), ['finger'], OPTIONAL)
 
 
 def change_all(robot, value):
@@ -248,6 +248,9 @@ def test_a_payload_on_the_base_changes_no_effort(robot):
      "did you mean 'friction_offset'"),
     (lambda robot: robot.set_joint_parameters('breakaway_friction', {'elbow': -1.0}),
      "'elbow' cannot have the breakaway_friction -1.0.*from 0 on"),
+    *((lambda robot, value=value: robot.set_joint_parameters('armature', {'elbow': value}),
+       f"'elbow' cannot have the armature {value}.*from 0 on")
+      for value in (-0.1, np.nan, np.inf)),
 ])
 def test_what_is_not_possible_is_refused_and_changes_nothing(robot, change, said):
     before = robot.inverse_dynamics(*STATE), robot.tree, robot.payloads
@@ -260,13 +263,28 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(robot, change, said
 def test_friction_that_a_robot_is_not_prepared_for_is_refused_and_costs_nothing():
     start = Robot.from_urdf(ARM)
     arm, prepared = AdjustableRobot.of(start), AdjustableRobot.of(start, (), ['friction_offset'])
-    assert arm.friction_law == () and prepared.friction_law == ('friction_offset',)
-    with pytest.raises(ArgumentError, match="not prepared for.*'friction_offset'.*none.*law"):
+    assert arm.optional_parameters == () and prepared.optional_parameters == ('friction_offset',)
+    with pytest.raises(ArgumentError, match="not prepared for.*'friction_offset'.*none.*optional"):
         arm.set_joint_parameters('friction_offset', {'elbow': 0.5})
     prepared.set_joint_parameters('friction_offset', {'elbow': 0.5})
     assert prepared.friction([0.0, 0.0]) == pytest.approx([0.0, 0.5])
-    assert AdjustableRobot.of(prepared).friction_law == ('friction_offset',)  # a joint has it
-    assert not {*arm._variant(()).joint_parameters} & PREPARED
+    # a joint has it
+    assert AdjustableRobot.of(prepared).optional_parameters == ('friction_offset',)
+    assert not {*arm._variant(()).joint_parameters} & OPTIONAL
+
+
+def test_a_rotor_that_a_robot_is_not_prepared_for_is_refused_and_costs_nothing():
+    start = Robot.from_urdf(ARM)
+    arm, prepared = AdjustableRobot.of(start), AdjustableRobot.of(start, (), ['armature'])
+    with pytest.raises(ArgumentError, match="not prepared for.*'armature'"):
+        arm.set_joint_parameters('armature', {'elbow': 0.5})
+    q, qd, qdd = STATE[0][:2], STATE[1][:2], STATE[2][:2]
+    without = arm.inverse_dynamics(q, qd, qdd)
+    assert np.array_equal(without, start.inverse_dynamics(q, qd, qdd))
+    prepared.set_joint_parameters('armature', {'elbow': 0.5})
+    assert prepared.inverse_dynamics(q, qd, qdd) == pytest.approx(
+        without + [0.0, 0.5 * qdd[1]], rel=1e-13)
+    assert prepared.bias(q, qd) == pytest.approx(arm.bias(q, qd), rel=1e-13)
 
 
 def test_robots_made_from_it_do_not_change(robot):
@@ -291,7 +309,7 @@ def test_a_copy_has_the_numbers_of_now_and_changes_by_itself(robot, copied):
     before = robot.inverse_dynamics(*STATE)
     assert np.array_equal(other.inverse_dynamics(*STATE), before)
     assert other.payload_links == robot.payload_links
-    assert other.friction_law == robot.friction_law
+    assert other.optional_parameters == robot.optional_parameters
     change_all(other, 3.0)
     assert np.array_equal(robot.inverse_dynamics(*STATE), before)
     assert not np.array_equal(other.inverse_dynamics(*STATE), before)

@@ -29,13 +29,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from ros2_rnea.dynamics.regressor import parameters_of
-from ros2_rnea.model.description import JOINT_NUMBERS
+from ros2_rnea.model.description import JOINT_NUMBERS, REFLECTED_INERTIA
 from ros2_rnea.model.tree import MASSLESS, Tree
 from ros2_rnea.spatial import Inertia
 
-ARMATURE = 'armature'
+ARMATURE = REFLECTED_INERTIA.name
 
-JOINT_PARAMETERS = (*(number.name for number in JOINT_NUMBERS), ARMATURE)
+JOINT_PARAMETERS = tuple(number.name for number in JOINT_NUMBERS)
 """The numbers of a joint, by the names of the fields of its child body."""
 
 

@@ -109,6 +109,9 @@ def _check_joint(joint: JointDescription) -> None:
     where = f'joint {joint.name!r}'
     _check_pose(where, joint.origin)
     _check_finite(where, 'axis', joint.axis)
+    _check_finite(where, 'gear ratio', [joint.gear_ratio])
+    _check_finite(where, 'rotor inertia', [joint.rotor_inertia])
+    _check_not_negative(where, 'rotor inertia', joint.rotor_inertia)
     for parameter in JOINT_NUMBERS:
         name, value = parameter.name.replace('_', ' '), getattr(joint, parameter.name)
         _check_finite(where, name, [value])
@@ -119,12 +122,9 @@ def _check_joint(joint: JointDescription) -> None:
                 f'{where} is {joint.type.label} and has the {name} {value}; only a joint of one '
                 'coordinate can have one')
     _check_finite(where, 'pitch', [joint.pitch])
-    _check_finite(where, 'gear ratio', [joint.gear_ratio])
-    _check_finite(where, 'rotor inertia', [joint.rotor_inertia])
     if joint.mimic is not None:
         _check_finite(where, 'mimic multiplier', [joint.mimic.multiplier])
         _check_finite(where, 'mimic offset', [joint.mimic.offset])
-    _check_not_negative(where, 'rotor inertia', joint.rotor_inertia)
     _check_limits(joint)
     _check_axis(joint)
 

@@ -232,6 +232,11 @@ class JointDescription:
     breakaway_friction: float = 0.0
     stribeck_velocity: float = 0.0
 
+    @property
+    def armature(self) -> float:
+        """Return the inertia of the rotor as it acts on the joint [kg m^2 or kg]."""
+        return self.rotor_inertia * self.gear_ratio * self.gear_ratio
+
 
 class DynamicsParameter(NamedTuple):
     """
@@ -299,7 +304,14 @@ FRICTION_LAW = (
 )
 """What refines the friction of a joint.  No description says it: it has to be identified."""
 
-JOINT_NUMBERS = (*JOINT_DYNAMICS, *FRICTION_LAW)
+REFLECTED_INERTIA = DynamicsParameter(
+    'armature', 'Reflected rotor inertia (that of the rotor times the gear ratio squared)',
+    'kg m^2 or kg')
+
+OPTIONAL_PARAMETERS = (*FRICTION_LAW, REFLECTED_INERTIA)
+"""The numbers of a joint that no URDF has; a robot that shall take them is prepared for them."""
+
+JOINT_NUMBERS = (*JOINT_DYNAMICS, *OPTIONAL_PARAMETERS)
 """All numbers of a joint that may be given otherwise than by the description, and may change."""
 
 

@@ -71,7 +71,8 @@ class Body:
     :ivar inertia: of all links that are lumped in this body, in its frame.
     :ivar q_index: the first of its joint's position coordinates, likewise v_index.
     :ivar pitch: advance of a helical joint for a turn of one radian [m/rad].
-    :ivar armature: inertia of the motor's rotor as the joint feels it, through the gear.
+    :ivar armature: reflected rotor inertia: that of the motor's rotor times the gear ratio squared
+        [kg m^2 or kg].
     :ivar multiplier: joint position = multiplier * q[q_index] + offset; 1 and 0 but for mimics.
     """
 
@@ -94,8 +95,8 @@ class Body:
     friction_negative: float
     breakaway_friction: float
     stribeck_velocity: float
-    pitch: float
     armature: float
+    pitch: float
     q_index: int
     v_index: int
     multiplier: float
@@ -358,7 +359,6 @@ def _assemble(
             limits=joint.limits,
             **{number.name: getattr(joint, number.name) for number in JOINT_NUMBERS},
             pitch=joint.pitch,
-            armature=joint.rotor_inertia * joint.gear_ratio**2,
             q_index=first_q[leader.joint],
             v_index=first_v[leader.joint],
             multiplier=leader.multiplier,

@@ -30,9 +30,9 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.settings import LARGEST_ASSISTANCE, Settings
 from ros2_rnea.model.description import (
     DynamicsParameter,
-    FRICTION_LAW,
     JOINT_DYNAMICS,
     JOINT_NUMBERS,
+    OPTIONAL_PARAMETERS,
 )
 from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.process import EXECUTORS
@@ -80,7 +80,7 @@ PER_JOINT = {
         parameter.needed) for parameter in JOINT_DYNAMICS},
     **{parameter.name + '.': (
         f'{parameter.meaning} of joint {{!r}}, which no URDF has [{parameter.unit}].',
-        parameter.needed) for parameter in FRICTION_LAW},
+        parameter.needed) for parameter in OPTIONAL_PARAMETERS},
 }
 
 _OF_ONE_COORDINATE = {

@@ -55,7 +55,7 @@ def test_what_the_node_has_no_parameter_for_is_said():
 
 def test_a_robot_with_these_parameters_has_the_friction_that_was_identified():
     law = ('friction_offset', 'damping_negative', 'breakaway_friction', 'stribeck_velocity')
-    robot = AdjustableRobot.of(Robot.from_urdf(URDF), friction_law=law)
+    robot = AdjustableRobot.of(Robot.from_urdf(URDF), optional_parameters=law)
     for name, values in EXPECTED.items():
         if name in ('damping', 'friction', *law):
             robot.set_joint_parameters(name, values)

@@ -15,6 +15,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
@@ -24,7 +25,7 @@ from ros2_rnea.node.models.models import (
     adjustable,
     Model,
     ModelParameters,
-    needed_friction_law,
+    needed_optional_parameters,
     Payload,
     Source,
 )
@@ -78,9 +79,21 @@ def test_friction_that_a_model_is_not_prepared_for_waits_for_one_that_is(model):
                                   'breakaway_friction': {'elbow': 0.0}})
     assert not model.update(parameters)
     source = model.source._replace(
-        friction_law=needed_friction_law(parameters.joint_parameters))
-    assert source.friction_law == ('friction_offset',)
+        optional_parameters=needed_optional_parameters(parameters.joint_parameters))
+    assert source.optional_parameters == ('friction_offset',)
     prepared = model._replace(
         source=source, robot=adjustable(model.tree, source, Engine.TEXTBOOK))
     assert prepared.update(parameters)
     assert prepared.robot.friction([0.0, 0.0]) == pytest.approx([0.0, 0.25])
+
+
+def test_a_rotor_is_in_a_model_that_is_prepared_for_it(model):
+    parameters = ModelParameters({'armature': {'elbow': 0.25}})
+    assert needed_optional_parameters(parameters.joint_parameters) == ('armature',)
+    source = model.source._replace(optional_parameters=('armature',))
+    prepared = model._replace(
+        source=source, robot=adjustable(model.tree, source, Engine.TEXTBOOK))
+    before = prepared.robot.mass_matrix([0.0, 0.0])
+    assert prepared.update(parameters)
+    assert prepared.robot.mass_matrix([0.0, 0.0]) - before == pytest.approx(
+        np.diag([0.0, 0.25]), abs=1e-14)

@@ -15,6 +15,7 @@
 
 from collections import Counter
 import gc
+import math
 import os
 import threading
 import time
@@ -174,6 +175,31 @@ def test_the_first_friction_of_a_kind_needs_a_model_and_the_next_does_not(bench,
             [at_rest[0], at_rest[1] + offset])
     refused = arm.set_parameter('breakaway_friction.elbow', -1.0)
     assert not refused.successful and 'breakaway_friction.elbow is -1.0' in refused.reason
+
+
+def test_the_first_rotor_needs_a_model_and_the_next_does_not(bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM,
+                observe_external_effort=True)
+    q, qd, qdd = [0.1, 0.2], [1.0, -1.0], [2.0, 4.0]
+    policy = arm.node.policy
+    before = policy.robot.effort_terms(q, qd, qdd)
+    momentum = policy.robot.joint_momentum(q, qd)
+    assert arm.set_parameter('armature.elbow', 0.25).successful
+    assert arm.node.policy is not policy
+    monkeypatch.setattr(
+        model_worker.ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
+    for armature in (0.25, 1.5, 0.0):
+        assert arm.set_parameter('armature.elbow', armature).successful
+        robot = arm.node.policy.robot
+        terms = robot.effort_terms(q, qd, qdd)
+        assert terms.inertia == pytest.approx(before.inertia + [0.0, 4.0 * armature], abs=1e-12)
+        assert robot.inverse_dynamics(q, qd, qdd) == pytest.approx(
+            before.total + [0.0, 4.0 * armature], abs=1e-12)
+        assert robot.joint_momentum(q, qd) == pytest.approx(
+            momentum + [[0.0, -armature], [0.0, 0.0]], abs=1e-12)
+    for value in (-0.1, math.inf, 'much'):
+        refused = arm.set_parameter('armature.elbow', value)
+        assert not refused.successful and f'armature.elbow is {value!r}' in refused.reason
 
 
 def test_friction_of_a_parameter_file_is_in_the_first_model(bench, monkeypatch):

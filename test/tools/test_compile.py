@@ -152,8 +152,15 @@ def test_links_for_payloads_are_prepared(compile_robot, parameter_file):
 def test_friction_that_the_parameters_have_is_prepared(compile_robot, parameter_file, text):
     path = parameter_file('/**: {ros__parameters: {' + text + '}}')
     assert compile_robot(ARM, '--params-file', path)[0] == 0
-    assert compiled_by_worker(friction_law=('friction_offset',)) == 0
+    assert compiled_by_worker(optional_parameters=('friction_offset',)) == 0
     assert compiled_by_worker() > 0
+
+
+@needs_llvmlite
+def test_rotors_that_the_parameters_have_are_prepared(compile_robot, parameter_file):
+    path = parameter_file('/**: {ros__parameters: {armature: {elbow: 0.5}}}')
+    assert compile_robot(ARM, '--params-file', path)[0] == 0
+    assert compiled_by_worker(optional_parameters=('armature',)) == 0
 
 
 @needs_llvmlite

@@ -76,7 +76,7 @@ class ExternalEffort:
         self._joints = tuple(joints)
         self._index_map = index_map
         self._indices = indices
-        self._payloads = robot.payloads
+        self._tree = robot.tree
         self._q = np.zeros(robot.nq)
         self._rest = np.zeros(robot.nv)
         self._observer: MomentumObserver | None = None
@@ -121,8 +121,8 @@ class ExternalEffort:
         if self.missing or observer is None:
             self.restart()
             return
-        if self._robot.payloads is not self._payloads:
-            self._payloads = self._robot.payloads
+        if self._robot.tree is not self._tree:  # another payload or number of a joint
+            self._tree = self._robot.tree
             observer.forget_momentum()
         self._q = self._index_map.positions(measured.positions)
         qd = self._index_map.velocities(measured.velocities)

@@ -48,7 +48,7 @@ from ros2_rnea.node.models.models import (
     check_strictly,
     Model,
     ModelParameters,
-    needed_friction_law,
+    needed_optional_parameters,
     Payload,
     Source,
 )
@@ -506,19 +506,19 @@ class Configuration:
         """Return the source of a description's model with the present parameters and payloads."""
         own, model = self._parameters.own, self._model
         links = {*own['payload_links']}
-        law = {*needed_friction_law(self._parameters.joint_parameters)}
+        optional = {*needed_optional_parameters(self._parameters.joint_parameters)}
         if model is not None and model.source.description != description:
             model = None
         for source in (self._requested, None if model is None else model.source):
             if source is not None and source.description == description:
                 links.update(source.payload_links)  # a link that accepts payloads continues to
-                law.update(source.friction_law)
+                optional.update(source.optional_parameters)
         links.update(payload.link for payload in self._payloads
                      if model is None or not model.accepts_payload(payload))
         return Source(
             description, own['massless_links'], own['strict_model'], tuple(sorted(links)),
             own['friction_from'] == FRICTION_FROM_DESCRIPTION,
-            tuple(sorted(law)),
+            tuple(sorted(optional)),
             own['observe_external_effort'])
 
     # ---- the worker -----------------------------------------------------------------------------

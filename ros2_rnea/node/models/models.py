@@ -25,9 +25,9 @@ from ros2_rnea.audit import audit, Finding, Kind, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.model.description import (
-    FRICTION_LAW,
     Inertial,
     JOINT_NUMBERS,
+    OPTIONAL_PARAMETERS,
     RobotDescription,
 )
 from ros2_rnea.model.tree import build_tree, Tree
@@ -56,7 +56,7 @@ class Source(NamedTuple):
     :ivar payload_links: the links to which payloads can be attached; names that the robot does
         not have are ignored.
     :ivar has_friction: whether the friction in the description is part of the model.
-    :ivar friction_law: the joint parameters of ``FRICTION_LAW`` that can be set.
+    :ivar optional_parameters: the joint parameters of ``OPTIONAL_PARAMETERS`` that can be set.
     :ivar observes: whether external efforts are observed.
     """
 
@@ -65,7 +65,7 @@ class Source(NamedTuple):
     strict: bool
     payload_links: tuple[str, ...] = ()
     has_friction: bool = True
-    friction_law: tuple[str, ...] = ()
+    optional_parameters: tuple[str, ...] = ()
     observes: bool = False
 
     @property
@@ -170,13 +170,13 @@ def adjustable(
     return AdjustableRobot(
         tree, engine=engine, kernels=kernels,
         payload_links=[link for link in source.payload_links if link in tree.links],
-        friction_law=source.friction_law)
+        optional_parameters=source.optional_parameters)
 
 
-def needed_friction_law(
+def needed_optional_parameters(
         joint_parameters: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
-    """Return the parameters of ``FRICTION_LAW`` that are not zero for a joint."""
-    return tuple(number.name for number in FRICTION_LAW
+    """Return the parameters of ``OPTIONAL_PARAMETERS`` that are not zero for a joint."""
+    return tuple(number.name for number in OPTIONAL_PARAMETERS
                  if any(joint_parameters.get(number.name, {}).values()))
 
 

@@ -93,7 +93,7 @@ def make_model(request: Message, report: Report) -> Message:
     source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
     source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
     tree, findings = _read_description(
-        source._replace(payload_links=(), friction_law=(), observes=False))
+        source._replace(payload_links=(), optional_parameters=(), observes=False))
     robot = adjustable(tree, source, engine)
     code = robot.machine_code(*source.kernels, on_compile=lambda kernel: report([*kernel]))
     return Message({

@@ -39,7 +39,7 @@ from ros2_rnea.kernels.cache import (
 )
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Engine
-from ros2_rnea.model.description import FRICTION_LAW
+from ros2_rnea.model.description import OPTIONAL_PARAMETERS
 from ros2_rnea.node.models.models import adjustable, read_description, Source
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
@@ -116,8 +116,9 @@ def _source(options: argparse.Namespace) -> Source:
         (*names_in(parameters, 'massless_links'), *options.massless),
         parameters.get('strict_model') is True,
         tuple(sorted({*names_in(parameters, 'payload_links'), *options.payload_link})),
-        friction_law=tuple(sorted(
-            number.name for number in FRICTION_LAW if is_set_for_joints(parameters, number.name))),
+        optional_parameters=tuple(sorted(
+            number.name for number in OPTIONAL_PARAMETERS
+            if is_set_for_joints(parameters, number.name))),
         observes=parameters.get('observe_external_effort') is True)
 
 

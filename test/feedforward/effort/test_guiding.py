@@ -93,7 +93,7 @@ def test_friction_is_helped_over_by_its_share_and_never_more(qd):
 
 @given(velocities)
 def test_the_offset_of_friction_which_is_sent_anyway_is_not_assisted(qd):
-    skewed = AdjustableRobot.of(ROUGH, friction_law=['friction_offset'])
+    skewed = AdjustableRobot.of(ROUGH, optional_parameters=['friction_offset'])
     skewed.set_joint_parameters('friction_offset', {'shoulder': 0.8, 'elbow': -0.5})
     settings = {'friction_assistance': 0.6, 'friction_assistance_deadband': 0.1}
     added = guided(skewed, **settings).effort(np.array([REST, qd]))

@@ -95,6 +95,20 @@ def test_the_error_of_the_discretization_falls_with_the_square_of_the_step():
     assert errors[0] < 0.02 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
 
 
+def test_a_rotor_of_the_model_is_no_external_effort():
+    tree = Robot.from_urdf(ARM).tree
+    geared = Robot(replace(tree, bodies=tuple(
+        replace(body, armature=2.0) for body in tree.bodies)))
+    worst = {}
+    for model in (geared, Robot.from_urdf(ARM)):
+        seen, worst[model] = observer(model), 0.0
+        for t, q, qd, effort in simulated(geared, lambda t: np.zeros(2), holding(geared), 0.4):
+            seen.update(q, qd, effort, t)
+            worst[model] = max(worst[model], np.max(np.abs(seen.residual)))
+    with_rotors, without = worst.values()
+    assert with_rotors < 1e-3 < 1.0 < without
+
+
 def test_friction_of_the_model_is_no_external_effort():
     tree = Robot.from_urdf(ARM).tree
     robot = Robot(replace(tree, bodies=tuple(
@@ -266,13 +280,16 @@ def test_stamps_that_go_back_again_and_again_are_reported():
     assert ride.go(0.2).missing == ''
 
 
-def test_a_payload_and_another_model_do_not_look_like_a_push():
+def test_a_payload_a_rotor_and_another_model_do_not_look_like_a_push():
     moving = {'velocities': (0.5, 0.5), 'external': (0.5, 0.0)}
-    ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
+    ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'], ['armature']))
     before = ride.go(0.2, **moving).effort
     ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))  # p changes by more than 1 Nms
     loaded = ride.go(0.002, **moving).effort
     assert np.max(np.abs(loaded - before)) < 0.2
+    ride.policy.robot.set_joint_parameters('armature', {'shoulder': 4.0})  # likewise
+    geared = ride.go(0.002, **moving).effort
+    assert np.max(np.abs(geared - loaded)) < 0.2
     other = Ride()
     other.time = ride.time
     other.policy.continue_from(ride.policy)
