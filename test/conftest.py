@@ -21,6 +21,10 @@ the processes that its tests start inherit that.
 Robots of tests are computed by the textbook unless a test says otherwise, because most live too
 short a life to be compiled for; what is compiled is cached in a folder that all processes of a run
 share, and that goes with it.
+
+hypothesis draws the same examples in each run, and they may take any time: its default is to fail
+where one takes more than 0.2 s, as it does where the machine pauses.  With the variable
+DRAW_THOROUGHLY set, the examples are others each time.
 """
 
 import atexit
@@ -30,6 +34,7 @@ import shutil
 import sys
 import tempfile
 
+from hypothesis import HealthCheck, settings
 import pytest
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -48,6 +53,12 @@ if 'PYTEST_XDIST_WORKER' not in os.environ:  # else it is that of the process th
 from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what it depends on
 
 os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
+
+
+settings.register_profile(
+    'repeatable', deadline=None, derandomize='DRAW_THOROUGHLY' not in os.environ, database=None,
+    suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('repeatable')
 
 
 @pytest.hookimpl(trylast=True)

@@ -20,7 +20,7 @@ from functools import partial
 from math import inf
 
 from example_robots import example_urdf
-from hypothesis import given, HealthCheck, settings, strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from ros2_rnea.audit import audit, examine, Finding, Kind, Severity
@@ -88,7 +88,6 @@ EXTREMES = st.sampled_from([0.0, 1e-320, -1e-200, 1e-9, 1.0, -1.0, 1e9, -1e160, 
 BOUND = st.sampled_from([-inf, -1e308, -1e4, -1.0, 0.0, 1.0, 30.0, 1e308, inf])
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mass=EXTREMES.map(abs), inertia=st.tuples(*[EXTREMES] * 6), xyz=st.tuples(*[EXTREMES] * 3),
        rpy=st.tuples(*[EXTREMES] * 3), bounds=st.tuples(BOUND, BOUND),
        kind=st.sampled_from(list(JointType)))

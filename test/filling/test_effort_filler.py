@@ -21,7 +21,7 @@ from bisect import bisect_right
 from math import inf, pi
 
 from example_robots import example_urdf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -174,7 +174,6 @@ def waypoints_of_all_kinds(draw):
 
 
 @given(waypoints_of_all_kinds(), angles, angles)
-@settings(deadline=None)
 def test_the_motion_stays_what_it_was(waypoints, position, velocity):
     start = Start({n: (p,) for n, p in zip(NAMES, position)}, dict(zip(NAMES, velocity)))
     free_end = FillSettings(allow_nonzero_end_velocity=True)
@@ -190,7 +189,6 @@ def test_the_motion_stays_what_it_was(waypoints, position, velocity):
 
 
 @given(waypoints_of_all_kinds(), st.floats(0.001, 0.1))
-@settings(deadline=None)
 def test_lines_are_near_whatever_the_motion(waypoints, tolerance):
     options = FillSettings(tolerance, allow_nonzero_end_velocity=True)
     start = Start({'shoulder': (0.0,), 'elbow': (0.0,)})

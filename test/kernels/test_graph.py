@@ -209,7 +209,7 @@ def by_graph(expression, x, kind):
 
 
 STATES = st.tuples(*[st.integers(-16, 16).map(lambda n: n / 8.0)] * 3)
-SETTINGS = settings(max_examples=300, derandomize=True, deadline=None, database=None)
+SETTINGS = settings(max_examples=300)
 NUMBERS = st.sampled_from([float, np.float64])
 
 

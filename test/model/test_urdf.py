@@ -368,7 +368,7 @@ def arms_with_damaged_text(draw):
     return text
 
 
-@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+@settings(max_examples=500)
 @given(arms_with_damaged_elements() | arms_with_damaged_text())
 def test_a_damaged_text_is_read_or_refused_by_name(text):
     try:

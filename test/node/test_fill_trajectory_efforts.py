@@ -38,6 +38,8 @@ from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.services.background_services import ServiceOwner
 from ros2_rnea.node.topics.conversions import waypoints
+from ros2_rnea.node.worker.channel import Message
+from ros2_rnea.node.worker.plain_data import from_plain
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -494,7 +496,8 @@ def test_a_refusal_says_that_a_state_is_stale_and_not_that_it_is_unknown():
         Fill.Request(trajectory=message(SWING)), ARM_ROBOT, beside(now=2.0)).success
 
 
-def test_a_request_waits_for_a_state_that_is_late(bench):
+def test_a_request_waits_for_a_state_that_is_late(bench, monkeypatch):
+    monkeypatch.setattr(fill_service, 'LONGEST_WAIT', PATIENCE)
     arm = with_robot(bench(joints=JOINTS, state_timeout=0.05), ARM)
     arm.answer(JOINTS, [0.1, 0.2])
     arm.until(lambda: not arm.node.policy.states.is_fresh(arm.node._clocks.steady()))
@@ -503,6 +506,38 @@ def test_a_request_waits_for_a_state_that_is_late(bench):
     future = client.call_async(Fill.Request(trajectory=message(LATER)))
     arm.until(lambda: future.done() or arm.answer(JOINTS, [0.1, 0.2]) is None)
     assert future.result().success, future.result().message
+
+
+@pytest.mark.parametrize('comes', [True, False])
+def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch, comes):
+    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
+    now, asked = [1.2], []
+
+    def ask(self, question):
+        asked.append(now[0])
+        now[0] += 3.0  # as long as a busy machine may take to start the process
+        return Message({}, (fill_answer.answer_bytes(
+            question.blobs[0], ARM_ROBOT, from_plain(question.content['context'])),))
+
+    def sleep(seconds):
+        now[0] += seconds
+        if comes:
+            policy.take_joint_state(
+                MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(now[0], RosTime(2)))
+
+    monkeypatch.setattr(WorkerProcess, 'ask', ask)
+    monkeypatch.setattr(fill_service, 'monotonic', lambda: now[0])
+    monkeypatch.setattr(fill_service, 'sleep', sleep)
+    service = fill_service.FillService(
+        ServiceOwner(Node('filling'), lambda: policy, lambda: now[0]), lambda _: None)
+    response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
+    service.close()
+    assert response.success == comes
+    assert len(asked) == 1 + comes
+    if not comes:
+        assert now[0] == pytest.approx(1.2 + 3.0 + fill_service.LONGEST_WAIT, abs=0.03)
+        assert 'stale' in response.message
 
 
 def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(monkeypatch):

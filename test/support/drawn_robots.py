@@ -45,8 +45,7 @@ from rotations import rotation_from_rpy, skew
 
 THOROUGH = 'DRAW_THOROUGHLY' in os.environ
 SETTINGS = settings(
-    max_examples=1000 if THOROUGH else 30, derandomize=not THOROUGH, deadline=None, database=None,
-    phases=[Phase.generate, Phase.shrink],
+    max_examples=1000 if THOROUGH else 30, phases=[Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 

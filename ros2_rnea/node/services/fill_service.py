@@ -35,7 +35,10 @@ from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
 
 LONGEST_WAIT = 1.0
-"""How long a request that was refused for a stale state waits for a fresh one [s]."""
+"""How long a request that was refused for a stale state waits for a fresh one, each time [s]."""
+
+MOST_REFUSALS = 5
+"""How often a request may be refused for a stale state."""
 
 ATTEMPTS = 5
 """How often the state is read until no message arrives while it is read."""
@@ -70,13 +73,13 @@ class FillService(BackgroundServices):
                 f'the trajectory has {points} points; at most {MOST_FILLED_POINTS} are accepted')
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # frees its objects before the next collection
-        deadline = monotonic() + LONGEST_WAIT
-        while True:
+        for _ in range(MOST_REFUSALS):
             context, was_stale = self._context(policy)
             answer = self.process.ask(fill_request(question, policy.snapshot, context))
             response = deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
-            if response.success or not was_stale or not self._becomes_fresh(policy, deadline):
-                return response
+            if response.success or not was_stale or not self._becomes_fresh(policy):
+                break
+        return response
 
     def _context(self, policy: FeedforwardPolicy) -> tuple[FillContext, bool]:
         """
@@ -92,13 +95,14 @@ class FillService(BackgroundServices):
                 return context, False
         return context, True
 
-    def _becomes_fresh(self, policy: FeedforwardPolicy, deadline: float) -> bool:
+    def _becomes_fresh(self, policy: FeedforwardPolicy) -> bool:
         """Wait for a fresh state, since messages may be late by chance; tell whether it came."""
-        while monotonic() < deadline:
-            if not is_stale(policy, self._now()):
-                return True
+        deadline = monotonic() + LONGEST_WAIT
+        while is_stale(policy, self._now()):
+            if monotonic() > deadline:
+                return False
             sleep(WAIT_STEP)
-        return False
+        return True
 
 
 def fill_request(question: bytes, robot: RobotSnapshot, context: FillContext) -> Message:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from functools import cache
 from importlib import import_module
 import re
 from typing import Any, NamedTuple
@@ -72,11 +73,17 @@ def messages(kind: type, words: Sequence[str]) -> SearchStrategy:
     :param words: names that mean something to the node, used beside those that mean nothing.
     """
     return st.builds(kind, **{
-        name: values(of, words) for name, of in kind.get_fields_and_field_types().items()})
+        name: values(of, tuple(words)) for name, of in kind.get_fields_and_field_types().items()})
 
 
-def values(kind: str, words: Sequence[str]) -> SearchStrategy:
-    """Return a strategy for the values of a field of some type."""
+@cache
+def values(kind: str, words: tuple[str, ...]) -> SearchStrategy:
+    """
+    Return a strategy for the values of a field of some type.
+
+    Hypothesis validates each strategy that it has not seen before, which takes longer than to draw
+    from it; that is why they are kept.
+    """
     array = _ARRAY.match(kind)
     if array is not None:
         return _arrays(array, words)
@@ -175,11 +182,11 @@ def _change(draw: DrawFn, owner: Any, place: Place, words: Sequence[str]) -> Non
         present = list(getattr(owner, place.field))
     how = draw(st.sampled_from(['all', 'one', 'one', 'less', 'more'])) if present else 'all'
     if how == 'all' or array is None:
-        setattr(owner, place.field, draw(values(place.kind, words)))
+        setattr(owner, place.field, draw(values(place.kind, tuple(words))))
         return
     index = draw(st.integers(0, len(present) - 1))
     if how == 'one' or array['of']:
-        present[index] = draw(values(array['item'] or array['of'], words))
+        present[index] = draw(values(array['item'] or array['of'], tuple(words)))
     elif how == 'less':
         del present[index]
     else:
@@ -187,7 +194,7 @@ def _change(draw: DrawFn, owner: Any, place: Place, words: Sequence[str]) -> Non
     setattr(owner, place.field, present)
 
 
-def _arrays(array: re.Match, words: Sequence[str]) -> SearchStrategy:
+def _arrays(array: re.Match, words: tuple[str, ...]) -> SearchStrategy:
     if array['of']:
         size = int(array['size'])
         return st.lists(values(array['of'], words), min_size=size, max_size=size)

@@ -39,7 +39,14 @@ def play(stage: Stage) -> Episode:
     arm, commander, children = stage.arm, stage.commander, stage.children
     stage.settle()
     motion = arm.motion(DURATION)
-    start = stage.move(motion, TimedActions((DIES, lambda: children.kill('driver'))))
+    killed = []
+
+    def kill() -> None:
+        children.kill('driver')
+        killed.append(commander.now())
+
+    start = stage.move(motion, TimedActions((DIES, kill)))
+    dead = (killed[0] - start) * 1e-9  # later than planned where this process had to wait
     children.restart('driver')
     commander.wait_for_efforts()  # The node has found the new driver,
     commander.wait_for_states()  # and so has the commander.
@@ -48,8 +55,8 @@ def play(stage: Stage) -> Episode:
     came = np.concatenate((log.times, log.sent_times))
     back = float(came[came > DURATION].min())
     errors = arm.displayed(log.positions - motion.at(log.times).positions)
-    sections = (Section('follows', 0.0, DIES),
-                Section('dead', DIES, back),
+    sections = (Section('follows', 0.0, dead),
+                Section('dead', dead, back),
                 Section('back', back, float(log.times[-1])))
     return Episode('driver dies', sections, log, errors, UNTIMED,
                    stage.engine.holding_effort(arm.start),
