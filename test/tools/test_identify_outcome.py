@@ -40,7 +40,8 @@ def push(delay=0.0, factor=1.0, noise=0.01):
     """Return a push from 1 s to 2 s that is estimated late and wrongly."""
     acting = (TIMES >= 1.0 + delay) & (TIMES < 2.0)
     free = noise * np.cos(50.0 * TIMES)[:, None] * np.ones(3)
-    return Push(FORCE, 1.0, 2.0, TIMES, free + factor * acting[:, None] * FORCE)
+    return Push(FORCE, 1.0, 2.0, TIMES, free + factor * acting[:, None] * FORCE,
+                TIMING)
 
 
 class Identification:
@@ -92,16 +93,18 @@ def test_the_error_has_to_be_ten_times_smaller(outcome):
     assert not judge(worse)[0].passed
 
 
-@pytest.mark.parametrize(('timing', 'code', 'verdict'), [
-    ({}, 0, 'passed'), ({'older_than_20_ms': 100}, 3, NOT_JUDGED)])
-def test_files_and_exit_code_say_what_came_of_it(outcome, tmp_path, timing, code, verdict):
+@pytest.mark.parametrize(('late', 'code', 'verdict'), [
+    ('', 0, 'passed'), ('before', 3, NOT_JUDGED), ('after', 3, NOT_JUDGED),
+    ('push', 3, NOT_JUDGED)])
+def test_files_and_exit_code_say_what_came_of_it(outcome, tmp_path, late, code, verdict):
     pytest.importorskip('rclpy')
     pytest.importorskip('ros2_rnea_interfaces')
     from ros2_rnea.tools.demo.__main__ import present_identification
-    after = replace(outcome.after, timing={**TIMING, **timing})
+    disturbed = {late: replace(
+        getattr(outcome, late), timing={**TIMING, 'older_than_20_ms': 100})} if late else {}
     output = StringIO()
     assert present_identification(
-        replace(outcome, after=after), tmp_path, Console(file=output, width=80)) == code
+        replace(outcome, **disturbed), tmp_path, Console(file=output, width=80)) == code
     figures = json.loads((tmp_path / 'identification.json').read_text())
     assert figures['verdict'] == verdict
     assert figures['arm_rms_deg']['description'] == pytest.approx(outcome.before.arm_rms)

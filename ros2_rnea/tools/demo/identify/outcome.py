@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
 from ros2_rnea.identification.results import Identification
 from ros2_rnea.tools.demo.arm import Arm
-from ros2_rnea.tools.demo.figures import FULL_RATE, Recording
+from ros2_rnea.tools.demo.figures import FULL_RATE, Recording, Timing
 from ros2_rnea.tools.demo.identify.machine import Machine
 from ros2_rnea.tools.demo.judge import Check, is_disturbed
 from ros2_rnea.tools.demo.report import checks_as_data, number_or_none
@@ -59,6 +59,7 @@ class Push:
     :param end: of the push [s].
     :param times: of the joint states that the estimates are for, increasing, shape (N,) [s].
     :param estimates: of the force, in the same axes, shape (N, 3) [N].
+    :param timing: the driver's figures on messages, by name.
     """
 
     force: Array
@@ -66,6 +67,7 @@ class Push:
     end: float
     times: Array
     estimates: Array
+    timing: Timing
 
     @property
     def threshold(self) -> float:
@@ -126,7 +128,8 @@ class Outcome:
     @property
     def is_disturbed(self) -> bool:
         """Return whether the machine paused so long that the errors do not count."""
-        return is_disturbed(self.before.timing) or is_disturbed(self.after.timing)
+        return any(is_disturbed(played.timing)
+                   for played in (self.before, self.after, self.push))
 
 
 def judge(outcome: Outcome) -> list[Check]:

@@ -84,14 +84,14 @@ def play_identification(arm: Arm, seconds: float, out: Path, bar: Progress) -> O
         show(6)
         after = repeats.play(STEPS[6], partial(session.follow, seconds), _timing)
         show(7)
-        push = session.push()
+        push = repeats.play(STEPS[7], session.push, _timing)
     return Outcome(
         arm, machine, before, after, largest_step, push, found.identification,
         tuple(repeats.titles), session.rate)
 
 
-def _timing(recording: Recording) -> Timing:
-    return recording.timing
+def _timing(played: Recording | Push) -> Timing:
+    return played.timing
 
 
 class _Session:
@@ -165,4 +165,5 @@ class _Session:
         commander.spin_for(AFTERWARDS)
         times, estimates = zip(*commander.estimates)
         return Push(force, 1e-9 * (begin - start), 1e-9 * (end - start),
-                    1e-9 * (np.array(times) - start), np.array(estimates)[:, 3:])
+                    1e-9 * (np.array(times) - start), np.array(estimates)[:, 3:],
+                    commander.driver_report())
