@@ -62,7 +62,7 @@ class Estimate:
             digits = max(0, min(8, 1 - floor(log10(self.standard_error))))
         error = f'{self.standard_error:.{digits}f}' if digits < 8 else (
             f'{self.standard_error:.1g}')
-        return f'{self.value:.{digits}f} ± {error}{unit}'
+        return f'{round(self.value, digits) + 0.0:.{digits}f} ± {error}{unit}'  # no -0.0
 
 
 @dataclass(frozen=True)

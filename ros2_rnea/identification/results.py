@@ -109,7 +109,8 @@ class JointFriction:
             'friction_positive': 0.0,
             'friction_negative': 0.0,
             'breakaway_friction': self.stribeck,
-            'stribeck_velocity': self.stribeck_velocity}
+            # without breakaway friction it means nothing
+            'stribeck_velocity': self.stribeck_velocity if self.stribeck else 0.0}
 
 
 @dataclass(frozen=True)

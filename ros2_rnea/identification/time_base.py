@@ -35,6 +35,12 @@ LARGEST_GAP = 2.5
 JITTER = 0.01
 """Samples that deviate less from the uniform base, in periods, are taken as they are."""
 
+MOST_LATER = 0.5
+"""The share of the rows that are not earlier than one before, unless single times are wrong."""
+
+MOST_WRONG = 5
+"""Of so many single rows at most, the times are taken for wrong and named."""
+
 SLOWEST, FASTEST = 5.0, 1e5
 """Rates out of this range are those of wrong units, or too slow to differentiate [Hz]."""
 
@@ -72,6 +78,7 @@ def usable_rows(
     finite = np.isfinite(recording.times)
     for array in columns:
         finite &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
+    _check_order(recording.name, recording.times, finite)
     kept = np.flatnonzero(finite)
     times = recording.times[kept]
     latest = np.maximum.accumulate(times)
@@ -94,6 +101,25 @@ def usable_rows(
         np.split(kept, breaks + 1), float(np.mean(steps[steps <= limit])),
         len(finite) - int(finite.sum()), int(np.size(later) - later.sum()),
         [(float(times[k]), float(times[k + 1])) for k in breaks], limit)
+
+
+def _check_order(name: str, times: np.ndarray, finite: np.ndarray) -> None:
+    """Check that it is not a few rows with wrong times that make most others too early."""
+    rows = np.flatnonzero(finite)
+    wrong: list[int] = []
+    while len(wrong) <= MOST_WRONG:
+        later = times[rows] >= np.maximum.accumulate(times[rows])
+        if np.count_nonzero(later) >= MOST_LATER * len(rows):
+            break
+        at = int(times[rows].argmax())
+        wrong.append(int(rows[at]))
+        rows = np.delete(rows, at)
+    if 0 < len(wrong) <= MOST_WRONG:
+        shown = ', '.join(f'row {row + 1} has {times[row]:.6g}' for row in sorted(wrong))
+        raise RecordingError(
+            f'recording {name!r} has wrong times, to which most rows that follow are earlier: '
+            f'{shown} (seconds; rows are counted from 1, without a line of titles); take these '
+            'rows out')
 
 
 def _check_rate(name: str, rate: float) -> None:

@@ -44,12 +44,15 @@ together.  The difference to the file goes to one of them, and the others keep w
 
 In all cases the inertia of the body, which is all that efforts depend on, is the identified one.
 Where a link could not take the difference, a remark says so.
+
+Numbers are written with all digits, or with fewer where that is asked for: an identification has
+no nine digits that count.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isclose
 import re
@@ -57,7 +60,7 @@ from types import MappingProxyType
 from xml.parsers import expat
 
 import numpy as np
-from ros2_rnea.dynamics.pseudo_inertia import inertial_of, pseudo_inertia
+from ros2_rnea.dynamics.pseudo_inertia import inertial_of, is_consistent, pseudo_inertia
 from ros2_rnea.dynamics.regressor import parameters_of
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.description import Inertial, JointDescription, LinkDescription
@@ -66,6 +69,9 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.spatial import Inertia
 import scipy.linalg
+
+ALL_DIGITS = 17
+"""So many significant digits tell every number of double precision from every other one."""
 
 SAME = 1e-13
 """Numbers whose relative difference is less than this are the same, but for rounding."""
@@ -112,13 +118,16 @@ def decoded(document: bytes) -> tuple[str, str]:
         f'the file is not encoded in {" or ".join(encodings)}: save it as UTF-8')
 
 
-def with_parameters_of(document: bytes, robot: Robot) -> RewrittenUrdf:
+def with_parameters_of(
+        document: bytes, robot: Robot, digits: int = ALL_DIGITS) -> RewrittenUrdf:
     """
     Return a URDF file with the inertias and the friction of a robot.
 
     :param document: the content of the file, xacro expanded.
     :param robot: a robot that was made from this file, with other inertial parameters, damping or
         friction.  Its payloads are left out.
+    :param digits: significant ones of the numbers that change.  Where a body would become one that
+        cannot exist, its link has all digits.
     :raises DescriptionError: where the file is not that of the robot, or where a body's parameters
         cannot be written, such as a first moment without a mass.
     """
@@ -129,7 +138,7 @@ def with_parameters_of(document: bytes, robot: Robot) -> RewrittenUrdf:
     links = {link.name: link for link in description.links}
     joints = {joint.name: joint for joint in description.joints}
     _check_same_robot(robot.tree, links, joints)
-    file = _UrdfText(text)
+    file = _UrdfText(text, digits)
     remarks: list[str] = []
     inertials: dict[str, Inertial] = {}
     for index in range(len(robot.tree.bodies)):
@@ -298,12 +307,18 @@ DEEPEST = 4
 class _UrdfText:
     """The text of a URDF, in which numbers can be replaced and elements be added."""
 
-    def __init__(self, text: str) -> None:
-        """:param text: a URDF that the parser of descriptions accepts, so it is not hostile."""
+    def __init__(self, text: str, digits: int) -> None:
+        """
+        Find what may change.
+
+        :param text: a URDF that the parser of descriptions accepts, so it is not hostile.
+        :param digits: significant ones of numbers that are written.
+        """
         document = text.lstrip('\ufeff \t\r\n')  # as the parser of descriptions does
         self._before = text[:len(text) - len(document)]
         self._bytes = document.encode('utf-8')
         self._edits: list[tuple[int, int, str]] = []
+        self._digits = digits
         self._root = self._located()
         self._step = self._indentation_step()
 
@@ -318,31 +333,29 @@ class _UrdfText:
     def set_inertial(self, link: LinkDescription, inertial: Inertial) -> None:
         """Write the inertial of a link; numbers that stay keep their text."""
         element = self._named('link', link.name)
-        origin = {'xyz': _numbers(inertial.origin.xyz), 'rpy': _numbers(inertial.origin.rpy)}
-        mass = {'value': repr(float(inertial.mass))}
-        names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-        moments = {name: repr(float(number)) for name, number in zip(names, inertial.inertia)}
+        exact, values = _attributes(inertial), _attributes(_rounded(inertial, self._digits))
         present = element.child('inertial')
         if present is None:
-            self._append(element, 'inertial', {
-                'origin': origin, 'mass': mass, 'inertia': moments})
+            self._append(element, 'inertial', values)
             return
-        values = {'origin': origin, 'mass': mass, 'inertia': moments}
         for child in present.children:
-            self._set_attributes(child, values.get(child.tag, {}), ORIGIN)
+            self._set_attributes(
+                child, values.get(child.tag, {}), ORIGIN, exact.get(child.tag, {}))
         if present.child('origin') is None and not all(
-                _equal(ORIGIN[name], value) for name, value in origin.items()):
-            self._insert_first(present, _empty_tag('origin', origin))
+                _equal(ORIGIN[name], value) for name, value in exact['origin'].items()):
+            self._insert_first(present, _empty_tag('origin', values['origin']))
 
     def set_dynamics(self, joint: JointDescription, body: Body) -> None:
         """Write the viscous and Coulomb friction of a joint; numbers that stay keep their text."""
         element = self._named('joint', joint.name)
-        values = {'damping': repr(float(body.damping)), 'friction': repr(float(body.friction))}
+        exact = {'damping': repr(float(body.damping)), 'friction': repr(float(body.friction))}
+        values = {name: repr(_with_digits(float(text), self._digits))
+                  for name, text in exact.items()}
         present = element.child('dynamics')
         if present is None:
             self._append(element, 'dynamics', attributes=values)
         else:
-            self._set_attributes(present, values, NO_FRICTION)
+            self._set_attributes(present, values, NO_FRICTION, exact)
 
     # ---- where it stands ------------------------------------------------------------------------
 
@@ -395,20 +408,22 @@ class _UrdfText:
     # ---- changes --------------------------------------------------------------------------------
 
     def _set_attributes(
-            self, element: _Element, values: dict[str, str], absent: dict[str, str]) -> None:
+            self, element: _Element, values: dict[str, str], absent: dict[str, str],
+            exact: dict[str, str]) -> None:
         """
         Replace the values of attributes that mean other numbers, and add those that are missing.
 
         :param absent: what a missing attribute means.
+        :param exact: the values before they were rounded: a text that means these stays.
         """
         *places, _ = self._in_tag(element.tag, element.start)
         present = {place.group(1).decode(): place for place in places}
         end = places[-1].end() if places else element.start + len(f'<{element.tag}'.encode())
         for name, value in values.items():
             if name not in present:
-                if not _equal(absent[name], value):
+                if not _equal(absent[name], exact[name]):
                     self._edits.append((end, end, f' {name}="{value}"'))
-            elif not _equal(element.attributes[name], value):
+            elif not _equal(element.attributes[name], exact[name]):
                 place = present[name]
                 self._edits.append((place.start(2) + 1, place.end(2) - 1, value))
 
@@ -460,6 +475,39 @@ class _UrdfText:
 
 def _empty_tag(tag: str, attributes: Mapping[str, str]) -> str:
     return f'<{tag} ' + ' '.join(f'{name}="{text}"' for name, text in attributes.items()) + '/>'
+
+
+def _attributes(inertial: Inertial) -> dict[str, dict[str, str]]:
+    """Return the attributes of the elements in an ``<inertial>``."""
+    names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    return {
+        'origin': {'xyz': _numbers(inertial.origin.xyz), 'rpy': _numbers(inertial.origin.rpy)},
+        'mass': {'value': repr(float(inertial.mass))},
+        'inertia': {name: repr(float(number)) for name, number in zip(names, inertial.inertia)}}
+
+
+def _rounded(inertial: Inertial, digits: int) -> Inertial:
+    """Return an inertial with fewer digits; as it is, if none with fewer can exist."""
+    if digits >= ALL_DIGITS:
+        return inertial
+    x, y, z = _all_with_digits(inertial.origin.xyz, digits)
+    ixx, ixy, ixz, iyy, iyz, izz = _all_with_digits(inertial.inertia, digits)
+    rounded = replace(
+        inertial, mass=_with_digits(inertial.mass, digits),
+        origin=replace(inertial.origin, xyz=(x, y, z)), inertia=(ixx, ixy, ixz, iyy, iyz, izz))
+    exists = [is_consistent(np.array(parameters_of(link_inertia(each))))
+              for each in (inertial, rounded)]
+    return inertial if exists == [True, False] else rounded
+
+
+def _all_with_digits(values: Sequence[float], digits: int) -> list[float]:
+    """Round numbers; what is nothing but rounding beside the largest of them becomes 0."""
+    nothing = SAME * max(map(abs, values))
+    return [_with_digits(value, digits) if abs(value) > nothing else 0.0 for value in values]
+
+
+def _with_digits(value: float, digits: int) -> float:
+    return float(f'{value:.{digits}g}')
 
 
 def _numbers(values: Iterable[float]) -> str:

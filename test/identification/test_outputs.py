@@ -43,6 +43,13 @@ def test_friction_that_is_zero_replaces_that_of_the_file():
     assert 'friction_offset' not in found
 
 
+def test_a_stribeck_velocity_without_breakaway_friction_is_not_written():
+    friction = {'elbow': JointFriction(coulomb=1.0, stribeck=0.0, stribeck_velocity=0.1)}
+    values = yaml.safe_load(node_parameters(identified(friction=friction)))
+    assert set(values['/**']['ros__parameters']) & {'stribeck_velocity', 'breakaway_friction'} == (
+        set())
+
+
 def test_what_the_node_has_no_parameter_for_is_said():
     text = node_parameters(identified())
     assert '/inverse_dynamics/set_payload' in text and 'm: 1.5' in text and 'z: 0.25' in text

@@ -215,6 +215,25 @@ def test_times_that_go_back_are_cut_out(robot):
     assert (np.diff(result.prepared.times) > 0.0).all()
 
 
+def test_single_wrong_times_that_make_most_rows_too_early_are_named(robot):
+    recording = recorded(robot)
+    times = recording.times.copy()
+    times[[0, 4]] = 3047.693, 2.7e153
+    with pytest.raises(RecordingError, match=r'row 1 has 3047\.69, row 5 has 2\.7e\+153'):
+        prepare(replace(recording, times=times), robot)
+    times[4] = np.nan  # the row is cut out, whatever it means
+    with pytest.raises(RecordingError, match=r'row 1 has 3047\.69 \(seconds'):
+        prepare(replace(recording, times=times), robot)
+    times[0] = 0.0
+    assert step_of(prepare(replace(recording, times=times), robot), 'gaps')
+
+
+def test_a_recording_that_is_in_its_file_three_times_is_used_once(robot):
+    recording = recorded(robot)
+    result = prepare(_rows(recording, np.r_[0:2000, 0:2000, 0:2000]), robot)
+    assert step_of(result, 'gaps')[0].figures['not_later'] == 4000
+
+
 @pytest.mark.parametrize(('scale', 'message'), [
     (1e3, '0.1 samples a second; it needs 5 to .*seconds'),
     (1e-6, r'1e\+08 samples a second')])

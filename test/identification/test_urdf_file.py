@@ -25,6 +25,7 @@ import pytest
 from random_robots import random_states
 from ros2_rnea import Robot
 from ros2_rnea.adjustable_robot import AdjustableRobot
+from ros2_rnea.dynamics.pseudo_inertia import is_consistent
 from ros2_rnea.errors import DescriptionError, RneaError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
@@ -104,6 +105,47 @@ def test_the_file_read_back_is_the_robot_and_nothing_else_has_changed(example, s
     expected = identified.inverse_dynamics(q, qd, qdd)
     assert_same(back.inverse_dynamics(q, qd, qdd), expected)
     assert_other_reader_agrees(result.document.decode(), (q, qd, qdd), expected)
+
+
+@pytest.mark.parametrize('example', ROBOTS, ids=lambda robot: robot.name)
+def test_fewer_digits_are_those_that_count(example):
+    robot = read(example.text, example.massless)
+    identified = changed(robot, np.random.default_rng(5), 1.0)
+    result = with_parameters_of(example.text.encode(), identified, digits=9)
+    back = Robot.from_urdf(result.document.decode(), massless_links=example.massless)
+    q, qd, qdd = random_states(7, UrdfCoordinates(example.text).columns, 5)
+    expected = identified.inverse_dynamics(q, qd, qdd)
+    np.testing.assert_allclose(
+        back.inverse_dynamics(q, qd, qdd), expected, rtol=0.0,
+        atol=1e-7 * max(1.0, float(np.abs(expected).max())))
+    again = with_parameters_of(example.text.encode(), read(
+        result.document.decode(), example.massless), digits=9)
+    assert again.links == result.links
+
+
+def test_what_rounding_leaves_beside_other_numbers_becomes_zero():
+    document = TRAPS.format(encoding='UTF-8').encode()
+    robot = Robot.from_urdf(document.decode())
+    values = robot.inertial_parameters.copy()
+    values[:10] = 1.0, 1e-17, 0.0, 0.123456789012, 0.5, 1e-18, 0.0, 0.5, -3e-19, 0.1234567890123
+    exact, short = (with_parameters_of(
+        document, robot.with_inertial_parameters(values), digits).document.decode()
+        for digits in (17, 9))
+    assert 'xyz="1e-17 0.0 0.123456789012"' in exact
+    assert 'xyz="0.0 0.0 0.123456789"' in short
+    assert not re.search(r'\de-1[5-9]', short)
+
+
+def test_a_body_that_can_exist_does_so_with_fewer_digits():
+    """A rod so thin that two digits would give it an inertia that no body has."""
+    document = TRAPS.format(encoding='UTF-8').encode()
+    robot = Robot.from_urdf(document.decode())
+    values = robot.inertial_parameters.copy()
+    values[:10] = 1.0, 0.0, 0.0, 0.0, 1.0049, 0.0, 0.0, 1.0049, 0.0, 2.0097
+    text = with_parameters_of(
+        document, robot.with_inertial_parameters(values), 2).document.decode()
+    back = Robot.from_urdf(text)
+    assert is_consistent(back.inertial_parameters[:10])
 
 
 def assert_other_reader_agrees(text: str, states: tuple, expected: np.ndarray) -> None:
