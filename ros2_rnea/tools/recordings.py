@@ -94,6 +94,12 @@ def prepared_recordings(options: argparse.Namespace, robot: Robot) -> Iterator[R
         yield prepare(recording, robot, settings)
 
 
+def remarks_of(result: Result) -> list[str]:
+    """Return what the preparation did to a recording, a sentence for each step."""
+    return [f'{"WARNING: " if step.is_warning else ""}{result.prepared.name}, {step.name}: '
+            f'{step.text}' for step in result.steps]
+
+
 def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
     """
     Read the recordings, one after the other.

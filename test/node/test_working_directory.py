@@ -21,7 +21,7 @@ import sys
 
 from patience import PATIENCE
 import pytest
-from repository import ROOT
+from repository import PACKAGE, ROOT
 
 ARM = ROOT / 'ros2_rnea' / 'tools' / 'models' / 'seven_dof_arm.urdf'
 
@@ -69,11 +69,18 @@ def start(tmp_path, monkeypatch):
     ('fill_efforts', ['--help']),
     ('excite', ['--help']),
     ('identify', ['--help']),
+    ('report', ['--help']),
 ])
 def test_tools_import_nothing_from_there(start, module, arguments):
     process = start(f'ros2_rnea.tools.{module}.__main__', *arguments)
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, output
+
+
+def test_mujoco_is_imported_where_it_is_told_to_look_for_no_windows():
+    imports = [path.name for path in PACKAGE.rglob('*.py')
+               if re.search(r'^\s*(import|from) mujoco\b', path.read_text(encoding='utf-8'), re.M)]
+    assert imports == ['mujoco_library.py']
 
 
 @pytest.mark.ros

@@ -28,7 +28,8 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.tools.check_model.__main__ import main
 from ros2_rnea.tools.check_model.figures import Figures
 from ros2_rnea.tools.check_model.report import findings_report, report, verdict
-from ros2_rnea.tools.check_model.table import clipped, number, table
+from ros2_rnea.tools.check_model.table import clipped, table
+from ros2_rnea.tools.number_text import number
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot, ROVER
 
 IMPOSSIBLE = ARM.replace('izz="0.02"', 'izz="0.2"')

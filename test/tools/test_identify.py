@@ -15,9 +15,12 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 import json
 from pathlib import Path
+import re
 
 import numpy as np
 import pytest
@@ -30,15 +33,18 @@ for library in ('rich', 'rosbags', 'scipy', 'yaml'):
     pytest.importorskip(library)
 from identified_robot import identified  # noqa: E402, I100
 from rich.console import Console  # noqa: E402
+from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Kind  # noqa: E402
 from ros2_rnea.identification.recording import PreparedRecording  # noqa: E402
 from ros2_rnea.identification.results import Parameter  # noqa: E402
 from ros2_rnea.tools.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
 from ros2_rnea.tools.identify.tables import (  # noqa: E402
     effort_table,
     parameter_table,
+    remaining_causes,
     sentences,
 )
 from ros2_rnea.tools.identify.unknown_list import unknowns_from  # noqa: E402
+from ros2_rnea.tools.report.report import Report  # noqa: E402
 from rosbags.rosbag2 import Writer  # noqa: E402
 from rosbags.typesys import get_typestore, Stores  # noqa: E402
 import yaml  # noqa: E402
@@ -112,8 +118,12 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp('identify')
     (folder / 'arm.urdf').write_text(URDF, encoding='utf-8')
     bag = write_bag(folder / 'swing', true_robot())
-    code = main([str(bag), '--urdf', str(folder / 'arm.urdf'), '--out', str(folder / 'out'),
-                 '--unknown', 'friction,inertia'])
+    terminal = StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(terminal):
+        patch.setenv('COLUMNS', '80')
+        code = main([str(bag), '--urdf', str(folder / 'arm.urdf'), '--out', str(folder / 'out'),
+                     '--unknown', 'friction,inertia'])
+    (folder / 'terminal.txt').write_text(terminal.getvalue(), encoding='utf-8')
     return code, folder / 'out'
 
 
@@ -159,6 +169,35 @@ def test_the_report_has_before_and_after(finished):
     assert 'src="http' not in page
 
 
+def test_the_terminal_says_what_was_done_to_the_recording_then_the_result(finished):
+    text = (finished[1].parent / 'terminal.txt').read_text(encoding='utf-8')
+    assert max(map(len, text.splitlines())) <= 80
+    said = ' '.join(text.split())
+    assert said.index('swing, low-pass') < said.index('identified leaves')
+    assert said.index('identified ± standard error') < said.index('identified leaves')
+    untold, *_ = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))[
+        'not_identifiable']
+    assert said.index(untold) < said.index('identified leaves') < said.index('condition number')
+    assert 'on the last 30 % of each recording' in said
+    assert 'swing, low-pass' in (finished[1] / 'report.html').read_text(encoding='utf-8')
+    shown = [line for line in text.splitlines() if ' ± ' in line]
+    found = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))['parameters']
+    determined = [one for one in found if one['standard_error'] is not None]
+    assert 0 < len(determined) < len(found)
+    assert len(shown) == len(determined) + 1  # the titles of the columns
+    assert f'{len(found) - len(determined)} more are in summary.json' in said
+
+
+def test_no_number_of_the_urdf_has_more_digits_than_count(finished):
+    text = (finished[1] / 'identified.urdf').read_text(encoding='utf-8')
+    tags = re.findall(r'<(?:mass|inertia|origin|dynamics) [^>]*>', text)
+    numbers = [number for tag in tags for number in re.findall(r'[-+.\de]*\d[-+.\de]*', tag)]
+    assert len(numbers) > 30
+    for number in numbers:
+        assert len(re.sub(r'e.*|[-+.]', '', number).lstrip('0')) <= 9, number
+        assert float(number) == 0.0 or abs(float(number)) > 1e-12, number
+
+
 def test_worker_processes_give_the_same(finished, tmp_path):
     out = finished[1]
     assert main([str(out.parent / 'swing'), '--urdf', str(out.parent / 'arm.urdf'), '--out',
@@ -201,8 +240,8 @@ def test_what_is_not_understood_is_refused_by_name(text, named):
 # ---- what is printed ----------------------------------------------------------------------------
 
 
-def printed(*parts) -> str:
-    console = Console(width=200, record=True, file=open('/dev/null', 'w', encoding='utf-8'))
+def printed(*parts, width: int = 200) -> str:
+    console = Console(width=width, record=True, file=open('/dev/null', 'w', encoding='utf-8'))
     for part in parts:
         console.print(part)
     return console.export_text()
@@ -212,14 +251,42 @@ def test_tables_have_the_figures_and_dashes_where_there_are_none():
     text = printed(effort_table(identified()), parameter_table(identified()))
     shoulder = next(line for line in text.splitlines() if 'shoulder' in line)
     assert [cell for cell in shoulder.split() if cell[0].isdigit()] == ['5', '2', '0.5', '4.0']
-    assert 'not determined' in text and 'kg' in text
+    assert 'viscous friction of elbow' in text and '0.500 ± 0.010 Nm s/rad' in text
+    # what the data does not determine is in the summary alone
+    assert 'm of fore' not in text and '1 more are in summary.json' in text
+
+
+def test_long_names_stay_different_in_a_narrow_terminal():
+    names = ('left_arm_of_the_robot_in_the_second_cell_shoulder_pan_joint',
+             'left_arm_of_the_robot_in_the_second_cell_shoulder_lift_joint')
+    parameters = tuple(
+        Parameter(f'viscous friction of {name}', 'viscous', name, 'Nm s/rad', 0.5, 0.01, -1e-32)
+        for name in names)
+    for part in (effort_table(identified(joints=names)),
+                 parameter_table(identified(parameters=parameters))):
+        lines = printed(part, width=80).splitlines()
+        assert max(map(len, lines)) <= 80
+        joined = ''.join(line.split('  ')[0].strip() for line in lines).replace(' ', '')
+        for name in names:
+            assert name in joined
+        assert 'e-32' not in ''.join(lines)
+
+
+def test_what_still_has_a_cause_is_a_warning():
+    def after(count):
+        conclusion = Conclusion(Kind.ROTOR, 'joint', 'A rotor is missing.', 'Add it.', (), 9.0)
+        diagnosis = Diagnosis((conclusion,) * count, (), np.empty(0), np.empty(0))
+        return remaining_causes(Report('after', None, diagnosis))
+
+    assert after(0) == []
+    assert after(1)[0].startswith('WARNING: ') and after(1)[0].endswith('A rotor is missing.')
+    assert after(5)[0].endswith('2 more are in report.html.')
 
 
 def test_a_doubtful_result_is_said():
     worse = identified(identified_rms=np.array([3.0, np.nan]), physically_consistent=False)
     text = '\n'.join(sentences(worse))
     assert 'cannot exist' in text and 'worse than the URDF for shoulder' in text
-    assert 'm of fore: no motion' in text
     fine = '\n'.join(sentences(identified()))
     assert 'WARNING' not in fine
     assert replace(identified()).physically_consistent

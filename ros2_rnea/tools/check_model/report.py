@@ -22,7 +22,8 @@ from math import isfinite
 from ros2_rnea.audit import Finding, Severity
 from ros2_rnea.model.description import JOINT_DYNAMICS, JointDescription
 from ros2_rnea.tools.check_model.figures import Figures
-from ros2_rnea.tools.check_model.table import clipped, number, paragraph, table
+from ros2_rnea.tools.check_model.table import clipped, paragraph, table
+from ros2_rnea.tools.number_text import number
 
 TREE_WIDTH, DEEPEST = 64, 16
 """Width of the first column of the tree, and the largest depth that is indented."""

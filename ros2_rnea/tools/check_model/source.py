@@ -32,6 +32,20 @@ def read_source(name: str, mappings: Sequence[str] = ()) -> str:
     """
     Return the URDF text of a file.
 
+    :param name: as :func:`read_document` has it.
+    :param mappings: likewise.
+    :raises SourceError: if the file cannot be read or expanded.
+    """
+    try:
+        return read_document(name, mappings).decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        raise SourceError(f'{name} cannot be read: {error}') from error
+
+
+def read_document(name: str, mappings: Sequence[str] = ()) -> bytes:
+    """
+    Return the content of a URDF file as it is, or of a xacro file once it is expanded.
+
     :param name: a file; ``-`` is the standard input; one that ends in ``.xacro`` is expanded.
     :param mappings: arguments for xacro, as ``name:=value``.
     :raises SourceError: if the file cannot be read or expanded.
@@ -40,11 +54,10 @@ def read_source(name: str, mappings: Sequence[str] = ()) -> str:
     if mappings and not is_xacro:
         raise SourceError(f'{name} is not a .xacro file, so it accepts no argument {mappings[0]}')
     try:
-        data = sys.stdin.buffer.read() if name == '-' else Path(name).read_bytes()
-        text = data.decode('utf-8-sig')
-    except (OSError, UnicodeDecodeError) as error:
+        content = sys.stdin.buffer.read() if name == '-' else Path(name).read_bytes()
+    except OSError as error:
         raise SourceError(f'{name} cannot be read: {error}') from error
-    return _expand(name, mappings) if is_xacro else text
+    return _expand(name, mappings).encode() if is_xacro else content
 
 
 def _expand(name: str, mappings: Sequence[str]) -> str:

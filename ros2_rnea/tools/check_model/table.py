@@ -50,12 +50,5 @@ def paragraph(text: str, indent: str) -> list[str]:
                 break_long_words=False, break_on_hyphens=False)
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number as text, and a dash for infinity or None."""
-    if value is None or abs(value) == float('inf'):
-        return '-'
-    return f'{value:.{digits}g}' if value else '0'
-
-
 def _is_number(cell: str) -> bool:
     return cell[:1].isdigit() or (cell[:1] == '-' and cell[1:2].isdigit())

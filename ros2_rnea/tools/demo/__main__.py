@@ -44,7 +44,15 @@ from ros2_rnea.tools.demo.identify.outcome import (
 )
 from ros2_rnea.tools.demo.identify.picture import draw_identification
 from ros2_rnea.tools.demo.identify.play import play_identification
-from ros2_rnea.tools.demo.judge import GENERAL, judge, LIMITS, Limits, machine_too_slow, NOT_JUDGED
+from ros2_rnea.tools.demo.judge import (
+    Check,
+    GENERAL,
+    judge,
+    LIMITS,
+    Limits,
+    machine_too_slow,
+    NOT_JUDGED,
+)
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
 from ros2_rnea.tools.demo.play import play, TRACKING
@@ -150,28 +158,14 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     """
     slow = machine_too_slow(results)
     checks = [] if slow else judge(results, limits)
-    failed = [check.name for check in checks if not check.passed]
-    verdict = NOT_JUDGED if slow else 'failed' if failed else 'passed'
     show(results, checks, console, None if not slow else NOT_JUDGED)
-    write_summary(out / 'summary.json', summary(results, checks, verdict))
+    write_summary(out / 'summary.json', summary(results, checks, _verdict(checks, slow)))
     pictures = _draw(results, out, limits, judged=not slow)
-    _say_rate(results.rate, console)
-    if results.repeated:
-        console.print('\nPlayed again, because this machine had paused: '
-                      f'{", ".join(results.repeated)}')
-    console.print(f'\nPictures: {" and ".join(pictures)}; figures: {out}/summary.json',
-                  soft_wrap=True)
-    if slow:
-        console.print(f'{NOT_JUDGED}: '
-                      f'{results.share_late():.1%} of the states had no answer within 20 ms, '
-                      f'{results.share_slow():.1%} of the simulated time was as late',
-                      style='yellow')
-        return ExitCode.TOO_SLOW
-    if failed:
-        console.print('failed: ' + '; '.join(failed), style='bold red')
-        return ExitCode.FAILED
-    console.print('passed', style='green')
-    return ExitCode.PASSED
+    why = (f'{NOT_JUDGED}: {results.share_late():.1%} of the states had no answer within 20 ms, '
+           f'{results.share_slow():.1%} of the simulated time was as late') if slow else ''
+    return _conclude(
+        checks, why, results,
+        f'Pictures: {" and ".join(pictures)}; figures: {out}/summary.json', console)
 
 
 def present_identification(outcome: Outcome, out: Path, console: Console) -> int:
@@ -183,9 +177,8 @@ def present_identification(outcome: Outcome, out: Path, console: Console) -> int
     """
     slow = outcome.is_disturbed
     checks = [] if slow else judge_identification(outcome)
-    failed = [check.name for check in checks if not check.passed]
-    verdict = NOT_JUDGED if slow else 'failed' if failed else 'passed'
-    write_summary(out / 'identification.json', identification_summary(outcome, checks, verdict))
+    write_summary(out / 'identification.json',
+                  identification_summary(outcome, checks, _verdict(checks, slow)))
     for suffix in ('.svg', '.png'):
         draw_identification(outcome, out / f'identification{suffix}', judged=not slow)
     console.print(
@@ -193,16 +186,37 @@ def present_identification(outcome: Outcome, out: Path, console: Console) -> int
         f'{outcome.after.arm_rms:.3g} deg identified', highlight=False)
     if checks:
         console.print(check_table(checks), width=min(WIDTH, console.width))
-    _say_rate(outcome.rate, console)
-    if outcome.repeated:
-        console.print('\nPlayed again, because this machine had paused: '
-                      f'{", ".join(outcome.repeated)}')
-    console.print(
-        f'\nPicture: {out}/identification.png; figures: {out}/identification.json; recording: '
-        f'{out}/recording; identified description: {out}/identified.urdf', soft_wrap=True)
-    if slow:
-        console.print(NOT_JUDGED, style='yellow')
+    return _conclude(
+        checks, NOT_JUDGED if slow else '', outcome,
+        f'Picture: {out}/identification.png; figures: {out}/identification.json; recording: '
+        f'{out}/recording; identified description: {out}/identified.urdf', console)
+
+
+def _verdict(checks: Sequence[Check], slow: bool) -> str:
+    passed = all(check.passed for check in checks)
+    return NOT_JUDGED if slow else 'passed' if passed else 'failed'
+
+
+def _conclude(
+        checks: Sequence[Check], why_not_judged: str, played: Results | Outcome, files: str,
+        console: Console) -> int:
+    """
+    Print what both parts of the demo end with.
+
+    :param why_not_judged: empty if the checks count.
+    :param played: at which rate, and what was played again because this machine had paused.
+    :param files: a sentence about those that were written.
+    :returns: exit code.
+    """
+    _say_rate(played.rate, console)
+    if played.repeated:
+        console.print(
+            f'\nPlayed again, because this machine had paused: {", ".join(played.repeated)}')
+    console.print(f'\n{files}', soft_wrap=True)
+    if why_not_judged:
+        console.print(why_not_judged, style='yellow')
         return ExitCode.TOO_SLOW
+    failed = [check.name for check in checks if not check.passed]
     if failed:
         console.print('failed: ' + '; '.join(failed), style='bold red')
         return ExitCode.FAILED

@@ -30,30 +30,24 @@ import numpy as np
 
 from ros2_rnea.tools.demo.experiment import push_share
 from ros2_rnea.tools.demo.figures import Recording, Results, Timing
-
-# From the palette of Okabe and Ito, which people with any colour vision can tell apart.
-GREY, ORANGE, BLUE, VERMILION = '#5A5A5A', '#E69F00', '#0072B2', '#D55E00'
+from ros2_rnea.tools.pictures import (
+    BLUE,
+    GREY,
+    ORANGE,
+    save,
+    STYLE as STYLE_OF_ALL,
+    VERMILION,
+)
 
 STYLE: dict[Any, Any] = {
-    'axes.axisbelow': True,
-    'axes.edgecolor': '#888888',
-    'axes.labelcolor': '#333333',
-    'axes.linewidth': 0.7,
-    'axes.spines.right': False,
-    'axes.spines.top': False,
-    'axes.titlelocation': 'left',
+    **STYLE_OF_ALL,
     'axes.titlesize': 9.5,
     'axes.titleweight': 'bold',
-    'font.size': 9,
-    'grid.color': '#E4E4E4',
-    'grid.linewidth': 0.7,
-    'svg.hashsalt': 'ros2_rnea',
-    'text.color': '#222222',
-    'xtick.color': '#555555',
     'xtick.major.width': 0.7,
-    'ytick.color': '#555555',
     'ytick.major.width': 0.7,
 }
+FINE = 200
+"""Resolution of the pictures [dots per inch]."""
 
 
 def draw(results: Results, path: Path, limit: float = inf, judged: bool = True) -> None:
@@ -84,7 +78,7 @@ def draw(results: Results, path: Path, limit: float = inf, judged: bool = True) 
             right.tick_params(labelleft=False)
         for plot in axes[:, 0]:
             plot.set_xlim(0.0, duration)
-        figure.savefig(path, dpi=200, facecolor='white')
+        save(figure, path, FINE)
 
 
 UNJUDGED = 'Not judged: the machine was too slow.\nThese figures say nothing about the node.'

@@ -31,6 +31,7 @@ from rich.text import Text
 from ros2_rnea.tools.demo.experiment import Phase, PHASES
 from ros2_rnea.tools.demo.figures import Episode, Results
 from ros2_rnea.tools.demo.judge import Check
+from ros2_rnea.tools.terminal import plain_table
 
 WIDTH = 80
 
@@ -155,7 +156,7 @@ def number_or_none(value: float) -> float | None:
 
 
 def _episode_table(results: Results) -> Table:
-    table = _table('Disturbances: tracking errors and steps of the effort')
+    table = plain_table('Disturbances: tracking errors and steps of the effort')
     table.add_column('', no_wrap=True)
     table.add_column('', no_wrap=True)
     table.add_column('error', justify='right', min_width=11)
@@ -174,8 +175,9 @@ def _episode_table(results: Results) -> Table:
 def _joint_table(title: str, results: Results, quantity: str) -> Table:
     with_arm = quantity == 'rms'
     shown = _shown_joints(results)
-    table = _table(title if len(shown) == len(results.joint_names)
-                   else f'{title}: the {len(shown)} with the largest errors')
+    table = plain_table(
+        title if len(shown) == len(results.joint_names)
+        else f'{title}: the {len(shown)} with the largest errors')
     table.add_column('', no_wrap=True)
     for joint in shown:
         table.add_column(str(joint + 1), justify='right')
@@ -200,7 +202,7 @@ def _units(results: Results) -> str:
 
 
 def _timing_table(results: Results) -> Table:
-    table = _table('Joint state to command')
+    table = plain_table('Joint state to command')
     table.add_column('', no_wrap=True)
     for column in ('states', 'median', '99 %', 'worst', 'missed', 'lost'):
         table.add_column(column, justify='right', min_width=8)
@@ -219,7 +221,7 @@ def _timing_table(results: Results) -> Table:
 
 def check_table(checks: Sequence[Check]) -> Table:
     """Return the thresholds as a table of a terminal."""
-    table = _table('Thresholds')
+    table = plain_table('Thresholds')
     table.add_column('')
     table.add_column('measured', justify='right', no_wrap=True)
     table.add_column('allowed', justify='right', no_wrap=True)
@@ -230,11 +232,6 @@ def check_table(checks: Sequence[Check]) -> Table:
                       f'{bound} {_with_unit(check.limit, check.unit)}',
                       '[green]passed[/]' if check.passed else '[bold red]FAILED[/]')
     return table
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify='left', title_style='bold', box=None,
-                 header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
 
 
 def _degrees(value: float) -> str:

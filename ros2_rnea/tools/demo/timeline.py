@@ -26,7 +26,8 @@ from matplotlib.ticker import MultipleLocator
 import numpy as np
 
 from ros2_rnea.tools.demo.figures import Episode, Results
-from ros2_rnea.tools.demo.picture import BLUE, degree_scale, GREY, STYLE, UNJUDGED, VERMILION
+from ros2_rnea.tools.demo.picture import degree_scale, FINE, STYLE, UNJUDGED
+from ros2_rnea.tools.pictures import BLUE, GREY, save, VERMILION
 
 SILENCE = 0.05
 """A longer pause between two efforts is drawn as one [s]."""
@@ -81,7 +82,7 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
         degree_scale(first[2], *_error_range(episodes))
         for plot in axes.flat:
             plot.grid(axis='y')
-        figure.savefig(path, dpi=200, facecolor='white')
+        save(figure, path, FINE)
 
 
 def _heaviest(episodes: list[Episode]) -> int:

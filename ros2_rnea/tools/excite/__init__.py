@@ -11,13 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""
-The command that searches the motion to record for an identification.
-
-MuJoCo is used for its geometry alone.  Without being told so, its import looks for a library of
-windows by a child process, which would import modules from the current folder.
-"""
-
-import os
-
-os.environ.setdefault('MUJOCO_GL', 'disable')
+"""The command that searches the motion to record for an identification."""

@@ -19,16 +19,15 @@ import argparse
 from collections.abc import Sequence
 from enum import IntEnum
 import json
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 import sys
 import time
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ros2_rnea.arguments import Array, STANDARD_GRAVITY
+from ros2_rnea.arguments import Array
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.feedforward.state.joint_index_map import (
     check_joint_names,
@@ -44,6 +43,14 @@ from ros2_rnea.tools.excite.report import as_json, sentences, tables
 from ros2_rnea.tools.excite.trajectory_file import write
 from ros2_rnea.tools.fill_efforts.found import FileError
 from ros2_rnea.tools.fill_efforts.limits_file import read_limits
+from ros2_rnea.tools.output_files import writing
+from ros2_rnea.tools.robot_options import (
+    add_robot_options,
+    finite_numbers,
+    joint_position,
+    robot_of,
+)
+from ros2_rnea.tools.terminal import progress_bar, say_written
 
 POINTS_PER_WAVE = 20
 """Of the highest harmonic: quintic splines between them deviate by less than 1e-6 of a wave."""
@@ -78,17 +85,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for sentence in sentences(plan):
         console.print(sentence, markup=False, style='bold red' if sentence.is_warning else None)
     if files:
-        print(f'{", ".join(map(str, files[:-1]))} and {files[-1]} written')
+        say_written(console, files)
     return ExitCode.FOUND
 
 
 def _searched(wanted: Wanted, options: argparse.Namespace) -> Plan:
     """Search with a progress bar, within the time limit."""
-    terminal = Console(stderr=True)
     end = time.monotonic() + options.time_limit if options.time_limit else inf
-    with Progress(
-            TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(), console=terminal,
-            transient=True, disable=not terminal.is_terminal) as bar:
+    with progress_bar() as bar:
         task = bar.add_task('optimizing the motion', total=1.0)
         return planned(
             wanted, lambda share: bar.update(task, completed=share),
@@ -98,7 +102,7 @@ def _searched(wanted: Wanted, options: argparse.Namespace) -> Plan:
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Return what the options ask for, checked against the robot."""
     urdf = read_source(options.urdf, options.mappings)
-    robot = Robot.from_urdf(urdf, massless_links=options.massless).with_gravity(options.gravity)
+    robot = robot_of(urdf, options)
     for number, (link, mass, center) in enumerate(options.payload):
         robot = robot.with_payload(
             f'payload {number}', link, Inertial(mass, Pose(xyz=center)))
@@ -182,11 +186,9 @@ def _write(plan: Plan, options: argparse.Namespace) -> list[Path]:
         out, options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json')]
     write(plan.excitation, options.periods, _point_rate(options), out)
     draw(plan, paths[1])
-    try:
-        text = json.dumps(as_json(plan), indent=2, ensure_ascii=False) + '\n'
+    text = json.dumps(as_json(plan), indent=2, ensure_ascii=False) + '\n'
+    with writing(paths[2]):
         paths[2].write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise FileError(f'{paths[2]} cannot be written: {error}') from error
     return paths
 
 
@@ -197,17 +199,9 @@ def _point_rate(options: argparse.Namespace) -> float:
 # ---- the command line ---------------------------------------------------------------------------
 
 
-def _joint_position(text: str) -> tuple[str, tuple[float, ...]]:
-    name, _, numbers = text.partition('=')
-    values = _numbers(numbers)
-    if not name or not values:
-        raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
-    return name, values
-
-
 def _joint_noise(text: str) -> tuple[str, float]:
     name, separator, number = text.rpartition('=')
-    values = _numbers(number)
+    values = finite_numbers(number)
     if len(values) != 1 or not values[0] > 0.0 or bool(separator) != bool(name):
         raise argparse.ArgumentTypeError(
             f'{text!r} needs to be a positive standard deviation, of all joints, or JOINT=NOISE, '
@@ -217,7 +211,7 @@ def _joint_noise(text: str) -> tuple[str, float]:
 
 def _payload(text: str) -> tuple[str, float, tuple[float, float, float]]:
     link, _, numbers = text.partition('=')
-    values = _numbers(numbers)
+    values = finite_numbers(numbers)
     if not link or len(values) not in (1, 4) or values[0] < 0.0:
         raise argparse.ArgumentTypeError(
             f'{text!r} needs to be LINK=MASS or LINK=MASS,X,Y,Z, as in tool0=1.5,0,0,0.1')
@@ -228,26 +222,17 @@ def _payload(text: str) -> tuple[str, float, tuple[float, float, float]]:
 def _floor(text: str) -> float | None:
     if text == 'none':
         return None
-    values = _numbers(text)
+    values = finite_numbers(text)
     if len(values) != 1:
         raise argparse.ArgumentTypeError(f'{text!r} needs to be a height in metres, or none')
     return values[0]
 
 
 def _positive(text: str) -> float:
-    values = _numbers(text)
+    values = finite_numbers(text)
     if len(values) != 1 or not values[0] > 0.0:
         raise argparse.ArgumentTypeError(f'{text!r} needs to be a positive number')
     return values[0]
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    """Return finite numbers between commas; empty: they are none."""
-    try:
-        values = tuple(map(float, text.split(',')))
-    except ValueError:
-        return ()
-    return values if all(map(isfinite, values)) else ()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -280,7 +265,7 @@ examples:
                         default=['inertia', 'friction'],
                         help='what shall be identified: inertia (of all moving bodies), friction, '
                              'rotor, payload:LINK (default: inertia friction)')
-    _add_robot_options(parser.add_argument_group('the robot'))
+    _add_more_about_the_robot(parser.add_argument_group('the robot'))
     _add_motion_options(parser.add_argument_group('the motion'))
     _add_collision_options(parser.add_argument_group('collisions'))
     _add_search_options(parser.add_argument_group('the search'))
@@ -288,23 +273,15 @@ examples:
     return parser
 
 
-def _add_robot_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument('--urdf', required=True, metavar='FILE',
-                       help='its description: URDF, xacro if that is installed, or - for the '
-                            'standard input')
-    group.add_argument('--massless', action='append', default=[], metavar='LINK',
-                       help='a link that may move without <inertial>; may be repeated')
-    group.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
-                       metavar=('X', 'Y', 'Z'),
-                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
-                            '0 0 -9.81); for tilted mounts')
+def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
+    add_robot_options(group)
     group.add_argument('--limits', type=Path, metavar='FILE',
                        help='limits that count instead of those of the URDF, and those that it '
                             'lacks: a joint_limits.yaml of MoveIt, also with acceleration')
     group.add_argument('--joints', nargs='+', metavar='JOINT',
                        help='the joints of the controller, in its order (default: all that have '
                             'one coordinate)')
-    group.add_argument('--start', nargs='+', type=_joint_position, default=(),
+    group.add_argument('--start', nargs='+', type=joint_position, default=(),
                        metavar='JOINT=POSITION',
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,6 +36,7 @@ from ros2_rnea.arguments import Array
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.robot import Robot
+from ros2_rnea.tools.mujoco_library import mujoco
 
 _COMPILER = {'discardvisual': 'false', 'fusestatic': 'false', 'strippath': 'false',
              'balanceinertia': 'true'}

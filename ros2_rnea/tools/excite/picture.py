@@ -25,8 +25,8 @@ import numpy as np
 from ros2_rnea.arguments import Array
 from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.tools.excite.plan import Plan
-from ros2_rnea.tools.fill_efforts.found import FileError
-from ros2_rnea.tools.fill_efforts.picture import BLUE, GREY, STYLE, VERMILION
+from ros2_rnea.tools.fill_efforts.picture import STYLE
+from ros2_rnea.tools.pictures import BLUE, GREY, save, VERMILION
 
 _SAMPLES = 1000
 
@@ -36,7 +36,7 @@ def draw(plan: Plan, path: Path) -> None:
     Draw one period: positions with their limits, velocities and efforts as shares of theirs.
 
     :param path: of the file; its suffix selects the format.
-    :raises FileError: if it cannot be written.
+    :raises OutputError: if it cannot be written.
     """
     times = np.linspace(0.0, plan.settings.period, _SAMPLES)
     motion = plan.excitation.motion.at(times)
@@ -50,14 +50,10 @@ def draw(plan: Plan, path: Path) -> None:
             _draw_shares(right, plan, index, times, motion[1, :, index], efforts[:, index])
         axes[0, 0].set_title('position [rad or m]; red: limit, dashed: with margin')
         axes[0, 1].set_title('share of the limit [%]; dashed: with margin')
-        axes[0, 1].legend(loc='lower right', bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=7,
-                          frameon=False)
+        axes[0, 1].legend(loc='lower right', bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=7)
         for last in axes[-1]:
             last.set_xlabel('time [s]')
-        try:
-            figure.savefig(path, dpi=160, facecolor='white')
-        except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
-            raise FileError(f'{path} cannot be written: {error}') from error
+        save(figure, path)
 
 
 def _efforts(plan: Plan, motion: Array) -> Array:

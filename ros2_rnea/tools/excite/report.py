@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ros2_rnea.identification.effort_columns import payload_link
 from ros2_rnea.identification.expected_information import ExpectedError
 from ros2_rnea.tools.excite.plan import Plan
+from ros2_rnea.tools.terminal import figure_table
 
 _MOST_ERRORS = 40
 """Rows of the table of expected errors; all are in the JSON."""
@@ -54,8 +54,8 @@ def tables(plan: Plan) -> Iterator[RenderableType]:
 
 
 def _motion_table(plan: Plan) -> RenderableType:
-    table = _table('joint', 'start', 'from', 'to', 'limits', 'velocity', 'effort', 'noise',
-                   'error')
+    table = figure_table(
+        'joint', 'start', 'from', 'to', 'limits', 'velocity', 'effort', 'noise', 'error')
     peaks, motion = plan.excitation.peaks, plan.excitation.motion
     for i, (joint, limits) in enumerate(zip(plan.excitation.joints, plan.bounds)):
         table.add_row(
@@ -71,7 +71,7 @@ def _motion_table(plan: Plan) -> RenderableType:
 
 
 def _error_table(plan: Plan) -> RenderableType:
-    table = _table('to be identified', 'expected standard error', 'unit')
+    table = figure_table('to be identified', 'expected standard error', 'unit')
     known = [error for error in plan.excitation.errors if error.standard_error is not None]
     for error in known[:_MOST_ERRORS]:
         table.add_row(error.sought.name, f'{error.standard_error:.2g}', error.sought.unit)
@@ -82,14 +82,6 @@ def _error_table(plan: Plan) -> RenderableType:
     if combined:
         notes.append(f'{combined} others are identifiable only in combinations, or not at all. ')
     return Group(table, Text(f'{"".join(notes)}\n', style='dim'))
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column(first, overflow='fold')
-    for title in others:
-        table.add_column(title, justify='right', no_wrap=True)
-    return table
 
 
 def sentences(plan: Plan) -> Iterator[Sentence]:

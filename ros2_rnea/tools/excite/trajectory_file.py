@@ -48,7 +48,7 @@ def write(excitation: Excitation, periods: int, rate: float, path: Path) -> None
     """
     Write a motion as a JointTrajectory without efforts.
 
-    :raises FileError: where the file cannot be written.
+    :raises RneaError: if the suffix is another one, or the file cannot be written.
     """
     if path.suffix not in _SUFFIXES:
         raise FileError(

@@ -18,14 +18,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from enum import IntEnum
-from math import isfinite
 from pathlib import Path
 import sys
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.settings import Arm, Settings
 from ros2_rnea.feedforward.state.joint_index_map import single_joints
@@ -39,6 +36,8 @@ from ros2_rnea.tools.fill_efforts.files import read_trajectory, write_trajectory
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
 from ros2_rnea.tools.fill_efforts.limits_file import Limits, read_limits
 from ros2_rnea.tools.fill_efforts.report import comparison_table, report_table, sentences
+from ros2_rnea.tools.robot_options import add_robot_options, joint_position, robot_of
+from ros2_rnea.tools.terminal import progress_bar, say_written
 
 
 class ExitCode(IntEnum):
@@ -60,16 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_intermixed_args(arguments)
     console = Console(highlight=False)
     try:
-        robot = Robot.from_urdf(
-            read_source(options.urdf, options.mappings), massless_links=options.massless,
-        ).with_gravity(options.gravity)
+        robot = robot_of(read_source(options.urdf, options.mappings), options)
         found = _with_all_joints(
             read_trajectory(options.file, options.topic, options.message), options)
         limits = read_limits(options.limits, robot)
         given = _checked(robot, found.plan, found, limits, options)
         result = _retimed(robot, given, found, limits, options) if options.retime else given
         if not options.dry_run:
-            _write(given, result, options)
+            _write(given, result, options, console)
     except RneaError as error:
         print(f'fill_efforts: {error}', file=sys.stderr)
         return ExitCode.NOT_FILLED
@@ -114,10 +111,7 @@ def _checked(
     settings = FillSettings(
         options.tolerance / 100.0, options.max_points, options.allow_nonzero_end_velocity,
         sent.sent_terms, sent.arm_gravity)
-    terminal = Console(stderr=True)
-    with Progress(
-            TextColumn('{task.description}'), BarColumn(), TimeRemainingColumn(),
-            console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
+    with progress_bar(says_what_remains=True) as bar:
         task = bar.add_task('efforts along the trajectory', total=1.0)
         filled = fill_efforts(
             robot, options.joints or single_joints(robot), plan, _start(found, options), settings,
@@ -142,7 +136,8 @@ def _retimed(
                   lambda plan: _checked(robot, plan, found, limits, options))
 
 
-def _write(given: Checked, result: Checked, options: argparse.Namespace) -> None:
+def _write(
+        given: Checked, result: Checked, options: argparse.Namespace, console: Console) -> None:
     suffix = options.file.suffix if options.file.suffix in ('.csv', '.yml') else '.yaml'
     out = options.out or Path(f'{options.file.stem}.filled{suffix}')
     plot = options.plot or Path(f'{options.file.stem}.efforts.png')
@@ -158,18 +153,7 @@ def _write(given: Checked, result: Checked, options: argparse.Namespace) -> None
     if options.retime:
         written.append(plot.with_stem(f'{plot.stem}.retimed'))
         draw_comparison(given, result, written[-1])
-    print(f'{", ".join(map(str, written[:-1]))} and {written[-1]} written')
-
-
-def _joint_position(text: str) -> tuple[str, tuple[float, ...]]:
-    name, _, numbers = text.partition('=')
-    try:
-        values = tuple(map(float, numbers.split(',')))
-    except ValueError:
-        values = ()
-    if not name or not values or not all(map(isfinite, values)):
-        raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
-    return name, values
+    say_written(console, written)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -217,7 +201,7 @@ examples:
   fill_efforts reach.yaml --urdf arm.urdf --start shoulder=0.1 elbow=-0.5 --out filled.csv""")
     parser.add_argument('file', type=Path, help='the trajectory: .yaml, .csv or a bag')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
-    _add_robot_options(parser.add_argument_group('the robot'))
+    _add_more_about_the_robot(parser.add_argument_group('the robot'))
     _add_filling_options(parser.add_argument_group('filling'))
     parser.add_argument('--retime', action='store_true',
                         help='give the same path its fastest timing within the limits of effort, '
@@ -239,20 +223,12 @@ examples:
     return parser
 
 
-def _add_robot_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument('--urdf', required=True, metavar='FILE',
-                       help='its description: URDF, xacro if that is installed, or - for the '
-                            'standard input')
-    group.add_argument('--massless', action='append', default=[], metavar='LINK',
-                       help='a link that may move without <inertial>; may be repeated')
-    group.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
-                       metavar=('X', 'Y', 'Z'),
-                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
-                            '0 0 -9.81); for tilted mounts')
+def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
+    add_robot_options(group)
     group.add_argument('--limits', type=Path, metavar='FILE',
                        help='limits of the motion that count instead of those of the URDF: a '
                             'joint_limits.yaml of MoveIt')
-    group.add_argument('--start', nargs='+', type=_joint_position, default=(),
+    group.add_argument('--start', nargs='+', type=joint_position, default=(),
                        metavar='JOINT=POSITION',
                        help='positions of joints that the trajectory does not name, and the start '
                             'of all, at rest, if its first point is not at time 0 [rad or m]')

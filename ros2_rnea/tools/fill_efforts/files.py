@@ -22,6 +22,7 @@ from ros2_rnea.filling.effort_filler import FilledPoint
 from ros2_rnea.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.tools.fill_efforts import bag_file, csv_file, yaml_file
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
+from ros2_rnea.tools.output_files import writing
 
 _TEXT = {'.csv': csv_file, '.yaml': yaml_file, '.yml': yaml_file}
 
@@ -53,14 +54,13 @@ def write_trajectory(
     """
     Write a filled trajectory.
 
-    :raises FileError: if the file cannot be written.
+    :raises RneaError: if the suffix is another one, or the file cannot be written.
     """
     if path.suffix not in _TEXT:
         raise FileError(_unknown_kind(path))
-    try:
-        path.write_text(_TEXT[path.suffix].formatted(joint_names, points), encoding='utf-8')
-    except OSError as error:
-        raise FileError(f'{path} cannot be written: {error}') from error
+    text = _TEXT[path.suffix].formatted(joint_names, points)
+    with writing(path):
+        path.write_text(text, encoding='utf-8')
 
 
 def _unknown_kind(path: Path, others: str = '') -> str:

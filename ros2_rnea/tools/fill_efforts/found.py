@@ -22,7 +22,7 @@ from ros2_rnea.filling.effort_filler import Plan, Start
 
 
 class FileError(RneaError):
-    """A file cannot be read, does not hold a trajectory, or cannot be written."""
+    """A file cannot be read, does not hold a trajectory, or is of an unknown kind."""
 
 
 class Found(NamedTuple):

@@ -25,24 +25,11 @@ import numpy as np
 
 from ros2_rnea.filling.effort_filler import Filled
 from ros2_rnea.filling.torque_report import Checked, JointLoad, TorqueReport
-from ros2_rnea.tools.fill_efforts.found import FileError
+from ros2_rnea.tools.pictures import BLUE, GREY, save, STYLE as STYLE_OF_ALL, VERMILION
 
 MOST_JOINTS = 12
 
-# From the palette of Okabe and Ito, which people with any colour vision can tell apart.
-GREY, BLUE, VERMILION = '#5A5A5A', '#0072B2', '#D55E00'
-
-STYLE: dict[Any, Any] = {
-    'axes.edgecolor': '#888888',
-    'axes.grid': True,
-    'axes.spines.right': False,
-    'axes.spines.top': False,
-    'axes.titlelocation': 'left',
-    'axes.titlesize': 9,
-    'font.size': 8,
-    'grid.color': '#E4E4E4',
-    'svg.hashsalt': 'ros2_rnea',
-}
+STYLE: dict[Any, Any] = {**STYLE_OF_ALL, 'axes.grid': True, 'font.size': 8}
 
 
 def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
@@ -52,7 +39,7 @@ def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
     Of many joints, those closest to their limits are shown.
 
     :param path: of the file; its suffix selects the format.
-    :raises FileError: if it cannot be written.
+    :raises OutputError: if it cannot be written.
     """
     shown = sorted(sorted(range(len(report.joints)), key=lambda i: -_load(report.joints[i]))[
         :MOST_JOINTS])
@@ -67,7 +54,7 @@ def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
         axes[0, 1].set_title('interpolation error; dashed: tolerance')
         for last in axes[-1]:
             last.set_xlabel('time [s]')
-        _save(figure, path)
+        save(figure, path)
 
 
 def draw_comparison(given: Checked, result: Checked, path: Path) -> None:
@@ -75,7 +62,7 @@ def draw_comparison(given: Checked, result: Checked, path: Path) -> None:
     Draw effort and velocity of each joint with two timings, as shares of their limits.
 
     :param path: of the file; its suffix selects the format.
-    :raises FileError: if it cannot be written.
+    :raises OutputError: if it cannot be written.
     """
     velocities = {motion.joint: motion.velocity.limit for motion in result.report.motion.joints}
     loads = result.report.joints[:MOST_JOINTS]
@@ -97,7 +84,7 @@ def draw_comparison(given: Checked, result: Checked, path: Path) -> None:
         axes[0, 1].legend(loc='upper right', fontsize=7)
         for last in axes[-1]:
             last.set_xlabel('time [s]')
-        _save(figure, path)
+        save(figure, path)
 
 
 def _draw_share(
@@ -109,13 +96,6 @@ def _draw_share(
     if has_limit:
         for bound in (-100.0, 100.0):
             axes.axhline(bound, color=VERMILION, linewidth=0.8)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    try:
-        figure.savefig(path, dpi=160, facecolor='white')
-    except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
-        raise FileError(f'{path} cannot be written: {error}') from error
 
 
 def _title(filled: Filled, report: TorqueReport, shown: int) -> str:

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from math import inf, isfinite
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ros2_rnea.filling.densifier import FINEST
@@ -33,6 +32,8 @@ from ros2_rnea.filling.motion_check import (
     ROUNDING,
 )
 from ros2_rnea.filling.torque_report import Checked, LargestPayload, TorqueReport
+from ros2_rnea.tools.number_text import number
+from ros2_rnea.tools.terminal import figure_table
 
 
 def report_table(result: Checked) -> RenderableType:
@@ -42,15 +43,13 @@ def report_table(result: Checked) -> RenderableType:
 
 
 def _effort_table(filled: Filled, report: TorqueReport) -> RenderableType:
-    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column('joint', overflow='fold')
-    for title in ('limit', 'peak', 'at', 'of limit', 'RMS', 'of limit', 'error', 'allowed'):
-        table.add_column(title, justify='right', no_wrap=True)
+    table = figure_table(
+        'joint', 'limit', 'peak', 'at', 'of limit', 'RMS', 'of limit', 'error', 'allowed')
     for load, error, tolerance in zip(report.joints, filled.errors, filled.tolerances):
         is_over = abs(load.peak) > load.limit
         table.add_row(
-            load.joint, f'{load.limit:.4g}' if isfinite(load.limit) else '-', f'{load.peak:.4g}',
-            f'{load.peak_time:.3f} s', _share(load.peak, load.limit), f'{load.rms:.4g}',
+            load.joint, number(load.limit), number(load.peak),
+            f'{load.peak_time:.3f} s', _share(load.peak, load.limit), number(load.rms),
             _share(load.rms, load.limit), f'{error:.2g}', f'{tolerance:.2g}',
             style='bold red' if is_over else '')
     return Group(table, Text(
@@ -63,11 +62,8 @@ def _motion_table(motion: MotionReport) -> RenderableType:
     shown = ['velocity', *(
         quantity for quantity in ('acceleration', 'jerk')
         if any(isfinite(getattr(joint, quantity).limit) for joint in joints))]
-    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column('joint', overflow='fold')
-    for title in ('position', 'allowed', *(
-            title for quantity in shown for title in (quantity, 'limit', 'of limit'))):
-        table.add_column(title, justify='right', no_wrap=True)
+    table = figure_table('joint', 'position', 'allowed', *(
+        title for quantity in shown for title in (quantity, 'limit', 'of limit')))
     for joint in joints:
         low, high = joint.lowest, joint.highest
         table.add_row(
@@ -83,7 +79,7 @@ def _range(low: float, high: float) -> str:
 
 
 def _peak_cells(peak: Peak) -> tuple[str, str, str]:
-    limit = f'{peak.limit:.4g}' if isfinite(peak.limit) else '-'
+    limit = number(peak.limit)
     return (f'{abs(peak.value):.4g}' if isfinite(peak.value) else 'jumps', limit,
             _share(peak.value, peak.limit) if isfinite(peak.value) else '-')
 
@@ -94,10 +90,7 @@ def _share(effort: float, limit: float) -> str:
 
 def comparison_table(given: Checked, result: Checked) -> RenderableType:
     """Return the table of two timings: duration, and the largest share of each kind of limit."""
-    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column('largest share of a limit')
-    for title in ('as given', 'joint', 'retimed', 'joint'):
-        table.add_column(title, justify='right', no_wrap=True)
+    table = figure_table('largest share of a limit', 'as given', 'joint', 'retimed', 'joint')
     both = [largest_shares(checked.report) for checked in (given, result)]
     for quantity in both[0]:
         table.add_row(quantity, *(cell for shares in both for cell in shares[quantity]))

@@ -27,9 +27,8 @@ import sys
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
-from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.identification.identification import HELD_BACK, identify
 from ros2_rnea.identification.recording import PreparedRecording
@@ -37,17 +36,26 @@ from ros2_rnea.identification.results import Identification
 from ros2_rnea.identification.urdf_file import decoded
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
-from ros2_rnea.tools.check_model.source import read_source, SourceError
+from ros2_rnea.tools.check_model.source import read_document
 from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF, write_files
-from ros2_rnea.tools.identify.tables import doubts, effort_table, parameter_table, sentences
+from ros2_rnea.tools.identify.tables import (
+    doubts,
+    effort_table,
+    parameter_table,
+    remaining_causes,
+    sentences,
+)
 from ros2_rnea.tools.identify.unknown_list import HELP, unknowns_from
 from ros2_rnea.tools.recordings import (
     add_recording_options,
     EXAMPLES,
     prepared_recordings,
+    remarks_of,
 )
 from ros2_rnea.tools.report.files import PAGE, write_report
 from ros2_rnea.tools.report.report import Report
+from ros2_rnea.tools.robot_options import add_robot_options, robot_of
+from ros2_rnea.tools.terminal import progress_bar, say_written
 
 
 class ExitCode(IntEnum):
@@ -70,49 +78,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(highlight=False)
     try:
         unknowns = unknowns_from(options.unknown)
-        document = _document(options.urdf)
-        robot = Robot.from_urdf(
-            decoded(document)[0], massless_links=options.massless).with_gravity(options.gravity)
-        with _progress() as progress, _executor(options.workers) as executor:
-            prepared, warnings = _prepared(options, robot, progress)
+        document = read_document(options.urdf)
+        robot = robot_of(decoded(document)[0], options)
+        with progress_bar() as progress, _executor(options.workers) as executor:
+            prepared, remarks = _prepared(options, robot, progress)
             task = progress.add_task('identifying', total=None)
             identification = identify(prepared, robot, unknowns, options.held_back, executor)
             progress.remove_task(task)
         urdf = write_files(identification, document, options.out)
-        console.print(effort_table(identification))
+        for remark in (*remarks, *identification.not_identifiable):
+            console.print(remark, markup=False, style='dim')
         console.print(parameter_table(identification))
-        for sentence in (*warnings, *sentences(identification), *urdf.remarks):
+        console.print(effort_table(identification, options.held_back))
+        for sentence in (*sentences(identification), *urdf.remarks):
             console.print(sentence, markup=False)
-        with _progress() as progress:
+        with progress_bar() as progress:
             progress.add_task('writing the report', total=None)
-            write_report([
-                Report.of('before', prepared, robot),
-                Report.of('after', with_gains(prepared, identification), identification.robot),
-            ], options.out)
+            after = Report.of(
+                'after', with_gains(prepared, identification), identification.robot)
+            write_report([Report.of('before', prepared, robot, remarks), after], options.out)
     except RneaError as error:
         print(f'identify: {error}', file=sys.stderr)
         return ExitCode.NOT_IDENTIFIED
-    names = [str(options.out / name) for name in (URDF, PARAMETERS, SUMMARY, PAGE)]
-    print(f'{", ".join(names[:-1])} and {names[-1]} written')
-    return ExitCode.DOUBTFUL if doubts(identification) else ExitCode.BETTER
-
-
-def _document(name: str) -> bytes:
-    """Return the content of a URDF file as it is, or of a xacro file once it is expanded."""
-    if name == '-' or name.endswith('.xacro'):
-        return read_source(name).encode()
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise SourceError(f'{name} cannot be read: {error}') from error
-
-
-def _progress() -> Progress:
-    """Return a progress bar on a terminal, and nothing elsewhere."""
-    terminal = Console(stderr=True)
-    return Progress(
-        TextColumn('{task.description}'), BarColumn(), TimeElapsedColumn(),
-        console=terminal, transient=True, disable=not terminal.is_terminal)
+    remaining = remaining_causes(after)
+    for sentence in remaining:
+        console.print(sentence, markup=False)
+    say_written(console, [options.out / name for name in (URDF, PARAMETERS, SUMMARY, PAGE)])
+    return ExitCode.DOUBTFUL if remaining or doubts(identification) else ExitCode.BETTER
 
 
 def _executor(workers: int) -> AbstractContextManager[Executor | None]:
@@ -124,21 +116,22 @@ def _executor(workers: int) -> AbstractContextManager[Executor | None]:
 def _prepared(
         options: argparse.Namespace, robot: Robot, progress: Progress,
         ) -> tuple[list[PreparedRecording], list[str]]:
-    """Return the recordings, prepared for the robot, and what there is to warn of."""
-    prepared, warnings = [], []
+    """Return the recordings, prepared for the robot, and what was done to them."""
+    prepared, remarks = [], []
     for result in progress.track(
             prepared_recordings(options, robot), total=len(options.recordings),
             description='reading and preparing'):
         prepared.append(result.prepared)
-        warnings += [f'WARNING: {result.prepared.name}: {step.text}'
-                     for step in result.steps if step.is_warning]
-    return prepared, warnings
+        remarks += remarks_of(result)
+    return prepared, remarks
 
 
 def with_gains(
         recordings: Sequence[PreparedRecording], identification: Identification,
         ) -> list[PreparedRecording]:
     """Return recordings with the efforts that the identified gains make of the measured ones."""
+    if not identification.gains:
+        return list(recordings)
     tree = identification.robot.tree
     factors = np.ones(tree.nv)
     for joint, gain in identification.gains.items():
@@ -183,24 +176,16 @@ files that are written:
   {SUMMARY:16} all figures, with standard errors and the values of the URDF
   {PAGE:16} pictures of each joint before and after, and what the recordings still show
 
-exit codes:  0 identified, and better than the URDF in every joint; 1 identified, with a warning
-             why the result should not be used as it is; 2 not identified, with the reason
+exit codes:  0 identified, better than the URDF in every joint, and nothing that remains has a
+             cause; 1 identified, with a warning why the result should not be used as it is;
+             2 not identified, with the reason
 examples:
   identify swing --urdf my_arm.urdf
   identify swing wave --urdf my_arm.urdf --unknown friction --out friction
   identify swing --urdf my_arm.urdf --unknown friction,payload:tool0
   identify days/* --urdf my_arm.urdf --unknown friction,rotor,inertia --workers 8""")
     add_recording_options(parser)
-    group = parser.add_argument_group('the robot')
-    group.add_argument('--urdf', required=True, metavar='FILE',
-                       help='its description: URDF, xacro if that is installed, or - for the '
-                            'standard input')
-    group.add_argument('--massless', action='append', default=[], metavar='LINK',
-                       help='a link that may move without <inertial>; may be repeated')
-    group.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
-                       metavar=('X', 'Y', 'Z'),
-                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
-                            '0 0 -9.81); for tilted mounts')
+    add_robot_options(parser.add_argument_group('the robot'))
     group = parser.add_argument_group('identification')
     group.add_argument('--unknown', default='friction,inertia', metavar='KINDS',
                        help='what is unknown, see below (default friction,inertia)')

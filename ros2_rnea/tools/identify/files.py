@@ -18,17 +18,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ros2_rnea.errors import RneaError
-from ros2_rnea.identification.node_parameters import node_parameters
+from ros2_rnea.identification.node_parameters import DIGITS, node_parameters
 from ros2_rnea.identification.results import Identification
 from ros2_rnea.identification.summary import summary
 from ros2_rnea.identification.urdf_file import RewrittenUrdf, with_parameters_of
+from ros2_rnea.tools.output_files import writing
 
 URDF, PARAMETERS, SUMMARY = 'identified.urdf', 'parameters.yaml', 'summary.json'
-
-
-class OutputError(RneaError):
-    """A file cannot be written."""
 
 
 def write_files(
@@ -41,7 +37,7 @@ def write_files(
     :return: what has become of the URDF.
     :raises RneaError: where the URDF cannot have the result, or a file cannot be written.
     """
-    urdf = with_parameters_of(document, identification.robot)
+    urdf = with_parameters_of(document, identification.robot, DIGITS)
     contents = {
         URDF: urdf.document,
         PARAMETERS: node_parameters(identification).encode(),
@@ -49,10 +45,8 @@ def write_files(
             {**summary(identification), 'urdf': {
                 'links': urdf.links, 'joints': urdf.joints, 'remarks': urdf.remarks}},
             indent=2, allow_nan=False, ensure_ascii=False) + '\n').encode()}
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
-    except OSError as error:
-        raise OutputError(f'{folder} cannot be written: {error}') from error
     return urdf

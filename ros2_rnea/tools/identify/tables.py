@@ -18,41 +18,60 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isfinite
 
-from rich.table import Table
+from rich.console import Group, RenderableType
+from rich.text import Text
 
-from ros2_rnea.identification.results import Identification, Parameter
+from ros2_rnea.identification.conclusions import Estimate
+from ros2_rnea.identification.identification import HELD_BACK
+from ros2_rnea.identification.results import Identification
 from ros2_rnea.tools.identify.files import SUMMARY
+from ros2_rnea.tools.number_text import number
+from ros2_rnea.tools.report.files import PAGE
+from ros2_rnea.tools.report.report import Report
+from ros2_rnea.tools.terminal import figure_table
 
+MOST_CAUSES = 3
+"""So many are named of those that remain."""
+
+NOTHING = 1e-3
+"""What is less than this part of a standard error is shown as 0."""
 
 LARGEST_RATIO = 3.0
 """Of a mass that the data does not determine to that of the URDF: one further off is doubtful."""
 
 
-def effort_table(identification: Identification) -> Table:
-    """Return what the model leaves of the measured effort by joint, before and after."""
-    table = Table(
-        title='Root mean square on held-back data [Nm or N]', title_justify='left')
-    table.add_column('joint')
-    for title in ('measured', 'URDF leaves', 'identified leaves', 'times smaller'):
-        table.add_column(title, justify='right')
+def effort_table(
+        identification: Identification, held_back: float = HELD_BACK) -> RenderableType:
+    """
+    Return what the model leaves of the measured effort by joint, before and after.
+
+    :param held_back: the part of each recording that this is about.
+    """
+    table = figure_table('joint', 'measured', 'URDF leaves', 'identified leaves', 'times smaller')
     for joint, measured, before, after in zip(
             identification.joints, identification.measured_rms, identification.urdf_rms,
             identification.identified_rms):
         ratio = f'{before / after:.1f}' if after > 0.0 and isfinite(before / after) else '-'
-        table.add_row(joint, _number(measured), _number(before), _number(after), ratio)
-    return table
+        table.add_row(Text(joint), number(measured), number(before), number(after), ratio)
+    return Group(table, Text(
+        f'Root mean square [Nm or N] on the last {100.0 * held_back:.0f} % of each recording, '
+        f'which the fit did not see.  {PAGE} compares all samples, so its figures are others.\n',
+        style='dim'))
 
 
-def parameter_table(identification: Identification) -> Table:
-    """Return the parameters that were unknown."""
-    table = Table(title='Parameters', title_justify='left')
-    table.add_column('parameter')
-    for title in ('URDF', 'identified', 'standard error'):
-        table.add_column(title, justify='right')
-    table.add_column('unit')
-    for one in identification.parameters:
-        table.add_row(one.name, _number(one.urdf_value), _number(one.value), _error(one), one.unit)
-    return table
+def parameter_table(identification: Identification) -> RenderableType:
+    """Return the parameters that the data determines; all are in the summary."""
+    table = figure_table('parameter', 'URDF', 'identified ± standard error')
+    determined = [one for one in identification.parameters if one.standard_error is not None]
+    for one in determined:
+        error = one.standard_error or 0.0
+        before = one.urdf_value if abs(one.urdf_value) > NOTHING * error else 0.0
+        table.add_row(Text(one.name), number(before), str(
+            Estimate(one.name, one.value, error, one.unit)))
+    others = len(identification.parameters) - len(determined)
+    return Group(table, Text(
+        (f'{others} more are in {SUMMARY}: the recordings do not determine them one by one, but '
+         'only the combinations of them that stand there.\n') if others else '', style='dim'))
 
 
 def doubts(identification: Identification) -> list[str]:
@@ -71,7 +90,7 @@ def doubts(identification: Identification) -> list[str]:
         if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and not (
                 one.urdf_value / LARGEST_RATIO < one.value < one.urdf_value * LARGEST_RATIO):
             found.append(
-                f'the {one.name} is {_number(one.value)} kg, and {_number(one.urdf_value)} kg in '
+                f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg in '
                 'the URDF, although the data does not determine it; something else is probably '
                 'unknown, such as the inertia of rotors: add rotor to --unknown')
     return found
@@ -86,18 +105,13 @@ def sentences(identification: Identification) -> Iterator[str]:
     yield (f'The condition number is {identification.condition_number:.3g}: so many times larger '
            'than that of the efforts the relative error of a parameter can become. Below 100 the '
            'motion is a good excitation.')
-    undetermined = sum(one.standard_error is None for one in identification.parameters)
-    if undetermined:
-        yield (f'{undetermined} of {len(identification.parameters)} parameters have no standard '
-               'error: the recordings do not determine them one by one, but only the combinations '
-               f'of them in {SUMMARY}.')
-    yield from identification.not_identifiable
 
 
-def _error(parameter: Parameter) -> str:
-    return 'not determined' if parameter.standard_error is None else _number(
-        parameter.standard_error)
-
-
-def _number(value: float) -> str:
-    return f'{value:.4g}' if isfinite(value) else '-'
+def remaining_causes(after: Report) -> list[str]:
+    """Return a warning if the recordings still show causes with the identified model."""
+    found = [conclusion.sentence for conclusion in after.diagnosis.conclusions]
+    if not found:
+        return []
+    more = f' {len(found) - MOST_CAUSES} more are in {PAGE}.' if len(found) > MOST_CAUSES else ''
+    return ['WARNING: the identified model still leaves differences that have a cause, which may '
+            f'have to be among the unknowns: {" ".join(found[:MOST_CAUSES])}{more}']

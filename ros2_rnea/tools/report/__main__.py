@@ -24,15 +24,20 @@ import sys
 
 from rich.console import Console
 
-from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
-from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
-from ros2_rnea.tools.recordings import add_recording_options, EXAMPLES, prepared_recordings
+from ros2_rnea.tools.recordings import (
+    add_recording_options,
+    EXAMPLES,
+    prepared_recordings,
+    remarks_of,
+)
 from ros2_rnea.tools.report.files import DATA, PAGE, write_report
 from ros2_rnea.tools.report.report import as_json, Report
 from ros2_rnea.tools.report.table import report_table
+from ros2_rnea.tools.robot_options import add_robot_options, robot_of
+from ros2_rnea.tools.terminal import say_written
 
 
 class ExitCode(IntEnum):
@@ -62,19 +67,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps(as_json([report]), indent=2))
     else:
-        Console(highlight=False).print(report_table(report))
+        console = Console(highlight=False)
+        console.print(report_table(report))
         if not options.dry_run:
-            print(f'{options.out / PAGE}, {options.out / DATA} and a picture of each joint '
-                  'written')
+            say_written(console, [
+                options.out / PAGE, options.out / DATA, 'a picture of each joint'])
     return ExitCode.SOMETHING_WRONG if report.diagnosis.conclusions else ExitCode.NOTHING_WRONG
 
 
 def _report(options: argparse.Namespace) -> Report:
-    robot = Robot.from_urdf(
-        read_source(options.urdf), massless_links=options.massless).with_gravity(options.gravity)
+    robot = robot_of(read_source(options.urdf), options)
     results = list(prepared_recordings(options, robot))
-    remarks = [f'{result.prepared.name}, {step.name}: {step.text}'
-               for result in results for step in result.steps]
+    remarks = [remark for result in results for remark in remarks_of(result)]
     return Report.of('model', [result.prepared for result in results], robot, remarks)
 
 
@@ -95,16 +99,7 @@ examples:
   report swing.csv tool.csv --payload tool.csv=tool0:2.5:0,0,0.1 --urdf ur5e.urdf --out ur5e_report
 """)
     add_recording_options(parser)
-    robot = parser.add_argument_group('the robot')
-    robot.add_argument('--urdf', required=True, metavar='FILE',
-                       help='its description: URDF, xacro if that is installed, or - for the '
-                            'standard input')
-    robot.add_argument('--massless', action='append', default=[], metavar='LINK',
-                       help='a link that may move without <inertial>; may be repeated')
-    robot.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
-                       metavar=('X', 'Y', 'Z'),
-                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
-                            '0 0 -9.81)')
+    add_robot_options(parser.add_argument_group('the robot'))
     results = parser.add_argument_group('output')
     results.add_argument('--out', type=Path, default=Path('report'), metavar='FOLDER',
                          help='folder of the page, the JSON and the pictures (default: report in '

@@ -20,16 +20,12 @@ import json
 from pathlib import Path
 import re
 
-from ros2_rnea.errors import RneaError
+from ros2_rnea.tools.output_files import writing
 from ros2_rnea.tools.report.page import page
 from ros2_rnea.tools.report.picture import draw_joint
 from ros2_rnea.tools.report.report import as_json, Report
 
 PAGE, DATA = 'report.html', 'report.json'
-
-
-class ReportError(RneaError):
-    """A file of a report cannot be written."""
 
 
 def write_report(reports: Sequence[Report], folder: Path, picture_format: str = 'svg') -> None:
@@ -38,15 +34,13 @@ def write_report(reports: Sequence[Report], folder: Path, picture_format: str = 
 
     :param folder: is made where it does not exist.
     :param picture_format: svg, png or pdf.
-    :raises RneaError: if a file cannot be written.
+    :raises OutputError: if a file cannot be written.
     """
-    try:
+    contents = {PAGE: page(reports), DATA: json.dumps(as_json(reports), indent=2) + '\n'}
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / PAGE).write_text(page(reports), encoding='utf-8')
-        (folder / DATA).write_text(
-            json.dumps(as_json(reports), indent=2) + '\n', encoding='utf-8')
-    except OSError as error:
-        raise ReportError(f'{folder} cannot be written: {error}') from error
+        for name, text in contents.items():
+            (folder / name).write_text(text, encoding='utf-8')
     comparison = reports[-1].comparison
     for j, coordinate in enumerate(comparison.coordinates):
         name = re.sub(r'[^\w.-]+', '_', coordinate.label)

@@ -20,8 +20,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ros2_rnea.tools.number_text import number
 from ros2_rnea.tools.report.picture import reach_of, svg_parts
-from ros2_rnea.tools.report.report import Report, shown
+from ros2_rnea.tools.report.report import Report
 from ros2_rnea.tools.report.table import evidence
 
 TEMPLATE = 'page.html'
@@ -37,7 +38,7 @@ def page(reports: Sequence[Report]) -> str:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(shown=shown, evidence=evidence)
+    environment.filters.update(number=number, evidence=evidence)
     comparisons = [report.comparison for report in reports]
     joints = []
     for j, coordinate in enumerate(comparisons[0].coordinates):

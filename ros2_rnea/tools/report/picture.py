@@ -26,31 +26,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
-from ros2_rnea.errors import RneaError
 from ros2_rnea.identification.comparison import Comparison
-
-# From the palette of Okabe and Ito, which people with any colour vision can tell apart.
-GREY, BLUE, VERMILION = '#5A5A5A', '#0072B2', '#D55E00'
+from ros2_rnea.tools.pictures import (
+    BLUE,
+    GREY,
+    metadata,
+    save,
+    STYLE as STYLE_OF_ALL,
+    VERMILION,
+)
 
 STYLE: dict[Any, Any] = {
-    'axes.axisbelow': True,
-    'axes.edgecolor': '#888888',
+    **STYLE_OF_ALL,
     'axes.grid': True,
-    'axes.labelcolor': '#333333',
-    'axes.linewidth': 0.7,
-    'axes.spines.right': False,
-    'axes.spines.top': False,
-    'axes.titlelocation': 'left',
-    'axes.titlesize': 9,
-    'font.size': 9,
-    'grid.color': '#E4E4E4',
-    'grid.linewidth': 0.7,
-    'legend.frameon': False,
     'svg.fonttype': 'none',  # letters stay letters: small, and can be searched
-    'svg.hashsalt': 'ros2_rnea',
-    'text.color': '#222222',
-    'xtick.color': '#555555',
-    'ytick.color': '#555555',
 }
 
 MOST_POINTS = 1200
@@ -58,10 +47,6 @@ MOST_POINTS = 1200
 
 PAUSE = 0.02
 """Between two recordings, as a share of the time that is drawn."""
-
-
-class PictureError(RneaError):
-    """A picture cannot be written."""
 
 
 class JointPictures:
@@ -156,7 +141,7 @@ def draw_joint(comparison: Comparison, j: int, path: Path) -> None:
     Write all pictures of a coordinate as one.
 
     :param path: of the file; its suffix selects the format.
-    :raises PictureError: if it cannot be written.
+    :raises OutputError: if it cannot be written.
     """
     pictures = JointPictures(comparison, j)
     with rc_context(STYLE):
@@ -169,10 +154,7 @@ def draw_joint(comparison: Comparison, j: int, path: Path) -> None:
         pictures.against_gravity(parts['G'])
         figure.suptitle(comparison.coordinates[j].label, x=0.01, ha='left', fontsize=11,
                         fontweight='bold')
-        try:
-            figure.savefig(path, dpi=160, facecolor='white', metadata=_metadata(path.suffix))
-        except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
-            raise PictureError(f'{path} cannot be written: {error}') from error
+        save(figure, path)
 
 
 def svg_parts(comparison: Comparison, j: int, reach: tuple[float, float]) -> list[str]:
@@ -201,7 +183,7 @@ def _svg(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
         figure = Figure(figsize=size, layout='constrained')
         draw(figure)
         text = StringIO()
-        figure.savefig(text, format='svg', metadata=_metadata('.svg'), transparent=True)
+        figure.savefig(text, format='svg', metadata=metadata('.svg'), transparent=True)
     element = text.getvalue()
     element = element[element.index('<svg'):]
     return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"|<svg ([^>]*?)height="[^"]*"'
@@ -210,8 +192,3 @@ def _svg(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
 
 def _without_size(match: re.Match[str]) -> str:
     return '<svg ' + ''.join(part for part in match.groups() if part)
-
-
-def _metadata(suffix: str) -> dict[str, Any]:
-    """Return metadata without a date, so that the same report is the same file."""
-    return {'Date': None} if suffix == '.svg' else {}

@@ -58,6 +58,17 @@ class Report:
         return (f'{comparison.robot.name}: {count} recording{"s"[:count != 1]}, '
                 f'{comparison.samples} samples, {comparison.duration:.1f} s.')
 
+    @property
+    def verdict(self) -> str:
+        """Return a sentence for a report that concludes nothing."""
+        judged = [row.joint for row in self.rows() if isfinite(row.noise)]
+        if not self.diagnosis.open_questions:
+            return 'The recordings show nothing wrong with the model.'
+        if not judged:
+            return 'Nothing can be concluded.'
+        return ('The recordings show nothing that is certain to be wrong with '
+                f'{", ".join(judged)}.')
+
     def rows(self) -> Iterator[Row]:
         """Yield the figures of each coordinate."""
         comparison, diagnosis = self.comparison, self.diagnosis
@@ -91,11 +102,6 @@ class Row:
         """Return the difference as a share of the measured effort."""
         share = self.difference / self.measured if self.measured else float('nan')
         return f'{100.0 * share:.0f} %' if isfinite(share) else '-'
-
-
-def shown(value: float) -> str:
-    """Return a figure as text, and a dash for one that is not known."""
-    return f'{value:.3g}' if isfinite(value) else '-'
 
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:

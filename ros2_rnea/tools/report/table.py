@@ -19,36 +19,35 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ros2_rnea.identification.conclusions import Conclusion
-from ros2_rnea.tools.report.report import Report, shown
+from ros2_rnea.tools.number_text import number
+from ros2_rnea.tools.report.report import Report
+from ros2_rnea.tools.terminal import figure_table
 
 
 def report_table(report: Report) -> RenderableType:
     """Return the figures of each joint, then what follows from them."""
-    table = Table(box=None, header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
-    table.add_column('joint', overflow='fold')
-    for title in ('', 'measured', 'difference', 'share', 'unexplained', 'noise'):
-        table.add_column(title, justify='right', no_wrap=True)
+    table = figure_table(
+        'joint', '', 'measured', 'difference', 'share', 'unexplained', 'noise')
     for row in report.rows():
-        table.add_row(Text(row.joint), row.unit, shown(row.measured), shown(row.difference),
-                      row.share, shown(row.unexplained), shown(row.noise))
+        table.add_row(Text(row.joint), row.unit, number(row.measured), number(row.difference),
+                      row.share, number(row.unexplained), number(row.noise))
     return Group(
-        Text(report.scope), table, Text(
+        Text(report.scope), *(Text(remark, style='dim') for remark in report.remarks),
+        table, Text(
             'RMS of the measured effort, of its difference to the model, and of what the '
             'conclusions leave of that; the noise is what no rigid bodies explain.\n',
             style='dim'), *_conclusions(report))
 
 
 def _conclusions(report: Report) -> Iterator[RenderableType]:
-    for number, conclusion in enumerate(report.diagnosis.conclusions, start=1):
-        yield Text.assemble((f'{number}. ', 'bold'), (conclusion.sentence, 'bold'))
+    for count, conclusion in enumerate(report.diagnosis.conclusions, start=1):
+        yield Text.assemble((f'{count}. ', 'bold'), (conclusion.sentence, 'bold'))
         yield Padding(Text(f'{evidence(conclusion)} {conclusion.advice}'), (0, 0, 0, 3))
     if not report.diagnosis.conclusions:
-        yield Text('The recordings show nothing wrong with the model.'
-                   if not report.diagnosis.open_questions else 'Nothing can be concluded.')
+        yield Text(report.verdict)
     for question in report.diagnosis.open_questions:
         yield Text(f'Not known: {question}', style='dim')
 

@@ -20,12 +20,12 @@ compared.  Nothing here knows ROS.
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.tools.mujoco_library import mujoco
 from ros2_rnea.tools.simulated_driver.description import balanced, for_mujoco, Load
 
 STEP = 0.0005

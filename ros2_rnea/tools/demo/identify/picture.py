@@ -25,7 +25,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from ros2_rnea.tools.demo.figures import Recording
 from ros2_rnea.tools.demo.identify.machine import MASS_ERROR
 from ros2_rnea.tools.demo.identify.outcome import Outcome
-from ros2_rnea.tools.demo.picture import BLUE, degree_scale, GREY, ORANGE, STYLE, VERMILION
+from ros2_rnea.tools.demo.picture import degree_scale, FINE, STYLE
+from ros2_rnea.tools.pictures import BLUE, GREY, ORANGE, save, VERMILION
 
 AROUND = 0.3
 """What is drawn before and after the push [s]."""
@@ -54,7 +55,7 @@ def draw_identification(outcome: Outcome, path: Path, judged: bool = True) -> No
         joints.tick_params(labelleft=False)
         _draw_push(push, outcome)
         _draw_setting(setting, outcome)
-        figure.savefig(path, dpi=200, facecolor='white')
+        save(figure, path, FINE)
 
 
 def _draw_errors(axes: Axes, outcome: Outcome) -> None:

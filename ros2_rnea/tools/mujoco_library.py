@@ -1,0 +1,27 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+MuJoCo for its dynamics and its geometry, without its windows.
+
+Unless it is told so, its import looks for a library of windows by a child process, which would
+import modules from the current folder.
+"""
+
+import os
+
+os.environ.setdefault('MUJOCO_GL', 'disable')
+
+import mujoco  # noqa: E402, I100 (its import reads the variable)
+
+__all__ = ['mujoco']

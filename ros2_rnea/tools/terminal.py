@@ -1,0 +1,65 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""How commands show tables, files and progress in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+
+def plain_table(title: str | None = None) -> Table:
+    """Return a table without lines."""
+    return Table(title=title, title_justify='left', title_style='bold', box=None,
+                 header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+
+
+def figure_table(first: str, *others: str) -> Table:
+    """
+    Return a table of figures by name.
+
+    Names are folded where the terminal is too narrow, so that none is cut off; figures are not.
+
+    :param first: title of the column of names.
+    :param others: titles of the columns of figures.
+    """
+    table = plain_table()
+    table.add_column(first, overflow='fold')
+    for title in others:
+        table.add_column(title, justify='right', no_wrap=True)
+    return table
+
+
+def say_written(console: Console, paths: Iterable[Path | str]) -> None:
+    """Print which files were written, in lines that fit the terminal."""
+    *others, last = map(str, paths)
+    names = f'{", ".join(others)} and {last}' if others else last
+    console.print(f'{names} written', markup=False)
+
+
+def progress_bar(says_what_remains: bool = False) -> Progress:
+    """
+    Return a progress bar on the standard error, if that is a terminal; otherwise nothing shows.
+
+    :param says_what_remains: show the time that remains, not the time that has passed.
+    """
+    terminal = Console(stderr=True)
+    return Progress(
+        TextColumn('{task.description}'), BarColumn(),
+        TimeRemainingColumn() if says_what_remains else TimeElapsedColumn(),
+        console=terminal, transient=True, disable=not terminal.is_terminal)
