@@ -1,0 +1,20 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A benchmark of identification: the regressor of a recording and its reduction, row by row.
+
+``python -m benchmark.identification`` measures it against the loop over Pinocchio's
+``computeJointTorqueRegressor`` that one would write first, and against FIGAROH, in one interleaved
+run on the same data.  ``contenders`` has the statements that are timed.
+"""
