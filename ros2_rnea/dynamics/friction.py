@@ -20,10 +20,11 @@ one coordinate may have what an identification finds in real gears:
 - an *offset*, the same at all velocities, also at rest;
 - viscous and Coulomb friction *by direction*: what one direction has more than the other;
 - *breakaway friction*, which fades with speed.  Of the velocity laws in use for this Stribeck
-  effect, the one here is b sign(v) / (1 + (v/v_s)²): half is left at the Stribeck velocity v_s
-  (Hess and Soom, "Friction at a Lubricated Line Contact Operating at Oscillating Sliding
-  Velocities", 1990; Armstrong-Hélouvry, Dupont and Canudas de Wit, "A Survey of Models, Analysis
-  Tools and Compensation Methods for the Control of Machines with Friction", Automatica 1994).
+  effect, the one here is b sign(v) / (1 + v²/(v_s² + SLOW²)): about half is left at the Stribeck
+  velocity v_s, where that is well above SLOW (Hess and Soom, "Friction at a Lubricated Line
+  Contact Operating at Oscillating Sliding Velocities", 1990; Armstrong-Hélouvry, Dupont and
+  Canudas de Wit, "A Survey of Models, Analysis Tools and Compensation Methods for the Control of
+  Machines with Friction", Automatica 1994).
 
 The sign is smooth, v / sqrt(v² + SLOW²): nothing at rest, and 0.7 at SLOW.  Numbers that are zero
 cost nothing: the graph of a kernel does not contain their terms.

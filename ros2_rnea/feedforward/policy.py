@@ -22,6 +22,7 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
+from ros2_rnea.dynamics.friction import SLOW
 from ros2_rnea.errors import ArgumentError, did_you_mean, MessageError, TrajectoryError
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
@@ -128,7 +129,6 @@ class FeedforwardPolicy:
             self.robot, self.controlled, self._index_map, self._motions.controlled)
         self._in_contact = ''  # where, for people, while the reaction to a contact lasts
         self._awaits_reference = False  # after it: one near the measured state
-        self._sends_from = inf  # steady clock; when efforts began to be sent, while observed
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
@@ -201,8 +201,8 @@ class FeedforwardPolicy:
         self._guiding.use(settings)
         if settings.observe_external_effort:
             self.external.use(settings, limits)
-        if settings.contact_reaction is ContactReaction.NONE:
-            self._in_contact = ''
+        if not self.reacts_to_contacts:
+            self.end_contact()
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
 
     # ---- changes at run time --------------------------------------------------------------------
@@ -353,10 +353,9 @@ class FeedforwardPolicy:
             self._transitions.adopt(previous._transitions)
         self.wrenches.adopt(previous.wrenches)
         self.external.adopt(previous.external)
-        if self.settings.contact_reaction is not ContactReaction.NONE:
+        if self.reacts_to_contacts:
             self._in_contact = previous._in_contact
             self._awaits_reference = previous._awaits_reference
-            self._sends_from = previous._sends_from
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
         self._dead_man_switch.adopt(previous._dead_man_switch)
@@ -505,22 +504,25 @@ class FeedforwardPolicy:
             self._in_contact = ', '.join(
                 f'{value:+.3g} at {name}' for name, value in self.external.contacts.items())
             self.motion.clear()
-            self.blend()
+            self._ramp.blend(min(self.settings.blend_time, CONTACT_BLEND_TIME))
+
+    @property
+    def reacts_to_contacts(self) -> bool:
+        """Tell whether a contact can change what the next cycle decides."""
+        return self.settings.contact_reaction is not ContactReaction.NONE
 
     def _reacts(self, now: Instant) -> bool:
         """
-        Tell whether a contact has a consequence: a motion is followed, and for long enough.
+        Tell whether a contact has a consequence now.
 
         Before efforts are sent, and until they are the right ones, measured efforts say nothing of
         the environment: motors may be off, or brakes on.
         """
-        settings = self.settings
-        is_sending = self._ramp.is_sending and not self._final_fade.is_active
-        if not is_sending or self._sends_from == inf:
-            self._sends_from = now.steady
+        settings, ramp = self.settings, self._ramp
         settled = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
-        return (settings.contact_reaction is ContactReaction.HOLD and not self._gravity_only
-                and now.steady - self._sends_from > settled)
+        return (self.reacts_to_contacts and not self._gravity_only
+                and ramp.is_sending and not self._final_fade.is_active
+                and now.steady - ramp.sending_since > settled)
 
     def end_contact(self) -> None:
         """
@@ -661,20 +663,24 @@ class FeedforwardPolicy:
 
     def friction_shares(self) -> dict[str, float]:
         """
-        Return the friction that is sent at half the velocity limit, by joint.
+        Return the largest friction that is sent in either direction, by joint.
 
-        It is a share of the effort limit.  Where the arm adds friction by itself, or a limit is
+        It is a share of the effort limit, of all speeds up to half the velocity limit: breakaway
+        friction is largest at a low speed.  Where the arm adds friction by itself, or a limit is
         missing, there is none.
         """
         if self._defects or 'friction' in self._law.sent.left_out:
             return {}
-        qd = np.zeros(self.robot.nv)
-        for body in self._bodies:
-            limit = body.limits.velocity
-            qd[body.v_index] = 0.5 * limit if limit < inf else SPEED_WITHOUT_LIMIT
-        controlled = self._motions.controlled
-        limits = effort_limits(self.robot, self.settings)[controlled]
-        shares = self.robot.friction(qd)[controlled] / limits
+        limits = np.array([body.limits.velocity for body in self._bodies])
+        has_limit = (limits > 0.0) & np.isfinite(limits)
+        fastest = np.where(has_limit, 0.5 * limits, SPEED_WITHOUT_LIMIT)
+        speeds = np.geomspace(SLOW, np.maximum(fastest, SLOW), SPEEDS_OF_FRICTION)
+        controlled, qd = self._motions.controlled, np.zeros(self.robot.nv)
+        largest = np.zeros(len(self._bodies))
+        for velocities in (np.zeros_like(fastest), *speeds, *-speeds):
+            qd[controlled] = velocities
+            largest = np.maximum(largest, np.abs(self.robot.friction(qd)[controlled]))
+        shares = largest / effort_limits(self.robot, self.settings)[controlled]
         return dict(zip(self.controlled, shares.tolist()))
 
     def mimic_deviations(self) -> dict[str, float]:
@@ -718,6 +724,7 @@ class FeedforwardPolicy:
             return self._while_guided(now)
         if self._in_contact:
             self.motion.keeps_tracking = False
+            self._guiding_effort = self._guiding.damping(self._measured[1])
             return self._effort(
                 self._motions.at_rest(self._singles), Status.CONTACT, now, self._in_contact)
         if self._feedback is not None:
@@ -838,10 +845,12 @@ class FeedforwardPolicy:
             now.ros, self._measured_q, now.steady, self.settings.lookahead)
         status = target.status
         if self._awaits_reference:
-            if status is Status.FOLLOWING_CONTROLLER and self._is_far(target):
-                return self._effort(
-                    self._motions.at_rest(self._singles), Status.NO_TRAJECTORY, now,
-                    'after a contact: the reference of the controller is far from the arm')
+            if status is Status.FOLLOWING_CONTROLLER:
+                if self._is_far(target):
+                    return self._effort(
+                        self._motions.at_rest(self._singles), Status.NO_TRAJECTORY, now,
+                        'after a contact: the reference of the controller is far from the arm')
+                self._ramp.blend(self.settings.blend_time)  # it may be in motion
             self._awaits_reference = status is Status.NO_TRAJECTORY
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
@@ -937,7 +946,15 @@ class FeedforwardPolicy:
 
 
 SPEED_WITHOUT_LIMIT = 0.1
-"""Speed of a joint without a velocity limit at which its friction is reported [rad/s or m/s]."""
+"""Up to this speed friction is reported for a joint without a velocity limit [rad/s or m/s]."""
+
+SPEEDS_OF_FRICTION = 16
+"""Speeds in each direction at which friction is computed for the report on it."""
+
+CONTACT_BLEND_TIME = 0.05
+"""Longest blend from the effort that presses against a contact to that which only holds [s].
+
+It is as short as the rate limit allows an effort to rise from zero to the limit of its joint."""
 
 GAP_SHARE = 0.5
 """Share of ``state_timeout`` for which states are missing in a gap."""

@@ -299,7 +299,7 @@ FRICTION_LAW = (
         'breakaway_friction', 'Breakaway friction, besides Coulomb friction', 'Nm or N',
         of_one_coordinate=True),
     DynamicsParameter(
-        'stribeck_velocity', 'Velocity at which half of breakaway_friction is left',
+        'stribeck_velocity', 'Velocity at which about half of breakaway_friction is left',
         'rad/s or m/s', of_one_coordinate=True),
 )
 """What refines the friction of a joint.  No description says it: it has to be identified."""

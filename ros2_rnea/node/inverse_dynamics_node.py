@@ -250,11 +250,13 @@ class InverseDynamicsNode(GuardedNode):
         if not is_due:
             return
         is_observed = self._external.is_needed(policy)
-        if is_observed:
+        if is_observed and policy.reacts_to_contacts:
             self.guarded(policy.observe)(now, self._time_of_state(now))
         if not self._cycle_timers.keeps_rate:
             self._cycle(policy, now)
         if is_observed:
+            if not policy.reacts_to_contacts:  # so that commands need not wait for it
+                self.guarded(policy.observe)(now, self._time_of_state(now))
             self.guarded(self._external.publish)(policy, self._state_stamp)
 
     def _time_of_state(self, now: Instant) -> float:

@@ -98,9 +98,9 @@ def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None
         f'{share:.0%} at {name}' for name, share in policy.friction_shares().items()
         if share > LARGE_FRICTION)
     diagnostics.notice('friction', large and (
-        'at half the velocity limit, the friction that is sent is a large share of the effort '
+        'up to half the velocity limit, the friction that is sent is a large share of the effort '
         f'limit: {large}. Too much friction drives a joint in the direction of its motion: check '
-        'damping and friction, or friction_from'))
+        'damping, friction and what refines them, or friction_from'))
 
 
 def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:

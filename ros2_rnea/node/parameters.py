@@ -57,7 +57,8 @@ PER_JOINT = {
         "Effort limit of joint {!r}, in place of the URDF's [Nm or N].",
         'a number above 0, up to 10000 Nm or 1000000 N'),
     GUIDING_DAMPING: (
-        'Damping of joint {!r} in mode gravity_compensation [Nm s/rad or N s/m].',
+        'Damping of joint {!r} in mode gravity_compensation, and after a contact with '
+        'contact_reaction hold [Nm s/rad or N s/m].',
         'a finite number, 0 or more'),
     END_STOP_STIFFNESS: (
         'Stiffness of the end stops of joint {!r} in mode gravity_compensation [Nm/rad or N/m]: '
@@ -410,9 +411,10 @@ SPECIFICATIONS = (
     Specification(
         'contact_reaction', _DEFAULT.contact_reaction,
         'What follows when an external effort exceeds external_effort_threshold of its joint: '
-        'none, or hold (no motion is followed any more; gravity at the measured state is sent, '
-        'blended, until ~/enable is called with true). hold needs observe_external_effort and a '
-        'threshold. In mode gravity_compensation, where people touch the arm, nothing follows.'),
+        'none, or hold (no motion is followed any more; gravity at the measured state and '
+        'guiding_damping are sent, blended within 0.05 s, until ~/enable is called with true). '
+        'hold needs observe_external_effort and a threshold. In mode gravity_compensation, where '
+        'people touch the arm, nothing follows.'),
     Specification(
         'massless_links', (),
         'Links that may move without an <inertial>. Any other moving link without one is an '

@@ -958,6 +958,21 @@ def test_the_friction_that_is_sent_is_known_as_a_share_of_the_limits_that_count(
     assert list(found.values()) == pytest.approx(shares, rel=1e-3)
 
 
+@pytest.mark.parametrize('numbers, largest', [
+    ({'friction_negative': 60.0}, 60.0),
+    ({'damping_negative': 30.0}, 30.0),  # at half of 2 rad/s
+    ({'breakaway_friction': 60.0, 'stribeck_velocity': 0.05}, 46.64),  # at 0.018 rad/s
+    ({'friction': 30.0, 'friction_offset': -30.0}, 60.0),
+    ({'friction': 30.0, 'friction_offset': -35.0}, 65.0),
+    ({'friction_offset': 35.0}, 35.0)])
+def test_the_largest_friction_counts_at_all_speeds_and_in_both_directions(numbers, largest):
+    whose = AdjustableRobot.of(ARM_ROBOT, optional_parameters=numbers.keys() - {'friction'})
+    for name, value in {'damping': 0.0, 'friction': 0.0, **numbers}.items():
+        whose.set_joint_parameters(name, {'shoulder': value})
+    share = policy_of(whose).friction_shares()['shoulder']
+    assert share == pytest.approx(largest / 100.0, rel=0.02)
+
+
 def test_friction_is_compared_with_a_limit_that_only_the_settings_have():
     whose = Robot.from_urdf(ARM.replace('effort="40.0"', 'effort="0"'))
     assert policy_of(whose).friction_shares() == {}

@@ -21,6 +21,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node import monitor
+from ros2_rnea.node.models.configuration import Configuration
 from sensor_msgs.msg import JointState
 from small_robots import ARM
 from std_srvs.srv import SetBool
@@ -108,6 +109,37 @@ def test_the_diagnostics_say_why_somebody_who_listens_gets_nothing(bench):
     arm.bench.until(lambda: not arm.bench.told('external effort'))
     arm.bench.answer(NAMES, POSITIONS, [0.0, 0.0])
     arm.bench.until(lambda: 'lack the efforts' in arm.bench.told('external effort'))
+
+
+def test_a_reaction_that_nothing_is_observed_for_is_reported(bench, monkeypatch):
+    observes = Configuration.observes
+    monkeypatch.setattr(Configuration, 'observes', property(lambda _: False))
+    arm = Arm(bench(**OBSERVING, contact_reaction='hold'))
+    arm.bench.until(lambda: 'no contact is observed' in arm.bench.told('external effort'))
+    monkeypatch.setattr(Configuration, 'observes', observes)
+    arm.bench.until(lambda: arm.bench.told('external effort') == '')
+
+
+def noted_in(called, name):
+    """Return a method of the policy that appends its name to a list at each call."""
+    method = getattr(FeedforwardPolicy, name)
+
+    def noted(policy, *arguments):
+        called.append(name)
+        return method(policy, *arguments)
+    return noted
+
+
+@pytest.mark.parametrize('reaction, first', [('none', 'decide'), ('hold', 'observe')])
+def test_a_command_waits_for_the_observation_only_where_it_may_react(
+        bench, monkeypatch, reaction, first):
+    arm = Arm(bench(**OBSERVING, contact_reaction=reaction))
+    heard_on(arm, JointState, 'external_effort')
+    called = []
+    for name in ('decide', 'observe'):
+        monkeypatch.setattr(FeedforwardPolicy, name, noted_in(called, name))
+    arm.step()
+    assert called[0] == first and {*called} == {'decide', 'observe'}
 
 
 def test_a_contact_ends_what_is_followed_until_the_node_is_enabled(bench):

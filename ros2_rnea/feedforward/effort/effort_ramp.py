@@ -82,6 +82,7 @@ class EffortRamp:
     :ivar sent: the effort that was sent last, shape (joints,).
     :ivar has_start: whether it is known from which effort to start.
     :ivar is_sending: whether the last cycle sent an effort.
+    :ivar sending_since: when the first effort after the last pause was sent [s].
     """
 
     def __init__(self, joints: Sequence[str], rate_limits: np.ndarray | float) -> None:
@@ -89,6 +90,7 @@ class EffortRamp:
         self.sent = np.zeros(len(self.joints))
         self.has_start = False
         self.is_sending = False
+        self.sending_since = inf
         self._held: dict[str, float] = {}  # sent by earlier objects, by joint
         self._sent_at = -inf
         self._period = FIRST_PERIOD
@@ -131,7 +133,7 @@ class EffortRamp:
         self._held = {**older._held, **dict(sent)}
         self.sent = np.array([self._held.get(name, 0.0) for name in self.joints])
         self.has_start = older.has_start and self._held.keys() >= {*self.joints}
-        self.is_sending = older.is_sending
+        self.is_sending, self.sending_since = older.is_sending, older.sending_since
         self._sent_at, self._period = older._sent_at, older._period
         self._sent_before, self._credit = self.sent, 0.0
         self._is_behind = older.is_sending  # until the wanted effort is known
@@ -195,7 +197,8 @@ class EffortRamp:
         if now != self._sent_at:
             self._credit, self._sent_before = self._credit_at(now), self.sent
         credit, before = self._credit, self._sent_before
-        self.is_sending = True
+        if not self.is_sending or now < self.sending_since:  # a simulated clock may jump back
+            self.is_sending, self.sending_since = True, now
         needed = (wanted - before) * self._seconds_per_effort
         late = None
         if not needed.dot(needed) <= credit * credit:  # else no joint needs more than the credit

@@ -81,7 +81,7 @@ class Guiding:
         if not (self._needs_velocities or self._has_stops):
             return None
         q, qd = measured
-        effort = -self._damping * qd
+        effort = self.damping(qd)
         if self._has_stops:
             beyond = np.maximum(q - self._upper, 0.0) + np.minimum(q - self._lower, 0.0)
             effort -= self._stiffness * beyond
@@ -90,6 +90,10 @@ class Guiding:
             friction = self._friction_of_motion()
             effort += self._assistance * self._weight(qd) * friction
         return effort
+
+    def damping(self, qd: np.ndarray) -> np.ndarray:
+        """Return the damping alone, which brakes the joints, shape (joints,) [Nm or N]."""
+        return -self._damping * qd
 
     def _friction_of_motion(self) -> np.ndarray:
         """Return the friction less its offset, which is sent at rest, too."""

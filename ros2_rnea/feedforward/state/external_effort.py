@@ -27,14 +27,12 @@ from ros2_rnea.feedforward.arrays import any_set
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.feedforward.state.joint_index_map import JointIndexMap
 from ros2_rnea.feedforward.state.momentum_observer import MomentumObserver
+from ros2_rnea.feedforward.state.stamps import Stamps
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.robot import Robot
 
 LARGEST_SHARE = 4.0
 """An external effort in one sample counts up to this multiple of the joint's effort limit."""
-
-MOST_DISORDER = 30
-"""Of the stamps of joint states, beyond which their order is no accident."""
 
 DAMPING = 0.01
 """Of the least squares for the wrench: singular values of the Jacobian above it count."""
@@ -80,6 +78,7 @@ class ExternalEffort:
         self._q = np.zeros(robot.nq)
         self._rest = np.zeros(robot.nv)
         self._observer: MomentumObserver | None = None
+        self._stamps = Stamps()
         self.effort: np.ndarray | None = None
         self.missing = ''
         self.contacts: dict[str, float] = {}
@@ -117,7 +116,7 @@ class ExternalEffort:
     def update(self, measured: MeasuredMotion) -> None:
         """Take a measured state; without what this needs, say what is missing."""
         observer = self._observer
-        self.missing = self._lacks(measured)
+        self.missing = self._lacks(measured) or self._stamps.defect(measured.time)
         if self.missing or observer is None:
             self.restart()
             return
@@ -131,9 +130,6 @@ class ExternalEffort:
         for term in self._lacking or ():
             effort += self._term(term, qd)[self._indices]
         observer.update(self._q, qd, effort, measured.time)
-        if observer.disorder > MOST_DISORDER:
-            self.missing = ('the stamps of joint_states go back again and again, as those of '
-                            'several publishers with different clocks do')
         self.effort = np.where(np.isfinite(effort), observer.residual, np.nan)
         exceeds = np.abs(self.effort) > self._thresholds
         self.contacts = {} if not any_set(exceeds) else {
@@ -143,6 +139,9 @@ class ExternalEffort:
     def wrench(self) -> np.ndarray | None:
         """
         Return the wrench at the link of the settings that explains the external effort best.
+
+        The Jacobian is that of inverse dynamics by unit wrenches, whose kernel a node has anyway:
+        one for the Jacobian of this link would have to be compiled for each change of the link.
 
         :return: [moment; force] in the link's frame, shape (6,); None where there is no such link,
             or no external effort of all joints.

@@ -21,10 +21,6 @@ from ros2_rnea.feedforward.signals import LowPass
 from ros2_rnea.robot import Robot
 
 
-DISORDER = 10
-"""As many samples in order make up for one that is older than the one before."""
-
-
 class MomentumObserver:
     """
     The generalized-momentum observer, which needs no acceleration and no inverse of M.
@@ -41,8 +37,6 @@ class MomentumObserver:
     :param longest_gap: between two samples; a longer one starts anew [s].
     :param bound: of the magnitude of each joint's sample, shape (joints,) [Nm or N].
     :param joints: indices of the observed joints in efforts.
-    :ivar disorder: grows by ``DISORDER`` with each sample that is older than the one before, and
-        falls by 1 with each other one.
     """
 
     def __init__(
@@ -55,7 +49,6 @@ class MomentumObserver:
         self._terms = np.zeros((2, robot.nv))
         self._filter = LowPass(1.0 / gain, np.zeros(len(bound)), longest_gap)
         self._previous: tuple[float, np.ndarray, np.ndarray] | None = None
-        self.disorder = 0
 
     @property
     def residual(self) -> np.ndarray:
@@ -96,7 +89,6 @@ class MomentumObserver:
             self._filter.update(self._filter.value, time)
             return
         dt = time - previous[0]
-        self.disorder = max(0, self.disorder - 1) if dt >= 0.0 else self.disorder + DISORDER
         if dt == 0.0:  # the same state once more
             self._previous = previous
             return

@@ -21,7 +21,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.node import Node
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import ContactReaction
+from ros2_rnea.feedforward.settings import ContactReaction, Settings
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.qos import RELIABLE
 from sensor_msgs.msg import JointState
@@ -47,25 +47,35 @@ class ExternalEffortPublishers:
         """Check who listens, and say why those who do get nothing."""
         self._effort_is_wanted = self._effort.get_subscription_count() > 0
         self._wrench_is_wanted = self._wrench.get_subscription_count() > 0
-        listens = self._effort_is_wanted or self._wrench_is_wanted
-        missing = ''
-        if policy is not None and self.is_needed(policy):
-            missing = policy.external.missing
-        elif policy is not None and listens and not policy.settings.observe_external_effort:
-            missing = 'the parameter observe_external_effort is false'
-        if not missing and policy is not None and self._wrench_is_wanted and (
-                not policy.settings.external_wrench_link):
-            missing = 'the parameter external_wrench_link is not set'
-        self._diagnostics.notice('external effort', missing)
+        self._diagnostics.notice(
+            'external effort', '' if policy is None else self._why_nothing_comes(policy))
         if policy is None or not self.is_needed(policy):
             self._diagnostics.notice('contact', '')
 
+    def _why_nothing_comes(self, policy: FeedforwardPolicy) -> str:
+        """Return why somebody who is interested gets nothing; empty: nobody, or all comes."""
+        if not policy.settings.observe_external_effort:
+            listens = self._effort_is_wanted or self._wrench_is_wanted
+            return listens and 'the parameter observe_external_effort is false' or ''
+        if not self._is_wanted(policy.settings):
+            return ''
+        if not self._is_ready():
+            return ('no contact is observed before the model for it is compiled, or if '
+                    'robot_description is refused')
+        if self._wrench_is_wanted and not policy.settings.external_wrench_link:
+            return policy.external.missing or 'the parameter external_wrench_link is not set'
+        return policy.external.missing
+
+    def _is_wanted(self, settings: Settings) -> bool:
+        """Tell whether somebody listens, or the node itself has to react."""
+        return (self._effort_is_wanted or self._wrench_is_wanted
+                or settings.contact_reaction is not ContactReaction.NONE)
+
     def is_needed(self, policy: FeedforwardPolicy) -> bool:
-        """Tell whether the external effort has to be observed."""
+        """Tell whether the external effort has to be observed, and can be."""
         settings = policy.settings
-        return settings.observe_external_effort and (
-            self._effort_is_wanted or self._wrench_is_wanted
-            or settings.contact_reaction is not ContactReaction.NONE) and self._is_ready()
+        return (settings.observe_external_effort and self._is_wanted(settings)
+                and self._is_ready())
 
     def publish(self, policy: FeedforwardPolicy, stamp: tuple[int, int]) -> None:
         """

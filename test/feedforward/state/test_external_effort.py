@@ -219,6 +219,7 @@ class Ride:
         self.policy = FeedforwardPolicy(
             robot or AdjustableRobot.of(Robot.from_urdf(ARM)), settings)
         self.time = 0.0
+        self.stamp = None  # of all joint states; None: the time
 
     def go(self, seconds, external=(0.0, 0.0), velocities=(0.0, 0.0), efforts=True):
         for _ in range(round(seconds / STEP)):
@@ -227,7 +228,7 @@ class Ride:
             measured = self.policy.robot.gravity(Q) - external
             self.policy.take_joint_state(MeasuredJoints(
                 JOINTS, Q, velocities, measured if efforts else None, self.time, 0.0), now)
-            self.policy.observe(now, self.time)
+            self.policy.observe(now, self.time if self.stamp is None else self.stamp)
             self.decision = self.policy.decide(now)
         return self.policy.external
 
@@ -280,6 +281,20 @@ def test_stamps_that_go_back_again_and_again_are_reported():
     assert ride.go(0.2).missing == ''
 
 
+def test_a_stamp_that_never_changes_is_reported_and_gives_no_estimate():
+    ride = Ride()
+    assert ride.go(0.2, PUSH).effort == pytest.approx(PUSH, rel=1e-3)
+    ride.stamp = ride.time
+    ride.go(0.04)
+    assert ride.policy.external.missing == ''  # as of publishers that share a clock
+    ride.go(0.04)
+    assert 'does not change' in ride.policy.external.missing
+    assert ride.policy.external.effort is None
+    ride.stamp = None
+    assert ride.go(0.2, PUSH).missing == ''
+    assert ride.policy.external.effort == pytest.approx(PUSH, rel=1e-3)
+
+
 def test_a_payload_a_rotor_and_another_model_do_not_look_like_a_push():
     moving = {'velocities': (0.5, 0.5), 'external': (0.5, 0.0)}
     ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'], ['armature']))
@@ -318,6 +333,63 @@ def test_the_reaction_holds_gravity_until_it_is_ended():
     other.policy.end_contact()
     other.go(0.05)
     assert other.decision.status is Status.NO_TRAJECTORY
+
+
+def test_what_presses_is_gone_within_fifty_milliseconds_of_a_contact():
+    ride = Ride(replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5,
+        effort_rate_limit=np.inf))
+    accelerations = np.array([8.0, 0.0])
+
+    def follow(external):
+        ride.policy.take_controller_state(
+            ControllerReference(JOINTS, Q + 1e-6 * ride.time, (0.0, 0.0), accelerations),
+            Instant(ride.time, RosTime(round(1e9 * ride.time))))
+        ride.go(STEP, external)
+
+    for _ in range(1100):
+        follow((0.0, 0.0))
+    holding = ride.policy.robot.gravity(Q)
+    pressing = ride.decision.effort - holding
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER and np.max(pressing) > 1.0
+    while ride.decision.status is not Status.CONTACT:
+        follow((5.0, 0.0))
+    assert ride.decision.effort - holding == pytest.approx(pressing, rel=1e-2)  # no step
+    ride.go(0.025, (5.0, 0.0))
+    assert ride.decision.effort - holding == pytest.approx(0.5 * pressing, rel=0.1)
+    ride.go(0.027, (5.0, 0.0))
+    assert ride.decision.effort == pytest.approx(holding)
+
+
+def test_guiding_damping_brakes_an_arm_in_contact():
+    moving = {'velocities': (0.5, -0.25)}
+    sent = {}
+    for damping in (0.0, 2.0):
+        ride = Ride(replace(
+            OBSERVING, contact_reaction=ContactReaction.HOLD,
+            guiding_damping={'shoulder': damping}))
+        ride.go(0.2)
+        ride.go(0.1, (5.0, 0.0))
+        ride.go(0.1, **moving)
+        assert ride.decision.status is Status.CONTACT
+        sent[damping] = ride.decision.effort
+        assert ride.policy.terms(ride.decision).feedback == pytest.approx([-0.5 * damping, 0.0])
+    assert sent[2.0] - sent[0.0] == pytest.approx([-1.0, 0.0])
+
+
+def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference():
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
+    ride = Ride(hold)
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    ride.policy.change_settings(OBSERVING)
+    for distance, status in ((1.2, Status.NO_TRAJECTORY), (0.05, Status.FOLLOWING_CONTROLLER)):
+        ride.policy.take_controller_state(
+            ControllerReference(JOINTS, Q + distance, (0.0, 0.0), (0.0, 0.0)),
+            Instant(ride.time, RosTime(round(1e9 * ride.time))))
+        ride.go(0.01)
+        assert ride.decision.status is status
 
 
 def test_an_arm_that_is_sent_nothing_is_not_in_contact():

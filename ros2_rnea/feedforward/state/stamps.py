@@ -1,0 +1,55 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Whether the stamps of joint states can be the times at which joints were measured."""
+
+from __future__ import annotations
+
+from math import inf
+
+WEIGHT_OF_A_STEP_BACK = 10
+"""As many stamps in order make up for one that is older than the one before."""
+
+MOST_DISORDER = 30
+"""Beyond this, stamps that go back are no accident."""
+
+MOST_REPETITIONS = 50
+"""More equal stamps one after the other are not those of publishers that share a clock."""
+
+
+class Stamps:
+    """Counts stamps that are older than the one before, or equal to it."""
+
+    def __init__(self) -> None:
+        self._last = -inf
+        self._disorder = 0  # grows with each step back, and falls with each other stamp
+        self._repetitions = 0
+
+    def defect(self, stamp: float) -> str:
+        """
+        Take the stamp of the next joint state, and return why such stamps are no times.
+
+        :param stamp: on any clock [s].
+        :return: a sentence for people; empty where the stamps can be used.
+        """
+        is_back, is_equal, self._last = stamp < self._last, stamp == self._last, stamp
+        self._repetitions = self._repetitions + 1 if is_equal else 0
+        self._disorder = (
+            self._disorder + WEIGHT_OF_A_STEP_BACK if is_back else max(0, self._disorder - 1))
+        if self._disorder > MOST_DISORDER:
+            return ('the stamps of joint_states go back again and again, as those of several '
+                    'publishers with different clocks do')
+        if self._repetitions > MOST_REPETITIONS:
+            return ('the stamp of joint_states does not change; the driver has to set the time of '
+                    'each measurement, or 0')
+        return ''
