@@ -36,6 +36,7 @@ from ros2_rnea.identification.reduced_equations import (
     DEPENDENT,
     reduce_equations,
     ReducedEquations,
+    TooShortError,
 )
 from ros2_rnea.robot import Robot
 from scipy.linalg import lstsq, svd
@@ -52,6 +53,15 @@ CONVERGED = 1e-6
 """Changes of the weighted squares of this share, or size, mean nothing."""
 STEP = 1e-4
 """For derivatives by central differences, which are exact for products of two parameters."""
+
+TOLERATED = 2.0
+"""
+By how much more than noise the causes that were found may leave.  What is left beyond that, since
+the model lacks something that no cause stands for, counts as noise in another search.
+"""
+
+PASSES = 3
+"""Searches at most: with more noise, fewer causes are found, which leave more."""
 
 ALIGNMENTS = 2
 """How often efforts are shifted by the delay that was found, and the equations reduced anew."""
@@ -98,6 +108,8 @@ class Explanation:
     :ivar coefficients: of the equations, with all causes: shape (nv, columns).
     :ivar by_parameters: their derivatives, shape (nv, columns, parameters).
     :ivar covariance: of all causes' parameters, in their order; zero where not identifiable.
+    :ivar too_short: for each coordinate without equations, how many times as long the recordings
+        need to be to judge it.
     """
 
     equations: Reduced
@@ -105,6 +117,7 @@ class Explanation:
     coefficients: np.ndarray
     by_parameters: np.ndarray
     covariance: np.ndarray
+    too_short: Mapping[int, float]
 
     @property
     def rms(self) -> dict[int, float]:
@@ -214,11 +227,11 @@ def _scale(slopes: np.ndarray) -> np.ndarray:
     return np.where(lengths > 0.0, lengths, 1.0)
 
 
-def search(robot: Robot, columns: Columns) -> Explanation | None:
+def search(robot: Robot, columns: Columns) -> Explanation:
     """
     Search the causes that explain the differences.
 
-    :return: None where no coordinate has enough samples.
+    :return: without equations where no coordinate has enough samples.
     """
     explanation = _explanation(robot, columns, columns.measured, ())
     first = _delay_in(explanation)
@@ -229,7 +242,7 @@ def search(robot: Robot, columns: Columns) -> Explanation | None:
         delay += float(late.parameters[0])
         aligned = _explanation(robot, columns, columns.measured_later(delay), (Delay(),))
         late = _delay_in(aligned)
-        if aligned is None or late is None:
+        if late is None:
             break
         explanation = _with_delay(aligned, replace(
             late, parameters=late.parameters + delay, statistic=first.statistic,
@@ -239,16 +252,30 @@ def search(robot: Robot, columns: Columns) -> Explanation | None:
 
 def _explanation(
         robot: Robot, columns: Columns, measured: np.ndarray, certain: Sequence[Cause],
-        ) -> Explanation | None:
+        ) -> Explanation:
     """Return the causes, among them those that are certain to exist."""
-    equations = {j: each for j in range(robot.nv)
-                 if (each := reduce_equations(columns, measured, j)) is not None}
-    return _Search(robot, equations).explanation(certain) if equations else None
+    equations, too_short = {}, {}
+    for j in range(robot.nv):
+        try:
+            equations[j] = reduce_equations(columns, measured, j)
+        except TooShortError as error:
+            too_short[j] = error.factor
+    if not equations:
+        none = np.zeros((robot.nv, 0))
+        return Explanation({}, (), none, none[..., np.newaxis], np.zeros((0, 0)), too_short)
+    explanation = _Search(robot, equations).explanation(certain)
+    for _ in range(PASSES - 1):
+        lacks = {
+            j: each.lack_of_fit(explanation.coefficients[j]) for j, each in equations.items()}
+        if max(lacks.values()) < TOLERATED:
+            break
+        equations = {j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()}
+        explanation = _Search(robot, equations).explanation(certain)
+    return replace(explanation, too_short=too_short)
 
 
-def _delay_in(explanation: Explanation | None) -> Found | None:
-    found = () if explanation is None else explanation.found
-    return next((each for each in found if isinstance(each.cause, Delay)), None)
+def _delay_in(explanation: Explanation) -> Found | None:
+    return next((each for each in explanation.found if isinstance(each.cause, Delay)), None)
 
 
 def _with_delay(explanation: Explanation, delay: Found) -> Explanation:
@@ -339,4 +366,4 @@ class _Search:
                 tuple(other for other in rivals.get(cause, ()) if other not in fit.causes)))
         return Explanation(
             self._equations, tuple(found), fit.coefficients(fit.parameters),
-            fit.derivatives(fit.parameters), covariance)
+            fit.derivatives(fit.parameters), covariance, {})

@@ -23,7 +23,7 @@ offset that also a load could make is none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 from ros2_rnea.identification.cause_search import Explanation, FALSE_ALARMS, search
@@ -60,10 +60,10 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     with one_thread():
         explanation = search(robot, columns)
     noise, unexplained = np.full(robot.nv, np.nan), np.full(robot.nv, np.nan)
-    if explanation is None:
+    if not explanation.equations:
         return Diagnosis((), (
-            'The recordings have too few samples in motion for any conclusion, or no efforts.',),
-            noise, unexplained)
+            'The recordings have too few samples in motion for any conclusion, or no efforts.',
+            *_not_known(comparison, explanation, columns)), noise, unexplained)
     words = CauseWords(robot, explanation)
     conclusions, questions = [], []
     for found in explanation.found:
@@ -87,15 +87,15 @@ def diagnose(comparison: Comparison) -> Diagnosis:
 
 def _not_known(
         comparison: Comparison, explanation: Explanation, columns: Columns) -> Iterator[str]:
-    for j, coordinate in enumerate(comparison.coordinates):
-        if j in explanation.equations:
-            continue
+    for j, factor in explanation.too_short.items():
+        coordinate = comparison.coordinates[j]
         if not np.isfinite(columns.measured[:, j]).any():
             yield f'The effort of joint {coordinate.label!r} was not recorded.'
         elif not columns.measured[:, j].any():
             yield f'The recorded effort of joint {coordinate.label!r} is always zero.'
         else:
-            yield f'Joint {coordinate.label!r} has too few independent samples to judge it.'
+            yield (f'The recordings are too short to judge joint {coordinate.label!r}: record '
+                   f'about {ceil(factor + 0.5)} times as long.')
 
 
 class _JointFriction:

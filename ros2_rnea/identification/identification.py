@@ -38,8 +38,7 @@ from ros2_rnea.identification.information import (
     check_finite,
     Chunk,
     chunks,
-    correlated,
-    Correlation,
+    correlation_times,
     Information,
     one_thread,
     reduced,
@@ -111,13 +110,17 @@ def identify(
     with one_thread():
         fit = _Fit(design, seen)
     if any(one.quantity == 'stribeck' for one in design.unknowns):
-        correlation = correlated(design, residual_of(design, fit.x), training(), executor)
+        times = correlation_times(
+            design, residual_of(design, fit.x), training(), seen.rows,
+            fit.parameters_of_coordinate, executor)
         with one_thread():
-            fit.take_noise(correlation)
+            fit.take_noise(times)
             fit.choose()
-    correlation = correlated(design, residual_of(design, fit.x), training(), executor)
+    times = correlation_times(
+        design, residual_of(design, fit.x), training(), seen.rows, fit.parameters_of_coordinate,
+        executor)
     with one_thread():
-        fit.take_noise(correlation)
+        fit.take_noise(times)
         return fit.result(unseen)
 
 
@@ -143,16 +146,13 @@ class _Fit:
     @property
     def precision(self) -> np.ndarray:
         """Return the weight of each coordinate, shape (nv,)."""
-        left = np.maximum(
-            self.independent - self.parameters_of_coordinate, 0.1 * self.independent)
-        share = left / np.maximum(self.independent, 1e-300)
-        return share / (self.variance * self.correlation)
+        rows = np.maximum(self.seen.rows, 1)
+        left = np.maximum(1.0 - self.parameters_of_coordinate / rows, 0.1)
+        return left / (self.variance * self.correlation)
 
-    def take_noise(self, correlation: Correlation) -> None:
-        """Weight the coordinates by what their residuals say, and fit again."""
-        self.correlation = np.array([
-            _samples_for_one(products, pairs)
-            for products, pairs in zip(correlation.products, correlation.pairs)])
+    def take_noise(self, correlation: np.ndarray) -> None:
+        """Weight the coordinates by the correlation times of their residuals, and fit again."""
+        self.correlation = correlation
         self._fit()
 
     def choose(self) -> None:
@@ -307,24 +307,6 @@ def _identified(design: Design, x: np.ndarray, changes: _Changes) -> Robot:
     if changes['payload'] is not None:
         result = result.with_payload(PAYLOAD, *changes['payload'])
     return result
-
-
-def _samples_for_one(products: np.ndarray, pairs: np.ndarray) -> float:
-    """
-    Return how many samples of a correlated noise say as much as one of an uncorrelated one.
-
-    It is the sum of the correlations over all lags, positive and negative ones, taken in pairs as
-    long as these are positive: C. J. Geyer, "Practical Markov Chain Monte Carlo", Statistical
-    Science 7(4), 1992.
-    """
-    known = pairs >= 0.25 * max(pairs[0], 1.0)
-    count = len(known) if known.all() else int(np.argmin(known))
-    if count < 2 or products[0] <= 0.0:
-        return 1.0
-    covariances = products[:count] / pairs[:count]
-    sums = (covariances[:count // 2 * 2].reshape(-1, 2).sum(axis=1)) / covariances[0]
-    positive = len(sums) if (sums > 0.0).all() else int(np.argmin(sums > 0.0))
-    return max(2.0 * float(sums[:positive].sum()) - 1.0, 1.0)
 
 
 def _largest_speeds(recordings: Sequence[PreparedRecording]) -> np.ndarray:

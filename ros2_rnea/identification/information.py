@@ -12,7 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Recordings reduced to what a fit needs of them, in chunks: memory does not grow with the data.
+Recordings reduced to what a fit needs of them, in chunks.
+
+Beside the recordings themselves, memory does not grow with their length.
 
 Of the rows of a coordinate, with columns X, the effort b of the model before and the measured
 effort y, nothing but the sums of products (X, b, y)ᵀ(X, b, y) enters a least-squares fit, whatever
@@ -39,11 +41,11 @@ from typing import TypeVar
 
 import numpy as np
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.identification.correlation import correlation_of
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.unknowns import coordinate_names, Design
 from ros2_rnea.model.description import Inertial
 from scipy.linalg import blas
-from scipy.signal import correlate
 
 try:
     from threadpoolctl import ThreadpoolController
@@ -56,8 +58,8 @@ ROWS = 2048
 PENDING = 16
 """Chunks that wait in an executor at a time, so that they do not fill its memory."""
 
-LARGEST_LAG = 512
-"""Samples over which residuals may be correlated."""
+MOST_BLOCKS = 2**16
+"""Of longer recordings, residuals are added up over blocks of consecutive samples."""
 
 
 @dataclass(frozen=True)
@@ -79,24 +81,12 @@ class Information:
 
 
 @dataclass(frozen=True)
-class Correlation:
-    """
-    The sums of products of residuals with themselves some samples later, by coordinate.
-
-    :ivar products: shape (nv, LARGEST_LAG + 1).
-    :ivar pairs: how many products each sum has.
-    """
-
-    products: np.ndarray
-    pairs: np.ndarray
-
-    def __add__(self, other: Correlation) -> Correlation:
-        return Correlation(self.products + other.products, self.pairs + other.pairs)
-
-
-@dataclass(frozen=True)
 class Chunk:
-    """Consecutive rows of one recording; arrays as those of PreparedRecording."""
+    """
+    Consecutive rows of one recording; arrays as those of PreparedRecording.
+
+    :ivar begins: whether they do not follow those of the chunk before without a gap.
+    """
 
     payloads: Mapping[str, tuple[str, Inertial]]
     q: np.ndarray
@@ -104,6 +94,7 @@ class Chunk:
     qdd: np.ndarray
     tau: np.ndarray
     moves: np.ndarray
+    begins: bool = True
 
 
 def chunks(
@@ -116,7 +107,8 @@ def chunks(
             part = slice(first, min(first + rows, high))
             yield Chunk(
                 dict(recording.payloads), recording.q[part], recording.qd[part],
-                recording.qdd[part], recording.tau[part], recording.moves[part])
+                recording.qdd[part], recording.tau[part], recording.moves[part],
+                first == low)
 
 
 def reduced(design: Design, parts: Iterable[Chunk], executor: Executor | None) -> Information:
@@ -131,19 +123,38 @@ def reduced(design: Design, parts: Iterable[Chunk], executor: Executor | None) -
     return sum(_mapped(reduce_chunk, design, (), parts, executor), nothing)
 
 
-def correlated(
+def correlation_times(
         design: Design,
         solution: Sequence[np.ndarray],
         parts: Iterable[Chunk],
-        executor: Executor | None) -> Correlation:
+        rows: np.ndarray,
+        fitted: np.ndarray,
+        executor: Executor | None) -> np.ndarray:
     """
-    Return how the residuals of a fit are correlated in time.
+    Return how many samples of the residual of each coordinate count as one, shape (nv,).
+
+    Sums over blocks have the power of the residual at low frequencies, on which the time depends.
 
     :param solution: for each coordinate, what (X, b, y) is multiplied by to give the residual.
+    :param rows: how many samples count, shape (nv,).
+    :param fitted: how many parameters each coordinate determines, shape (nv,).
     """
-    shape = (len(solution), LARGEST_LAG + 1)
-    nothing = Correlation(np.zeros(shape), np.zeros(shape))
-    return sum(_mapped(correlate_chunk, design, (solution,), parts, executor), nothing)
+    block = -(-int(rows.max()) // MOST_BLOCKS)
+    squares, pieces = np.zeros(len(rows)), list[list[np.ndarray]]()
+    for begins, sums, own in _mapped(residual_blocks, design, (solution, block), parts, executor):
+        squares += own
+        if begins:
+            pieces.append([])
+        pieces[-1].append(sums)
+    series = [np.concatenate(sums) for sums in pieces]
+    times = []
+    for coordinate, count in enumerate(rows):
+        found = correlation_of(
+            [sums[:, coordinate] for sums in series], count / block, fitted[coordinate])
+        power = sum(float(sums[:, coordinate] @ sums[:, coordinate]) for sums in series)
+        share = power / squares[coordinate] if squares[coordinate] > 0.0 else 1.0
+        times.append(max(found.time * share, 1.0))
+    return np.array(times)
 
 
 def reduce_chunk(design: Design, chunk: Chunk) -> Information:
@@ -169,14 +180,19 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def correlate_chunk(
-        design: Design, chunk: Chunk, solution: Sequence[np.ndarray]) -> Correlation:
-    """Return how the residuals of one chunk are correlated."""
-    products, pairs = [], []
-    for (kept, X), weights in zip(_rows(design, chunk), solution):
-        products.append(_lagged(X @ weights))
-        pairs.append(np.rint(_lagged(kept.astype(float))))
-    return Correlation(np.array(products), np.array(pairs))
+def residual_blocks(
+        design: Design, chunk: Chunk, solution: Sequence[np.ndarray], block: int,
+        ) -> tuple[bool, np.ndarray, np.ndarray]:
+    """
+    Return the residuals of one chunk, added up over blocks of rows.
+
+    :return: whether the chunk begins a piece, the sums, shape (blocks, nv), and the sums of the
+        squares, shape (nv,).
+    """
+    residuals = np.stack([X @ weights for (_, X), weights in zip(_rows(design, chunk), solution)],
+                         axis=1)
+    sums = np.add.reduceat(residuals, np.arange(0, len(residuals), block))
+    return chunk.begins, sums, np.square(residuals).sum(axis=0)
 
 
 def check_finite(recordings: Sequence[PreparedRecording], design: Design) -> None:
@@ -216,14 +232,6 @@ def _rows(design: Design, chunk: Chunk) -> Iterator[tuple[np.ndarray, np.ndarray
     for kept, X in zip(counts.T, design.evaluate(chunk.payloads, chunk.q, chunk.qd, chunk.qdd, y)):
         X[~kept] = 0.0
         yield kept, X
-
-
-def _lagged(values: np.ndarray) -> np.ndarray:
-    """Return the sums of products of values with those 0 to LARGEST_LAG samples later."""
-    full = correlate(values, values, mode='full', method='fft')[len(values) - 1:]
-    result = np.zeros(LARGEST_LAG + 1)
-    result[:len(full)] = full[:LARGEST_LAG + 1]
-    return result
 
 
 Result = TypeVar('Result')

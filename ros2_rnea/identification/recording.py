@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, nan
 
 import numpy as np
 
@@ -145,3 +145,10 @@ class PreparedRecording:
     pieces: tuple[slice, ...]
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     cutoff: float = inf
+
+    @property
+    def period(self) -> float:
+        """Return the period of the samples [s]; NaN where no piece has two."""
+        steps = [self.times[piece.start + 1] - self.times[piece.start]
+                 for piece in self.pieces if piece.stop - piece.start > 1]
+        return float(np.median(steps)) if steps else nan

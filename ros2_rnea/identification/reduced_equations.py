@@ -19,24 +19,19 @@ parameters, gravity, a factor on the effort, a delay, friction and an offset.  T
 joint are reduced by a QR factorization to a triangle.  Friction and offset come first in it, so
 that the rows below theirs are the equations in which both are eliminated.
 
-The noise is what is left when all columns are fitted freely.  It is correlated in time, since
-recordings are filtered and no model is complete.  With the integrated autocorrelation time, n
-samples count as n / time independent ones.
-
-A. Sokal, "Monte Carlo Methods in Statistical Mechanics: Foundations and New Algorithms", in
-Functional Integration, NATO ASI Series 361, 1997.
+The noise is what is left when all columns are fitted freely.  It is correlated in time
+(:mod:`.correlation`), and has to be known at the frequencies of the columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
-from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.dynamics.joint_regressor import smooth_sign
 from ros2_rnea.identification.comparison import Comparison, Run
-from scipy.fft import irfft, next_fast_len, rfft
+from ros2_rnea.identification.correlation import correlation_of
 from scipy.linalg import lstsq, qr
 
 FRICTION = ('offset', 'viscous', 'coulomb', 'viscous by direction')
@@ -49,10 +44,13 @@ MOST_SAMPLES = 12_000
 """Of longer recordings, every second, third ... sample is used: more tell a cause no better."""
 
 SAMPLES_A_COLUMN = 3
-"""Fewer independent samples for each column of the equations tell nothing about the noise."""
+"""Fewer samples for each column of the equations tell nothing about the noise."""
 
-FEWEST_INDEPENDENT = 10
-"""Fewer degrees of freedom of the noise tell nothing about it."""
+COLUMNS_BAND = 0.5
+"""
+The highest frequency of the columns, as a share of the cut-off that a preparation chooses: they
+are products of sines of the motion, whose own band ends at a quarter of the cut-off.
+"""
 
 RESOLUTION = 1e-4
 """The smallest noise that is believed, as a share of the effort's RMS: no drive is better."""
@@ -67,6 +65,7 @@ class Columns:
     The samples of all recordings, as the columns that the equations are made of.
 
     :ivar pieces: uninterrupted samples at one period.
+    :ivar highest: frequency of the columns [1/samples]; infinite where it is not known.
     :ivar regressor: shape (n, nv, 10 bodies), of the inertial parameters.
     :ivar by_gravity: shape (n, nv, 3), the effort against a unit of gravity along each axis.
     :ivar model: shape (n, nv) [Nm or N].
@@ -79,6 +78,7 @@ class Columns:
     """
 
     pieces: tuple[slice, ...]
+    highest: float
     regressor: np.ndarray
     by_gravity: np.ndarray
     model: np.ndarray
@@ -98,7 +98,10 @@ class Columns:
         ends = np.cumsum([len(part[-1]) for part in parts])
         pieces = tuple(slice(end - len(part[-1]), end) for end, part in zip(ends, parts))
         arrays = [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
-        return cls(pieces, *arrays)
+        highest = min(
+            COLUMNS_BAND * run.recording.cutoff * stride * run.recording.period
+            for run in comparison.runs)
+        return cls(pieces, highest, *arrays)
 
     def measured_later(self, delay: float) -> np.ndarray:
         """Return what was measured so much later, shape (n, nv); NaN beyond the end of a piece."""
@@ -138,7 +141,8 @@ class ReducedEquations:
     :ivar noise: standard deviation of a sample [Nm or N].
     :ivar correlation: how many samples count as one independent sample.
     :ivar samples: how many equations were reduced.
-    :ivar freedom: degrees of freedom of the noise: independent samples less fitted columns.
+    :ivar rank: of their columns.
+    :ivar freedom: degrees of freedom of the noise.
     """
 
     moves: bool
@@ -147,6 +151,7 @@ class ReducedEquations:
     noise: float
     correlation: float
     samples: int
+    rank: int
     freedom: float
 
     @property
@@ -170,6 +175,22 @@ class ReducedEquations:
         left = self.mechanics @ coefficients
         return float(np.sqrt(left @ left / self.samples) * self.deviation)
 
+    def lack_of_fit(self, coefficients: np.ndarray) -> float:
+        """
+        Return what coefficients leave beyond the noise, relative to what noise would make of it.
+
+        All columns together leave the noise.  Coefficients that are true leave as many squares
+        more as there are columns, on average; those of a model without some cause leave more.
+        """
+        left = self.mechanics @ coefficients
+        noise = (self.samples - self.rank) / self.correlation
+        return float(left @ left - noise) / max(self.rank - len(self.friction), 1)
+
+    def with_more_noise(self, factor: float) -> ReducedEquations:
+        """Return the same equations with another variance of the noise in the columns' band."""
+        return replace(
+            self, triangle=self.triangle / factor ** 0.5, correlation=self.correlation * factor)
+
     def friction_beside_mechanics(self) -> np.ndarray:
         """Return by how much friction differs from all others: (columns, friction)."""
         own = len(self.friction)
@@ -177,8 +198,19 @@ class ReducedEquations:
         return _without(self.triangle[:, :own], others)
 
 
-def reduce_equations(
-        columns: Columns, measured: np.ndarray, j: int) -> ReducedEquations | None:
+class TooShortError(Exception):
+    """
+    The recordings are too short to judge a coordinate.
+
+    :ivar factor: about how many times as long they have to be.
+    """
+
+    def __init__(self, factor: float) -> None:
+        super().__init__(f'too short by a factor of {factor:.2g}')
+        self.factor = factor
+
+
+def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedEquations:
     """
     Reduce the equations of one coordinate.
 
@@ -187,19 +219,19 @@ def reduce_equations(
 
     :param measured: shape (n, nv), as in the columns, or at other times.
     :param j: index of the coordinate.
-    :return: None where there are too few samples for so many columns.
+    :raises TooShortError: where there are too few samples for so many columns, or nothing would be
+        left of the noise at the columns' frequencies.
     """
     known = np.isfinite(measured[:, j])
     moving = known & columns.moves[:, j]
-    unknowns = columns.regressor.shape[2] + 6
-    is_moving = np.count_nonzero(moving) >= SAMPLES_A_COLUMN * unknowns
+    least = SAMPLES_A_COLUMN * (columns.regressor.shape[2] + 6)
+    is_moving = np.count_nonzero(moving) >= least
     rows = moving if is_moving else known
-    if np.count_nonzero(rows) < SAMPLES_A_COLUMN * unknowns:
-        return None
+    samples = int(np.count_nonzero(rows))
+    if samples < least:
+        raise TooShortError(least / samples if samples else inf)
     qd = columns.qd[rows, j]
-    ones = np.ones(len(qd))
-    own = np.stack(
-        [ones, qd, qd / np.sqrt(qd * qd + SLOW * SLOW), np.abs(qd)], axis=1)
+    own = np.stack([np.ones(samples), qd, smooth_sign(qd), np.abs(qd)], axis=1)
     friction = _independent(own)
     effort = measured[rows, j]
     equations = np.column_stack([
@@ -209,54 +241,19 @@ def reduce_equations(
     best, _, rank, _ = lstsq(triangle[:, :-1], triangle[:, -1], cond=1e-12)
     left = np.zeros(len(rows))
     left[rows] = effort - equations[:, :-1] @ best
-    noise, correlation = _noise([left[piece] for piece in columns.pieces], len(effort), rank)
-    least = RESOLUTION * float(np.sqrt(effort @ effort / len(effort)))
-    if noise < least:
-        noise, correlation = least, 1.0
-    freedom = len(effort) / correlation - rank
-    if not noise or freedom < FEWEST_INDEPENDENT:
-        return None
+    noise = float(np.sqrt(left @ left / (samples - rank)))
+    time, freedom, highest = correlation_of(
+        [left[piece] for piece in columns.pieces], samples, rank)
+    finest = RESOLUTION * float(np.sqrt(effort @ effort / samples))
+    if noise < finest:
+        noise, time, freedom = finest, 1.0, samples - rank
+    elif highest > columns.highest:
+        raise TooShortError(highest / columns.highest)
+    if not noise:
+        raise TooShortError(inf)
     return ReducedEquations(
-        is_moving, friction, triangle / (noise * correlation ** 0.5), noise, correlation,
-        len(effort), freedom)
-
-
-def _noise(pieces: Sequence[np.ndarray], samples: int, rank: int) -> tuple[float, float]:
-    """
-    Return the standard deviation and correlation time of a noise, from what a fit leaves of it.
-
-    Among all frequencies, those that the correlation time is made of are samples / window.  The
-    columns are as slow, so the fit takes ``rank`` of these away; but at most half is assumed.
-    """
-    correlation, window = correlation_time(pieces)
-    left = 1.0 - min(0.5, rank * window / samples)
-    squares = sum(float(piece @ piece) for piece in pieces)
-    return sqrt(squares / max(samples - rank, 1)), max(
-        1.0, correlation / left * (samples - rank) / samples)
-
-
-def correlation_time(pieces: Sequence[np.ndarray]) -> tuple[float, int]:
-    """
-    Return how many successive samples of a noise count as one, and how many this was told from.
-
-    It is 1 + 2 Σ ρ_k, summed up to the window at which k exceeds five times the sum (Sokal), or
-    to where the sum is largest before: what a fit leaves has too little of slow noise, by which
-    the sum falls again.
-
-    :param pieces: uninterrupted samples, zeros where there is none.
-    """
-    longest = max(map(len, pieces))
-    correlations = np.zeros(longest)
-    for piece in pieces:
-        size = int(next_fast_len(2 * len(piece)))
-        power = np.square(np.abs(rfft(piece, size)))
-        correlations[:len(piece)] += irfft(power, size)[:len(piece)]
-    if not correlations[0] > 0.0:
-        return 1.0, 1
-    sums = 2.0 * np.cumsum(correlations / correlations[0]) - 1.0
-    window = np.flatnonzero(np.arange(longest) >= 5.0 * sums)
-    end = int(window[0]) + 1 if len(window) else longest
-    return max(1.0, float(sums[:end].max())), end
+        is_moving, friction, triangle / (noise * time ** 0.5), noise, time, samples, rank,
+        freedom)
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

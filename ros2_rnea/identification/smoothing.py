@@ -43,7 +43,9 @@ _ABOVE_NOISE = 10.0  # a power spectral density that is so many times the noise'
 _SHARE = 0.999  # of the power of a velocity is below the bandwidth of the motion
 _HEADROOM = 4.0  # at a quarter of the cut-off, the filter takes 1.5e-5 of an amplitude
 _LOWEST, _HIGHEST = 5.0, 0.4  # [Hz], and of the sampling rate
-_SEGMENTS = 8
+_SEGMENTS = 8  # into which a signal is divided; fewer, if they would be shorter than
+_SHORTEST = 3.0  # [s], but no fewer than
+_FEWEST = 3
 
 
 class Spectrum(NamedTuple):
@@ -67,7 +69,8 @@ def spectrum(signal: np.ndarray, period: float, derivatives: int) -> Spectrum:
     :param signal: shape (n,), at one period [s].
     :param derivatives: how many times it is differentiated to make a velocity.
     """
-    length = min(len(signal), max(64, len(signal) // _SEGMENTS))
+    length = max(len(signal) // _SEGMENTS, min(len(signal) // _FEWEST, int(_SHORTEST / period)))
+    length = min(len(signal), max(64, length))
     # This window's side lobes are so low that they are not taken for fast motion.
     frequencies, density = welch(
         signal, 1.0 / period, window='blackmanharris', nperseg=length, detrend='linear')

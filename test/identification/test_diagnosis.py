@@ -13,6 +13,7 @@
 # limitations under the License.
 """Each cause is found in recordings where it is planted, and in no others."""
 
+from dataclasses import replace
 import re
 
 from example_robots import example_urdf
@@ -280,6 +281,31 @@ def test_a_few_samples_tell_nothing(arm):
     diagnosis = diagnose(compare([recording], arm))
     assert diagnosis.conclusions == ()
     assert 'too few samples' in diagnosis.open_questions[0]
+
+
+def test_a_recording_too_short_for_its_slow_motion_says_how_long_it_has_to_be(ur5):
+    rng = np.random.default_rng(7)
+    long, short = (
+        replace(recorded(ur5, swings(ur5, rng, duration=duration), rng), cutoff=5.0)
+        for duration in (50.0, 8.0))
+    assert diagnose(compare([long], ur5)).open_questions == ()
+    diagnosis = diagnose(compare([short], ur5))
+    question = next(each for each in diagnosis.open_questions if 'shoulder_pan' in each)
+    assert int(re.search(r'record about (\d+) times as long', question)[1]) in (2, 3)
+    assert np.isnan(diagnosis.noise[0])
+
+
+@for_seeds(3)
+def test_errors_allow_for_what_no_cause_explains(ur5, seed):
+    def cog(tau, qd):  # depends on the direction, and on the speed in a way no friction does
+        tau[:, 1] += 2.0 * np.sin(6.0 * qd[:, 1])
+        return tau
+
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
+    found = [each for each in diagnosed(ur5, truth, seed, alter=cog).conclusions
+             if each.kind is Kind.LOAD]
+    for each in found:
+        assert_close(quantities(each)['mass'], PAYLOAD.mass)
 
 
 def test_joints_without_an_effort_are_named():
