@@ -195,7 +195,8 @@ class CauseWords:
             f'Joint {coordinate.label!r} moves {inertia} {than}.' if inertia.value > 0.0 else
             f'Joint {coordinate.label!r} moves {inertia} compared with the model, which has too '
             'much inertia about its axis.',
-            'Set the rotor inertia of this joint.' if inertia.value > 0.0 else
+            'Add this inertia to the parameter armature of the node for this joint, or identify '
+            'it (--unknown rotor).' if inertia.value > 0.0 else
             'Look at the inertias of the links beyond it.', inertia)
 
 

@@ -22,13 +22,21 @@ with what to do instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any
 
+import numpy as np
 from ros2_rnea.identification.results import Identification, JointFriction
 import yaml
 
 DIGITS = 9
 """More digits of a number are not written; no identification has that many that count."""
+
+
+CONTACT = 5.0
+"""A contact is an effort that is so many times what the model leaves without one (RMS)."""
+
+THRESHOLD_DIGITS = 2
 
 
 def node_parameters(identification: Identification) -> str:
@@ -37,13 +45,14 @@ def node_parameters(identification: Identification) -> str:
 
     :return: YAML, for ``params_file`` and ``ros2 param load``.
     """
-    parameters = {**_friction(identification.friction), **_gravity(identification),
-                  **_payload_links(identification)}
+    parameters = {**_friction(identification.friction), **_armature(identification),
+                  **_gravity(identification), **_payload_links(identification),
+                  **_thresholds(identification)}
     comments = [
         'The parameters of the node inverse_dynamics that were identified from recordings.',
         'Copy them into its file of parameters, or load them while it runs:',
         '  ros2 param load /inverse_dynamics THIS_FILE',
-        *_payload_comment(identification), *_rotor_comment(identification),
+        *_payload_comment(identification), *_threshold_comment(parameters),
         *_gain_comment(identification)]
     text = yaml.safe_dump(
         {'/**': {'ros__parameters': parameters}}, sort_keys=False, allow_unicode=True, width=98)
@@ -58,6 +67,34 @@ def _friction(joints: Mapping[str, JointFriction]) -> dict[str, dict[str, float]
             if value or name in ('damping', 'friction'):
                 numbers.setdefault(name, {})[joint] = _rounded(value)
     return numbers
+
+
+def _armature(identification: Identification) -> dict[str, dict[str, float]]:
+    """Return the inertias of rotors, reflected through their gears, which no URDF has."""
+    numbers = {joint: _rounded(value)
+               for joint, value in identification.rotor_inertias.items() if value}
+    return {'armature': numbers} if numbers else {}
+
+
+def _thresholds(identification: Identification) -> dict[str, dict[str, float]]:
+    """
+    Return above which external effort the node may take something for a contact.
+
+    Nothing touched the robot in the recordings, so that what the model leaves of their efforts is
+    what would be taken for one; at rest, so is the friction that holds the joint.  Joints whose
+    drive gains are unknown have none, because the node observes only efforts in Nm or N.
+    """
+    tree = identification.robot.tree
+    left = np.where(np.isfinite(identification.identified_rms), identification.identified_rms,
+                    identification.noise_rms)
+    numbers = {}
+    for joint, rms in zip(identification.joints, left.tolist()):
+        if joint not in tree.joints or joint in identification.gains or not 0.0 < rms < inf:
+            continue
+        body = tree.bodies[tree.joints[joint]]
+        at_rest = float(body.friction) + float(body.breakaway_friction)
+        numbers[joint] = _rounded(CONTACT * rms + at_rest, THRESHOLD_DIGITS)
+    return {'external_effort_threshold': numbers} if numbers else {}
 
 
 def _gravity(identification: Identification) -> dict[str, Any]:
@@ -87,13 +124,13 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     yield f"    '{request}'"
 
 
-def _rotor_comment(identification: Identification) -> Iterable[str]:
-    if identification.rotor_inertias:
+def _threshold_comment(parameters: Mapping[str, Any]) -> Iterable[str]:
+    if 'external_effort_threshold' in parameters:
         yield ''
-        yield ('The node has no parameter for the inertia of rotors, seen through the gear '
-               '[kg m^2]:')
-        for joint, value in identification.rotor_inertias.items():
-            yield f'  {joint}: {_rounded(value)}'
+        yield (f'A proposal: external_effort_threshold is {CONTACT:g} times the RMS of what the '
+               'model leaves of the')
+        yield 'recorded efforts, and the friction that can hold a joint at rest.  Watch'
+        yield '~/external_effort in free motion before contact_reaction becomes hold.'
 
 
 def _gain_comment(identification: Identification) -> Iterable[str]:
@@ -104,5 +141,5 @@ def _gain_comment(identification: Identification) -> Iterable[str]:
             yield f'  {joint}: {_rounded(value)}'
 
 
-def _rounded(number: float) -> float:
-    return float(f'{number:.{DIGITS}g}')
+def _rounded(number: float, digits: int = DIGITS) -> float:
+    return float(f'{number:.{digits}g}')

@@ -16,9 +16,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 from identified_robot import EXPECTED, identified, URDF
 import numpy as np
+from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.identification.node_parameters import node_parameters
@@ -32,8 +34,16 @@ import yaml
 def test_the_yaml_has_what_was_identified_and_no_more():
     values = yaml.safe_load(node_parameters(identified()))
     assert values == {'/**': {'ros__parameters': EXPECTED}}
-    nothing = identified(friction={}, gravity=None, payload=None, rotor_inertias={}, gains={})
+    nothing = identified(
+        friction={}, gravity=None, payload=None, rotor_inertias={}, gains={},
+        identified_rms=np.full(2, np.nan), noise_rms=np.full(2, np.nan))
     assert yaml.safe_load(node_parameters(nothing)) == {'/**': {'ros__parameters': {}}}
+
+
+def test_the_node_has_all_these_parameters():
+    described = (ROOT / 'config' / 'inverse_dynamics.yaml').read_text(encoding='utf-8')
+    for name in EXPECTED:
+        assert re.search(rf'^ +(# )?{name}:', described, re.MULTILINE), name
 
 
 def test_friction_that_is_zero_replaces_that_of_the_file():
@@ -50,22 +60,42 @@ def test_a_stribeck_velocity_without_breakaway_friction_is_not_written():
         set())
 
 
+def test_a_contact_is_above_what_the_model_leaves_and_what_holds_a_joint_at_rest():
+    robot = AdjustableRobot.of(
+        Robot.from_urdf(URDF), optional_parameters=['breakaway_friction', 'stribeck_velocity'])
+    robot.set_joint_parameters('friction', {'shoulder': 1.25})
+    robot.set_joint_parameters('stribeck_velocity', {'shoulder': 0.1})
+    robot.set_joint_parameters('breakaway_friction', {'shoulder': 0.44})
+
+    def thresholds(**other):
+        values = yaml.safe_load(node_parameters(identified(robot=robot, **other)))
+        return values['/**']['ros__parameters'].get('external_effort_threshold', {})
+
+    assert thresholds() == {'shoulder': 4.2}
+    # without held-back data, what the fit leaves counts
+    nothing = np.full(2, np.nan)
+    assert thresholds(identified_rms=nothing) == {'shoulder': 3.7}
+    # of currents the node observes no external effort
+    assert thresholds(gains={'shoulder': 11.0}) == {}
+
+
 def test_what_the_node_has_no_parameter_for_is_said():
     text = node_parameters(identified())
     assert '/inverse_dynamics/set_payload' in text and 'm: 1.5' in text and 'z: 0.25' in text
-    assert 'elbow: 0.02' in text and 'elbow: 1.75' in text
+    assert 'elbow: 1.75' in text
     request = next(line for line in text.splitlines() if '{name: identified' in line)
     assert yaml.safe_load(request.strip("# '"))['inertia'] == {
         'm': 1.5, 'com': {'x': 0.0, 'y': 0.0, 'z': 0.25}, 'ixx': 0.1, 'ixy': 0.0, 'ixz': 0.0,
         'iyy': 0.1, 'iyz': 0.0, 'izz': 0.2}
 
 
-def test_a_robot_with_these_parameters_has_the_friction_that_was_identified():
+def test_a_robot_with_these_parameters_has_the_friction_and_rotors_that_were_identified():
     law = ('friction_offset', 'damping_negative', 'breakaway_friction', 'stribeck_velocity')
-    robot = AdjustableRobot.of(Robot.from_urdf(URDF), optional_parameters=law)
+    robot = AdjustableRobot.of(Robot.from_urdf(URDF), optional_parameters=(*law, 'armature'))
     for name, values in EXPECTED.items():
-        if name in ('damping', 'friction', *law):
+        if name in ('damping', 'friction', 'armature', *law):
             robot.set_joint_parameters(name, values)
+    assert robot.tree.bodies[robot.tree.joints['elbow']].armature == 0.02
     forward, backward = robot.friction([10.0, 10.0]), robot.friction([-10.0, -10.0])
     np.testing.assert_allclose(forward, [6.125, 2.5], rtol=1e-4)
     np.testing.assert_allclose(backward, [-6.375, -7.5], rtol=1e-4)

@@ -69,6 +69,8 @@ EXPECTED = {
     'damping_negative': {'elbow': 0.5},
     'breakaway_friction': {'elbow': 0.5},
     'stribeck_velocity': {'elbow': 0.0625},
+    'armature': {'elbow': 0.02},
     'gravity': [0.0, 1.0, -9.75],
     'payload_links': ['fore'],
+    'external_effort_threshold': {'shoulder': 2.5},
 }

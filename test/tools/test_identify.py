@@ -163,6 +163,30 @@ def test_the_parameters_are_those_of_the_node(finished):
     assert found['friction'] == pytest.approx(COULOMB, rel=0.1)
 
 
+def test_the_urdf_and_the_parameters_together_are_the_robot_with_its_rotors(tmp_path, capsys):
+    armature = {'pan': 1.5, 'lift': 1.0, 'elbow': 0.4}
+    truth = AdjustableRobot.of(true_robot(), optional_parameters=['armature'])
+    truth.set_joint_parameters('armature', armature)
+    (tmp_path / 'arm.urdf').write_text(URDF, encoding='utf-8')
+    bag = write_bag(tmp_path / 'swing', truth)
+    assert main([str(bag), '--urdf', str(tmp_path / 'arm.urdf'), '--out', str(tmp_path),
+                 '--unknown', 'friction,rotor,inertia']) == ExitCode.BETTER
+    assert 'rotor among its unknowns' in ' '.join(capsys.readouterr().out.split())
+    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text(encoding='utf-8'))[
+        '/**']['ros__parameters']
+    assert all(found['external_effort_threshold'][name] > COULOMB[name] for name in COULOMB)
+    urdf = Robot.from_urdf((tmp_path / 'identified.urdf').read_text(encoding='utf-8'))
+    both = AdjustableRobot.of(urdf, optional_parameters=['friction_offset', 'armature'])
+    for name in ('damping', 'friction', 'friction_offset', 'armature'):
+        both.set_joint_parameters(name, found[name])
+    q, qd, qdd = np.random.default_rng(8).uniform(-1.5, 1.5, (3, 200, 3))
+    expected = truth.inverse_dynamics(q, qd, qdd)
+    without, left = (np.sqrt(np.mean((robot.inverse_dynamics(q, qd, qdd) - expected)**2, axis=0))
+                     for robot in (urdf, both))
+    assert (left < 0.2).all(), left
+    assert (left < 0.3 * without).all(), (left, without)
+
+
 def test_the_report_has_before_and_after(finished):
     page = (finished[1] / 'report.html').read_text(encoding='utf-8')
     assert 'What the recordings say: before' in page and 'What the recordings say: after' in page

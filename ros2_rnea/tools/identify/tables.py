@@ -24,7 +24,7 @@ from rich.text import Text
 from ros2_rnea.identification.conclusions import Estimate
 from ros2_rnea.identification.identification import HELD_BACK
 from ros2_rnea.identification.results import Identification
-from ros2_rnea.tools.identify.files import SUMMARY
+from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF
 from ros2_rnea.tools.number_text import number
 from ros2_rnea.tools.report.files import PAGE
 from ros2_rnea.tools.report.report import Report
@@ -102,6 +102,10 @@ def sentences(identification: Identification) -> Iterator[str]:
         yield f'WARNING: {doubt}.'
     if identification.physically_consistent and identification.links:
         yield 'Every identified body is one that can exist: the result is physically consistent.'
+    if identification.rotor_inertias:
+        yield (f'The inertias of rotors are in {PARAMETERS} (armature), because no URDF has them: '
+               f'the model is complete only with both files, and a later identification from '
+               f'{URDF} needs rotor among its unknowns again.')
     yield (f'The condition number is {identification.condition_number:.3g}: so many times larger '
            'than that of the efforts the relative error of a parameter can become. Below 100 the '
            'motion is a good excitation.')
