@@ -83,7 +83,7 @@ def _resistance(body: Body, rate: Number) -> Number:
     resistance = rate * body.damping + body.friction_offset
     if not _depends_on_direction(body):
         return resistance
-    sign = rate / sqrt(rate * rate + SLOW * SLOW)
+    sign = smooth_sign(rate)
     dry = body.friction
     if body.damping_positive or body.friction_positive:
         forward = 0.5 + 0.5 * sign
@@ -94,7 +94,7 @@ def _resistance(body: Body, rate: Number) -> Number:
         resistance = resistance + backward * rate * body.damping_negative
         dry = dry + backward * body.friction_negative
     if body.breakaway_friction:
-        dry = dry + _stribeck(body, rate) * body.breakaway_friction
+        dry = dry + stribeck_share(rate, body.stribeck_velocity) * body.breakaway_friction
     return resistance + sign * dry
 
 
@@ -118,8 +118,8 @@ def _slope(body: Body, rate: Number) -> Number:
         dry = dry + backward * body.friction_negative
         dry_slope = dry_slope + change * body.friction_negative
     if body.breakaway_friction:
-        share = _stribeck(body, rate)
-        width = body.stribeck_velocity * body.stribeck_velocity + SLOW * SLOW
+        share = stribeck_share(rate, body.stribeck_velocity)
+        width = _stribeck_width(body.stribeck_velocity)
         dry = dry + share * body.breakaway_friction
         dry_slope = dry_slope - 2.0 * rate * share * share / width * body.breakaway_friction
     return slope + steepness * dry + sign * dry_slope
@@ -132,11 +132,17 @@ def _depends_on_direction(body: Body) -> bool:
         body.friction_negative, body.breakaway_friction))
 
 
-def _stribeck(body: Body, rate: Number) -> Number:
-    """
-    Return the share of breakaway friction that is left at a velocity: 1 at rest, then less.
+def smooth_sign(rate: Number) -> Number:
+    """Return the sign of a velocity, smooth around rest."""
+    return rate / sqrt(rate * rate + SLOW * SLOW)
 
-    The velocity law is as wide as the smooth sign at least, which is what SLOW adds.
-    """
-    width = body.stribeck_velocity * body.stribeck_velocity + SLOW * SLOW
+
+def stribeck_share(rate: Number, stribeck_velocity: Number) -> Number:
+    """Return the share of breakaway friction that is left at a velocity: 1 at rest, then less."""
+    width = _stribeck_width(stribeck_velocity)
     return width / (width + rate * rate)
+
+
+def _stribeck_width(stribeck_velocity: Number) -> Number:
+    """Return the square of the speed at which half is left; SLOW keeps it above 0."""
+    return stribeck_velocity * stribeck_velocity + SLOW * SLOW

@@ -22,22 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ros2_rnea.dynamics.friction import SLOW
-from ros2_rnea.spatial import Number, sqrt
+from ros2_rnea.dynamics.friction import smooth_sign, stribeck_share
+from ros2_rnea.spatial import Number
 
 JointColumn = Callable[[Number, Number, float], Number]
 """Velocity, acceleration and Stribeck velocity of a joint's coordinate to its effort."""
-
-
-def smooth_sign(rate: Number) -> Number:
-    """Return the sign of a velocity, smooth around rest."""
-    return rate / sqrt(rate * rate + SLOW * SLOW)
-
-
-def stribeck_share(rate: Number, stribeck_velocity: float) -> Number:
-    """Return which share of breakaway friction is left at a velocity: 1 at rest, then less."""
-    width = stribeck_velocity * stribeck_velocity + SLOW * SLOW
-    return width / (width + rate * rate)
 
 
 JOINT_COLUMNS: dict[str, JointColumn] = {
