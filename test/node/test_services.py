@@ -108,6 +108,24 @@ def test_inverse_dynamics_comes_with_its_terms(arm):
     assert [len(values) for values in of_a_cycle] == [0] * 5
 
 
+def test_rotors_of_the_parameters_are_in_inverse_and_forward_dynamics(bench):
+    q, rest, qdd = [0.3, -0.8], [0.0, 0.0], [2.0, -1.0]
+    armatures = np.array([0.5, 1.5])
+    arm = bench(joints=['shoulder', 'elbow'], state_timeout=9.0, robot_description=ARM,
+                armature__shoulder=0.5, armature__elbow=1.5)
+    robot = Robot.from_urdf(ARM)
+    expected = robot.inverse_dynamics(q, rest, qdd) + armatures * qdd
+    named = {'names': ['shoulder', 'elbow'], 'positions': q, 'velocities': rest}
+    needed = arm.call(interfaces.ComputeInverseDynamics, 'compute_inverse_dynamics',
+                      accelerations=qdd, **named)
+    np.testing.assert_allclose(needed.effort.effort, expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        needed.terms.inertia, (robot.mass_matrix(q) + np.diag(armatures)) @ qdd, rtol=1e-12)
+    caused = arm.call(interfaces.ComputeForwardDynamics, 'compute_forward_dynamics',
+                      efforts=expected.tolist(), **named)
+    np.testing.assert_allclose(caused.accelerations, qdd, rtol=1e-10)
+
+
 def test_a_wrench_in_an_unknown_frame_is_answered_with_the_reason(arm):
     wrench = WrenchStamped()
     wrench.header.frame_id = 'tol'
