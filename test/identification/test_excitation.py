@@ -40,6 +40,9 @@ ARM_JOINTS = ('shoulder', 'elbow')
 ARM_BOUNDS = (JointBounds(-3.0, 3.0, 2.0, 100.0), JointBounds(-3.0, 3.0, 2.0, 40.0))
 QUICK = excitation.ExcitationSettings(
     period=4.0, harmonics=3, starts=2, iterations=30, clearance=0.05)
+COARSE = replace(QUICK, starts=1, iterations=5)
+"""For what does not depend on how good a motion is."""
+
 KINDS = ('inertia', 'friction')
 
 
@@ -53,14 +56,21 @@ def planner(
         robot, columns_for(robot, joints, kinds), allowed, noise, posture, settings, **other)
 
 
+@pytest.fixture(scope='module')
+def arm_plan():
+    """Return a planner of the arm, and the motion that it has found."""
+    search = planner()
+    return search, search.plan()
+
+
 def dense(motion, samples: int = 7919):
     """Return the motion at times that are on no grid of the optimization."""
     times = np.random.default_rng(8).uniform(0.0, motion.period, samples)
     return motion.at(times)
 
 
-def test_all_limits_hold_off_the_grid_with_their_margins():
-    found = planner().plan()
+def test_all_limits_hold_off_the_grid_with_their_margins(arm_plan):
+    _, found = arm_plan
     q, qd, qdd = dense(found.motion)
     tau = ARM_ROBOT.inverse_dynamics(q, qd, qdd)
     assert np.abs(q).max() <= 2.7 * (1.0 + 1e-4)
@@ -71,38 +81,37 @@ def test_all_limits_hold_off_the_grid_with_their_margins():
     assert np.allclose(found.peaks.effort, np.abs(tau).max(axis=0), rtol=1e-3)
 
 
-def test_effort_limits_bind_where_they_are_small():
+def test_effort_limits_bind_where_they_are_small(arm_plan):
     weak = (ARM_BOUNDS[0]._replace(effort=2.5), ARM_BOUNDS[1]._replace(effort=1.5))
     found = planner(bounds=weak, margins=Margins(0.1, 0.0)).plan()
     q, qd, qdd = dense(found.motion)
     tau = np.abs(ARM_ROBOT.inverse_dynamics(q, qd, qdd)).max(axis=0)
     assert (tau <= np.array([2.5, 1.5]) * (1.0 + 1e-4)).all()
     assert (tau / [2.5, 1.5]).max() > 0.9
-    strong = planner(margins=Margins(0.1, 0.0)).plan()
-    assert strong.peaks.effort[0] > 2.5, 'without the limit, the motion needs more'
+    assert arm_plan[1].peaks.effort[0] > 2.5, 'without the limit, the motion needs more'
 
 
-def test_acceleration_limits_hold_where_there_are_any():
+def test_acceleration_limits_hold_where_there_are_any(arm_plan):
     slow = tuple(bounds._replace(acceleration=1.0) for bounds in ARM_BOUNDS)
     found = planner(bounds=slow).plan()
     assert np.abs(dense(found.motion)[2]).max() <= 0.9 * (1.0 + 1e-4)
-    assert planner().plan().peaks.acceleration.max() > 0.9
+    assert arm_plan[1].peaks.acceleration.max() > 0.9
 
 
-def test_standard_errors_are_clearly_smaller_than_with_random_motions():
-    search = planner()
-    found = search.plan()
-    assert found.gain > 1.15
-    others = [excitation.volume_gain(found.information, search.information(motion))
-              for motion in (search.random_motion() for _ in range(5))]
-    assert min(others) > 1.0
-    assert np.median(others) > 1.15
+def test_standard_errors_are_smaller_than_with_any_random_motion(arm_plan):
+    _, found = arm_plan
+    search = planner(settings=replace(QUICK, seed=2))
+    gains = [excitation.volume_gain(found.information, search.information(motion))
+             for motion in (search.random_motion() for _ in range(100))]
+    assert min(gains) > 1.0
+    assert min(gains) < found.gain < max(gains), 'it is said for the median of some of them'
 
 
-def test_the_condition_number_is_optimized_where_it_is_the_criterion():
-    volume = planner().plan()
+def test_each_criterion_finds_the_motion_that_is_better_by_it(arm_plan):
+    _, volume = arm_plan
     condition = planner(settings=replace(QUICK, criterion=Criterion.CONDITION)).plan()
     assert condition.condition_number < volume.condition_number
+    assert excitation.volume_gain(volume.information, condition.information) > 1.0
 
 
 def test_derivatives_are_those_of_the_value():
@@ -122,12 +131,12 @@ def test_derivatives_are_those_of_the_value():
             assert (ahead - behind) / 2e-6 == pytest.approx(slopes @ way, rel=2e-4, abs=1e-4)
 
 
-def test_obstacles_are_kept_clear_of():
+def test_obstacles_are_kept_clear_of(arm_plan):
     def wall(q):
         """Return the distance of the lower link's end from a wall beside the arm."""
         return 0.2 - 0.3 * np.sin(q[:, 0]) - 0.4 * np.sin(q.sum(axis=1))
 
-    free = planner().plan()
+    _, free = arm_plan
     assert wall(dense(free.motion)[0]).min() < 0.05, 'the wall is in the way'
     found = planner(clearance=wall).plan()
     assert wall(dense(found.motion)[0]).min() >= 0.05 * (1.0 - 1e-3)
@@ -136,7 +145,8 @@ def test_obstacles_are_kept_clear_of():
 
 def test_a_start_that_is_given_is_kept():
     start = np.array([0.4, -0.7])
-    assert np.allclose(planner(start=start).plan().motion.start, start, rtol=0.0, atol=1e-12)
+    found = planner(start=start, settings=COARSE).plan()
+    assert np.allclose(found.motion.start, start, rtol=0.0, atol=1e-12)
     with pytest.raises(excitation.ExcitationError, match='position of elbow is 107%'):
         planner(start=np.array([0.0, 2.9])).plan()
 
@@ -150,19 +160,20 @@ def test_without_any_possible_pose_the_reason_is_told():
 
 
 def test_the_same_seed_gives_the_same_motion_and_another_one_another():
-    first, again = (planner().plan().motion.coefficients for _ in range(2))
+    first, again, other = (
+        planner(settings=replace(COARSE, seed=seed)).plan().motion.coefficients
+        for seed in (1, 1, 2))
     assert np.array_equal(first, again)
-    other = planner(settings=replace(QUICK, seed=2)).plan().motion.coefficients
     assert not np.allclose(first, other)
 
 
-def test_a_search_that_is_ended_gives_a_motion_within_the_limits():
+def test_a_search_that_is_ended_gives_a_motion_within_the_limits(arm_plan):
     calls = iter(range(10_000))
     search = planner()
     found = search.plan(is_over=lambda: next(calls) > 5)
     assert found.is_cut_short
     assert search.holds(found.motion)
-    assert not planner().plan().is_cut_short
+    assert not arm_plan[1].is_cut_short
 
 
 def test_progress_goes_from_nothing_to_all():
@@ -173,9 +184,8 @@ def test_progress_goes_from_nothing_to_all():
     assert len(shares) > 10
 
 
-def test_a_smaller_path_is_the_same_and_tells_less():
-    search = planner()
-    found = search.plan()
+def test_a_smaller_path_is_the_same_and_tells_less(arm_plan):
+    search, found = arm_plan
     small = search.scaled(found, 0.3)
     assert np.allclose(small.motion.coefficients, 0.3 * found.motion.coefficients, rtol=1e-12)
     assert np.array_equal(small.motion.start, found.motion.start)
@@ -188,9 +198,9 @@ def test_a_smaller_path_is_the_same_and_tells_less():
 
 def test_expected_errors_are_those_of_a_fit():
     """Many fits of a noisy recording spread as the expected errors say."""
-    search = planner(noise=np.array([0.5, 0.2]))
+    search = planner(noise=np.array([0.5, 0.2]), settings=COARSE)
     found = search.plan()
-    settings = QUICK
+    settings = COARSE
     times = (np.arange(settings.samples) / settings.rate) % settings.period
     q, qd, qdd = found.motion.at(times)
     columns = columns_for(ARM_ROBOT, ARM_JOINTS, KINDS)
@@ -286,7 +296,7 @@ def test_joints_that_do_not_move_stay_where_they_are():
         seen.append(q[:, 2].copy())
         return np.ones(len(q))
 
-    found = planner(robot, posture=posture, clearance=clearance).plan()
+    found = planner(robot, posture=posture, clearance=clearance, settings=COARSE).plan()
     assert found.joints == ARM_JOINTS
     assert (np.concatenate(seen) == 0.04).all()
 
@@ -302,5 +312,6 @@ def test_a_real_arm_needs_few_iterations(kinds):
         noise=0.01 * robot.effort_limits)
     found = search.plan()
     assert found.rank == (64 if 'inertia' in kinds else 10)
-    assert found.gain > 1.2
+    assert min(excitation.volume_gain(found.information, search.information(motion))
+               for motion in (search.random_motion() for _ in range(20))) > 1.0
     assert search.holds(found.motion)

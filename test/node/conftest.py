@@ -26,6 +26,7 @@ import os
 from zlib import crc32
 
 from node_bench import Bench
+from patience import PATIENCE
 from patient_clock import PatientClock
 import pytest
 import rclpy
@@ -33,6 +34,7 @@ from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.process import EVENTS_EXECUTOR
 from ros2_rnea.node.topics import command_record
+from ros2_rnea.node.worker import worker_process
 from shared_workers import SharedWorkers
 from simulated_ros2_control import JOINTS, SimulatedRos2Control, TOPIC
 from small_robots import ARM
@@ -97,6 +99,12 @@ def no_garbage_collection():
     gc.disable()
     yield
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def last_lines_are_read(monkeypatch):
+    """Read the last lines of a worker process that has exited, however long it takes."""
+    monkeypatch.setattr(worker_process, 'READING_TIMEOUT', PATIENCE)
 
 
 @pytest.fixture(params=EXECUTORS)
