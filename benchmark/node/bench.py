@@ -222,14 +222,16 @@ class Bench:
         return subject
 
     def _following(self, subject: Subject) -> Subject:
-        self._ready(subject)
-        self._publisher.ask('move', robots=subject.namespaces)
-        self._until(subject, 'follows the trajectory', lambda _: self._follow(subject))
-        return subject
+        def follow(_: Block) -> bool:
+            if all(self.diagnosis(name).get('state') == 'following'
+                   for name in subject.namespaces):
+                return True
+            self._publisher.ask('move', robots=subject.namespaces)  # a pause may have ended it
+            return False
 
-    def _follow(self, subject: Subject) -> bool:
-        return all(self.diagnosis(name).get('state') == 'following'
-                   for name in subject.namespaces)
+        self._ready(subject)
+        self._until(subject, 'follows the trajectory', follow)
+        return subject
 
     def _until(self, subject: Subject, does: str, is_so: Callable[[Block], bool]) -> None:
         """Publish states until something is so."""

@@ -35,7 +35,7 @@ from ros2_rnea.identification.motion_bounds import (  # noqa: E402
     Margins,
 )
 
-ARM_ROBOT = Robot.from_urdf(ARM)
+ARM_ROBOT = Robot.from_urdf(ARM, engine='python')  # eight times faster than the textbook
 ARM_JOINTS = ('shoulder', 'elbow')
 ARM_BOUNDS = (JointBounds(-3.0, 3.0, 2.0, 100.0), JointBounds(-3.0, 3.0, 2.0, 40.0))
 QUICK = excitation.ExcitationSettings(
@@ -301,6 +301,7 @@ def test_joints_that_do_not_move_stay_where_they_are():
     assert (np.concatenate(seen) == 0.04).all()
 
 
+@pytest.mark.usefixtures('fastest_engine')
 @pytest.mark.parametrize('kinds', [('inertia', 'friction'), ('payload:tool',)])
 def test_a_real_arm_needs_few_iterations(kinds):
     robot = Robot.from_urdf(panda().urdf)
