@@ -54,7 +54,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isclose
+from math import isclose, sqrt
 import re
 from types import MappingProxyType
 from xml.parsers import expat
@@ -490,8 +490,10 @@ def _rounded(inertial: Inertial, digits: int) -> Inertial:
     """Return an inertial with fewer digits; as it is, if none with fewer can exist."""
     if digits >= ALL_DIGITS:
         return inertial
-    x, y, z = _all_with_digits(inertial.origin.xyz, digits)
-    ixx, ixy, ixz, iyy, iyz, izz = _all_with_digits(inertial.inertia, digits)
+    largest = max(map(abs, inertial.inertia))
+    extent = sqrt(largest / inertial.mass) if inertial.mass > 0.0 else 0.0  # radius of gyration
+    x, y, z = _all_with_digits(inertial.origin.xyz, digits, extent)
+    ixx, ixy, ixz, iyy, iyz, izz = _all_with_digits(inertial.inertia, digits, largest)
     rounded = replace(
         inertial, mass=_with_digits(inertial.mass, digits),
         origin=replace(inertial.origin, xyz=(x, y, z)), inertia=(ixx, ixy, ixz, iyy, iyz, izz))
@@ -500,9 +502,9 @@ def _rounded(inertial: Inertial, digits: int) -> Inertial:
     return inertial if exists == [True, False] else rounded
 
 
-def _all_with_digits(values: Sequence[float], digits: int) -> list[float]:
-    """Round numbers; what is nothing but rounding beside the largest of them becomes 0."""
-    nothing = SAME * max(map(abs, values))
+def _all_with_digits(values: Sequence[float], digits: int, size: float) -> list[float]:
+    """Round numbers; what is nothing but rounding beside the size of their body becomes 0."""
+    nothing = SAME * size
     return [_with_digits(value, digits) if abs(value) > nothing else 0.0 for value in values]
 
 

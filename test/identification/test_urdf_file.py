@@ -134,6 +134,10 @@ def test_what_rounding_leaves_beside_other_numbers_becomes_zero():
     assert 'xyz="1e-17 0.0 0.123456789012"' in exact
     assert 'xyz="0.0 0.0 0.123456789"' in short
     assert not re.search(r'\de-1[5-9]', short)
+    values[1:4] = -1.8e-37, 1.7e-37, 0.0  # a centre that is at the origin
+    text = with_parameters_of(
+        document, robot.with_inertial_parameters(values), 9).document.decode()
+    assert 'e-37' not in text
 
 
 def test_a_body_that_can_exist_does_so_with_fewer_digits():

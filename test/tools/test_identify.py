@@ -321,8 +321,10 @@ def test_a_doubtful_result_is_said():
 def test_a_mass_far_from_the_urdf_that_the_data_does_not_determine_is_doubtful(
         value, error, is_doubtful):
     mass = Parameter('m of fore', 'm', 'fore', 'kg', value, error, 1.0)
-    text = '\n'.join(sentences(identified(parameters=(mass,))))
+    text = '\n'.join(sentences(identified(parameters=(mass,), rotor_inertias={})))
     assert ('WARNING: the m of fore is' in text and 'add rotor' in text) == is_doubtful
+    text = '\n'.join(sentences(identified(parameters=(mass,))))  # with rotors
+    assert ('WARNING: the m of fore is' in text) == is_doubtful and 'add rotor' not in text
 
 
 # ---- what goes wrong ----------------------------------------------------------------------------

@@ -86,13 +86,17 @@ def doubts(identification: Identification) -> list[str]:
     if worse:
         found.append(f'on held-back data the identified model is worse than the URDF for '
                      f'{", ".join(worse)}; record a longer and richer motion')
+    advice = (
+        'if it cannot be true, let fewer numbers be unknown, or record a richer motion'
+        if identification.rotor_inertias else
+        'something else is probably unknown, such as the inertia of rotors: add rotor to '
+        '--unknown')
     for one in identification.parameters:
         if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and not (
                 one.urdf_value / LARGEST_RATIO < one.value < one.urdf_value * LARGEST_RATIO):
             found.append(
                 f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg in '
-                'the URDF, although the data does not determine it; something else is probably '
-                'unknown, such as the inertia of rotors: add rotor to --unknown')
+                f'the URDF, although the data does not determine it; {advice}')
     return found
 
 
@@ -117,5 +121,5 @@ def remaining_causes(after: Report) -> list[str]:
     if not found:
         return []
     more = f' {len(found) - MOST_CAUSES} more are in {PAGE}.' if len(found) > MOST_CAUSES else ''
-    return ['WARNING: the identified model still leaves differences that have a cause, which may '
-            f'have to be among the unknowns: {" ".join(found[:MOST_CAUSES])}{more}']
+    return ['WARNING: the identified model leaves differences that still have a cause, to be '
+            f'corrected or to be among the unknowns: {" ".join(found[:MOST_CAUSES])}{more}']
