@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +35,9 @@ from ros2_rnea.identification.bag_recording import BagTopics, read_bag
 from ros2_rnea.identification.csv_recording import CsvColumns, read_csv, UNITS
 from ros2_rnea.identification.preparation import Preparation, prepare, Result, SOURCES
 from ros2_rnea.identification.recording import Recording
-from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
+from ros2_rnea.tools.robot_options import finite_numbers, PAYLOAD, payload
 
 TEXTS = ('.csv', '.txt', '.tsv')
 
@@ -73,7 +73,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('recordings', nargs='+', type=Path, metavar='RECORDING',
                         help='a bag or a text file with columns; several are used together')
     parser.add_argument('--payload', action='append', default=[], type=_payload,
-                        metavar='[RECORDING=]LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]]',
+                        metavar=f'[RECORDING=]{PAYLOAD}',
                         help="what the robot carried: mass, centre in the link's frame [m], and "
                              'inertia about the centre [kg m^2]; may be repeated')
     _add_bag_options(parser.add_argument_group('bags'))
@@ -132,23 +132,23 @@ def preparation(options: argparse.Namespace) -> Preparation:
         slow=options.slow, rate=options.rate, remove_wrenches=not options.keep_wrenches)
 
 
-def _is_of(payload: Payload, path: Path) -> bool:
-    return payload.recording in ('', str(path), path.name)
+def _is_of(told: Payload, path: Path) -> bool:
+    return told.recording in ('', str(path), path.name)
 
 
 def _payloads_of(path: Path, options: argparse.Namespace) -> dict[str, tuple[str, Inertial]]:
-    mine = [payload for payload in options.payload if _is_of(payload, path)]
-    return {f'payload {number}': (payload.link, payload.inertial)
-            for number, payload in enumerate(mine, start=1)}
+    mine = [told for told in options.payload if _is_of(told, path)]
+    return {f'payload {number}': (told.link, told.inertial)
+            for number, told in enumerate(mine, start=1)}
 
 
 def _check_payloads(payloads: Sequence[Payload], paths: Sequence[Path]) -> None:
-    for payload in payloads:
-        if not any(_is_of(payload, path) for path in paths):
+    for told in payloads:
+        if not any(_is_of(told, path) for path in paths):
             names = [path.name for path in paths]
-            hint = did_you_mean(payload.recording, names) or f'; there are {", ".join(names)}'
+            hint = did_you_mean(told.recording, names) or f'; there are {", ".join(names)}'
             raise RecordingError(
-                f'--payload is told for {payload.recording}, which is no recording that is '
+                f'--payload is told for {told.recording}, which is no recording that is '
                 f'read{hint}')
 
 
@@ -211,27 +211,11 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
 
 def _payload(text: str) -> Payload:
     recording, _, rest = text.rpartition('=')
-    link, *parts = rest.split(':')
-    sizes = [1, 3, 6]
-    try:
-        numbers = [_floats(part, size) for part, size in zip(parts, sizes)]
-    except ValueError:
-        numbers = []
-    if not link or not numbers or len(parts) > len(sizes) or numbers[0][0] < 0.0:
+    found = payload(rest)
+    if found is None:
         raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be [RECORDING=]LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]], as in '
-            'tool0:2.5:0,0,0.1')
-    (mass,), centre, inertia = [*numbers, *[[0.0] * size for size in sizes[len(numbers):]]]
-    return Payload(recording, link, Inertial(
-        mass, Pose((centre[0], centre[1], centre[2])),
-        (inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5])))
-
-
-def _floats(text: str, size: int) -> list[float]:
-    numbers = [float(number) for number in text.split(',')]
-    if len(numbers) != size or not all(map(isfinite, numbers)):
-        raise ValueError(text)
-    return numbers
+            f'{text!r} needs to be [RECORDING=]{PAYLOAD}, as in tool0:2.5:0,0,0.1')
+    return Payload(recording, *found)
 
 
 def _names(text: str) -> list[str]:
@@ -244,10 +228,10 @@ def _units(text: str) -> dict[str, str]:
 
 def _numbers_by_name(text: str) -> dict[str, float]:
     needed = 'JOINT=NUMBER, as in shoulder=1.5,elbow=-0.5'
-    try:
-        return {name: _floats(number, 1)[0] for name, number in _by_name(text, needed).items()}
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}') from error
+    found = {name: finite_numbers(number) for name, number in _by_name(text, needed).items()}
+    if any(len(numbers) != 1 for numbers in found.values()):
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}')
+    return {name: number for name, (number,) in found.items()}
 
 
 def _by_name(text: str, needed: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ import argparse
 from math import isfinite
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
+from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 
 
@@ -53,6 +54,26 @@ def joint_position(text: str) -> tuple[str, tuple[float, ...]]:
     if not name or not values:
         raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
     return name, values
+
+
+PAYLOAD = 'LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]]'
+"""
+How a payload is told: the link that carries it, mass [kg], centre of mass in the link's frame [m],
+and inertia about the centre [kg m^2].
+"""
+
+
+def payload(text: str) -> tuple[str, Inertial] | None:
+    """Return the link and the payload that a text in the form of :data:`PAYLOAD` says."""
+    link, *parts = text.split(':')
+    sizes = [1, 3, 6]
+    numbers = [finite_numbers(part) for part in parts]
+    if not link or not 0 < len(parts) <= len(sizes) or any(
+            len(found) != size for found, size in zip(numbers, sizes)) or numbers[0][0] < 0.0:
+        return None
+    (mass,), (x, y, z), (ixx, ixy, ixz, iyy, iyz, izz) = [
+        *numbers, *[(0.0,) * size for size in sizes[len(numbers):]]]
+    return link, Inertial(mass, Pose((x, y, z)), (ixx, ixy, ixz, iyy, iyz, izz))
 
 
 def finite_numbers(text: str) -> tuple[float, ...]:

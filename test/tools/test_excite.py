@@ -219,8 +219,8 @@ def test_mimic_joints_move_with_what_they_follow():
 def test_a_payload_needs_the_heaviest_that_it_may_be(excite):
     code, _, err = excite('--for', 'payload:tool')
     assert code == 2
-    assert '--payload tool=MASS,X,Y,Z' in err
-    code, out, err = excite('--for', 'payload:tool', '--payload', 'tool=1.5,0,0,0.1')
+    assert '--payload tool:KG:X,Y,Z' in err
+    code, out, err = excite('--for', 'payload:tool', '--payload', 'tool:1.5:0,0,0.1')
     assert code == 0, err
     assert 'The centre of a payload of 1.5 kg on tool will be known to' in out or (
         'identifiable only in combinations' in out)

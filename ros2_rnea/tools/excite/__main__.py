@@ -34,7 +34,7 @@ from ros2_rnea.feedforward.state.joint_index_map import (
     joint_body,
     single_joints,
 )
-from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
@@ -48,6 +48,8 @@ from ros2_rnea.tools.robot_options import (
     add_robot_options,
     finite_numbers,
     joint_position,
+    PAYLOAD,
+    payload,
     robot_of,
 )
 from ros2_rnea.tools.terminal import progress_bar, say_written
@@ -103,9 +105,9 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     """Return what the options ask for, checked against the robot."""
     urdf = read_source(options.urdf, options.mappings)
     robot = robot_of(urdf, options)
-    for number, (link, mass, center) in enumerate(options.payload):
-        robot = robot.with_payload(
-            f'payload {number}', link, Inertial(mass, Pose(xyz=center)))
+    for number, (link, inertial) in enumerate(options.payload):
+        robot = robot.with_payload(f'payload {number}', link, inertial)
+    limits = read_limits(options.limits, robot)
     joints = tuple(options.joints or single_joints(robot))
     check_joint_names(robot, joints, '--joints')
     return Wanted(
@@ -113,10 +115,10 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         urdf=urdf,
         urdf_file=None if options.urdf == '-' else Path(options.urdf),
         joints=joints,
-        limits=read_limits(options.limits, robot),
+        limits=limits,
         posture=_posture(robot, joints, dict(options.start)),
         start=_start(joints, dict(options.start)),
-        noise=_noise(robot, joints, options),
+        noise=_noise(robot, joints, limits.efforts, options.noise),
         noise_is_given=bool(options.noise),
         options=options)
 
@@ -154,12 +156,13 @@ def _start(joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array 
     return np.array([given[name][0] for name in joints])
 
 
-def _noise(robot: Robot, joints: Sequence[str], options: argparse.Namespace) -> Array:
+def _noise(
+        robot: Robot, joints: Sequence[str], limits: np.ndarray,
+        given: Sequence[tuple[str, float]]) -> Array:
     """Return the noise of the measured efforts [Nm or N]; by default 1 % of each limit."""
-    limits = read_limits(options.limits, robot).efforts
     noise = dict(zip(joints, (
         0.01 * limits[joint_body(robot, name).v_index] for name in joints)))
-    for name, value in options.noise:
+    for name, value in given:
         if name and name not in noise:
             raise ArgumentError(
                 f'--noise names {name!r}, which is none of the joints that move: '
@@ -209,14 +212,12 @@ def _joint_noise(text: str) -> tuple[str, float]:
     return name, values[0]
 
 
-def _payload(text: str) -> tuple[str, float, tuple[float, float, float]]:
-    link, _, numbers = text.partition('=')
-    values = finite_numbers(numbers)
-    if not link or len(values) not in (1, 4) or values[0] < 0.0:
+def _payload(text: str) -> tuple[str, Inertial]:
+    found = payload(text)
+    if found is None:
         raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be LINK=MASS or LINK=MASS,X,Y,Z, as in tool0=1.5,0,0,0.1')
-    x, y, z = values[1:] or (0.0, 0.0, 0.0)
-    return link, values[0], (x, y, z)
+            f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
+    return found
 
 
 def _floor(text: str) -> float | None:
@@ -259,7 +260,7 @@ exit codes:  0 a motion is found; 2 none, with the reason
 examples:
   excite --urdf panda.urdf --scale 0.3
   excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia friction --floor -0.8
-  excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand=1.5,0,0,0.1""")
+  excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand:1.5:0,0,0.1""")
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     parser.add_argument('--for', dest='kinds', nargs='+', metavar='WHAT',
                         default=['inertia', 'friction'],
@@ -286,10 +287,11 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')
     group.add_argument('--payload', action='append', type=_payload, default=[],
-                       metavar='LINK=MASS[,X,Y,Z]',
-                       help='what the arm carries in addition to the URDF: mass, and its centre '
-                            "in the link's frame [kg, m]; of an unknown one, the largest that it "
-                            'may be, because the efforts are held within their limits with it')
+                       metavar=PAYLOAD,
+                       help='what the arm carries in addition to the URDF: mass, its centre in '
+                            "the link's frame, and inertia about the centre [kg, m, kg m^2]; of "
+                            'an unknown one, the largest that it may be, because the efforts are '
+                            'held within their limits with it')
 
 
 def _add_motion_options(group: argparse._ArgumentGroup) -> None:

@@ -141,7 +141,7 @@ def _check_payloads(wanted: Wanted) -> None:
         if link and link not in carrying:
             raise ArgumentError(
                 f'the payload on {link!r} is not in the URDF, so the efforts would be computed '
-                f'without it: --payload {link}=MASS,X,Y,Z says how heavy it may be at most')
+                f'without it: --payload {link}:KG:X,Y,Z says how heavy it may be at most')
 
 
 def _bounds(wanted: Wanted, joint: str) -> JointBounds:
