@@ -30,10 +30,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from ros2_rnea.identification.causes import Altered, Cause, conceivable, Delay
+from ros2_rnea.identification.causes import Altered, Cause, conceivable, Delay, Factor
 from ros2_rnea.identification.reduced_equations import (
     Columns,
     DEPENDENT,
+    MODEL,
     reduce_equations,
     ReducedEquations,
     TooShortError,
@@ -51,6 +52,15 @@ TELLS_APART = 2.0 * np.log(1.0 / FALSE_ALARMS)
 ITERATIONS = 30
 CONVERGED = 1e-6
 """Changes of the weighted squares of this share, or size, mean nothing."""
+MOST_CAUSES = 12
+"""A model of which more is wrong than this is to be identified, not to be corrected."""
+
+TURNED = -0.5
+"""
+Correlation of measured and modelled effort, friction eliminated, from which on a fit begins with
+the sign of that effort turned.
+"""
+
 STEP = 1e-4
 """For derivatives by central differences, which are exact for products of two parameters."""
 
@@ -297,16 +307,31 @@ class _Search:
     def explanation(self, certain: Sequence[Cause] = ()) -> Explanation:
         """Return the causes, among them those that are certain to exist."""
         self._certain = certain
-        fit = self._fit(certain, np.zeros((1, sum(cause.size for cause in certain))))
+        turned = self._turned()
+        fit = self._fit([*certain, *turned], np.concatenate([
+            np.zeros(sum(cause.size for cause in certain)), np.full(len(turned), -2.0)])[None])
         rivals: dict[Cause, tuple[Cause, ...]] = {}
-        for _ in range(len(self._candidates)):
+        while len(fit.causes) < MOST_CAUSES:
             best = self._best(fit)
             if best is None:
                 break
-            fit, others = best
-            rivals[fit.causes[-1]] = others
-            fit = self._pruned(fit)
-        return self._explained(fit, rivals)
+            longer, others = best
+            rivals[longer.causes[-1]] = others
+            longer = self._pruned(longer, [*longer.causes[:-1]])
+            if longer.squares >= fit.squares:
+                break
+            fit = longer
+        return self._explained(self._pruned(fit, fit.causes), rivals)
+
+    def _turned(self) -> list[Factor]:
+        """Return factors for the coordinates whose efforts have the opposite sign."""
+        turned = []
+        for j, each in self._equations.items():
+            model, measured = each.mechanics[:, MODEL - 1], each.mechanics[:, -1]
+            sizes = float(np.linalg.norm(model) * np.linalg.norm(measured))
+            if sizes > 0.0 and float(model @ measured) < TURNED * sizes:
+                turned.append(Factor(j))
+        return turned
 
     def _fit(self, causes: Sequence[Cause], starts: np.ndarray) -> Fit:
         return Fit(self._robot, self._equations, causes, starts)
@@ -337,9 +362,11 @@ class _Search:
         chance = f.sf(gained / freedom, freedom, self._freedom)
         return bool(chance * len(self._candidates) < FALSE_ALARMS)
 
-    def _pruned(self, fit: Fit) -> Fit:
-        """Return a fit without the causes that the last one has made superfluous."""
-        for cause in fit.causes[len(self._certain):-1]:
+    def _pruned(self, fit: Fit, doubtful: Sequence[Cause]) -> Fit:
+        """Return a fit without those doubtful causes that the others make superfluous."""
+        for cause in doubtful:
+            if cause in self._certain:
+                continue
             without = self._fit_without(fit, cause)
             freedom = fit.rank() - without.rank()
             gained = without.squares - fit.squares

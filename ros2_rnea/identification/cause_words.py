@@ -29,6 +29,12 @@ from ros2_rnea.robot import Robot
 
 MOST_IMPROVEMENTS = 3
 
+LONG = 0.5
+"""
+A mass is stated where a joint was judged on which it has at least this share of its largest lever:
+with shorter ones, errors of friction or of a factor make up too much of it.
+"""
+
 STANDARD_ERRORS = 4.0
 """A figure that is this far from zero, in standard errors, is told as positive or negative."""
 
@@ -39,10 +45,12 @@ class CauseWords:
 
     :param robot: the model.
     :param explanation: in which they were found.
+    :param levers: RMS of the effort that 1 kg more of a body takes, shape (nv, bodies).
     """
 
-    def __init__(self, robot: Robot, explanation: Explanation) -> None:
+    def __init__(self, robot: Robot, explanation: Explanation, levers: np.ndarray) -> None:
         self._robot = robot
+        self._levers = levers
         self._explanation = explanation
         self._coordinates = coordinates_of(robot)
         self._words: dict[type[Cause], Callable[..., Conclusion]] = {
@@ -144,17 +152,24 @@ class CauseWords:
         assert isinstance(found.cause, Load)  # noqa: S101
         link = self._link(found.cause.body)
         mass = Estimate('mass', float(found.parameters[0]), _error(found, 0), 'kg')
-        if abs(mass.value) < STANDARD_ERRORS * mass.standard_error:
+        levers = self._levers[:, found.cause.body]
+        longest = int(np.argmax(levers))
+        is_judged = max(levers[[*self._explanation.equations]]) >= LONG * levers[longest]
+        if not is_judged or abs(mass.value) < STANDARD_ERRORS * mass.standard_error:
             moments = tuple(
                 Estimate(f'moment {axis}', float(found.parameters[k]), _error(found, k), 'kg m')
                 for k, axis in enumerate('xyz', start=1))
             shown = ', '.join(
                 f'{axis} {each}' for axis, each in zip('xyz', moments)
                 if each.standard_error < inf)
+            unjudged = '' if is_judged else (
+                f' Its mass is not stated, since {self._of(longest)}, on which it acts most, '
+                'is not judged.')
             return self._conclude(
                 found, Kind.MASS_DISTRIBUTION, f'link {link!r}',
                 f'The mass of link {link!r} is distributed otherwise than in the URDF'
-                + (f': its first moment of mass differs by {shown}.' if shown else '.'),
+                + (f': its first moment of mass differs by {shown}.' if shown else '.')
+                + unjudged,
                 'Look at its centre of mass and inertia in the URDF, or identify them.', *moments)
         if mass.value < 0.0:
             given = float(self._robot.inertial_parameters[10 * found.cause.body])

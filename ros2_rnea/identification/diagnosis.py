@@ -43,6 +43,9 @@ from ros2_rnea.robot import Robot
 from scipy.linalg import inv, solve_triangular
 from scipy.stats import t as student
 
+ZERO = 3.0
+"""A factor that is no more standard errors from zero than this may be zero."""
+
 OFFSET, VISCOUS, COULOMB, BY_DIRECTION = range(len(FRICTION))
 
 
@@ -64,11 +67,22 @@ def diagnose(comparison: Comparison) -> Diagnosis:
         return Diagnosis((), (
             'The recordings have too few samples in motion for any conclusion, or no efforts.',
             *_not_known(comparison, explanation, columns)), noise, unexplained)
-    words = CauseWords(robot, explanation)
+    words = CauseWords(robot, explanation, columns.levers)
     conclusions, questions = [], []
+    taken_out = [1e3 * run.recording.delay for run in comparison.runs if run.recording.delay]
     for found in explanation.found:
         conclusion = words.conclusion(found)
-        if found.rivals:
+        if conclusion.kind is Kind.DELAY and taken_out:
+            questions.append(
+                f'{conclusion.sentence.removesuffix(".")}, beside the '
+                f'{", ".join(f"{each:.1f}" for each in taken_out)} ms that the preparation has '
+                'taken out: the delays of the joints differ, or the model lacks something that '
+                'acts like a delay.')
+        elif conclusion.kind in (Kind.GAIN, Kind.SIGN) and _is_near_zero(conclusion):
+            questions.append(
+                f'The measured effort of {conclusion.subject} has little to do with that of the '
+                'model: is it the effort of this joint, and does the recording have its motion?')
+        elif found.rivals:
             rivals = ', or '.join(map(words.name, found.rivals))
             questions.append(
                 f'{conclusion.sentence.removesuffix(".")}; or the cause is {rivals}: the '
@@ -83,6 +97,11 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     questions += _not_known(comparison, explanation, columns)
     conclusions.sort(key=lambda each: -each.significance)
     return Diagnosis(tuple(conclusions), tuple(questions), noise, unexplained)
+
+
+def _is_near_zero(conclusion: Conclusion) -> bool:
+    factor = conclusion.quantities[0]
+    return not abs(factor.value) > ZERO * factor.standard_error
 
 
 def _not_known(

@@ -606,7 +606,7 @@ class _Preparing:
         return replace(
             prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],
             qdd=prepared.qdd[rows], tau=tau[rows], moves=prepared.moves[rows],
-            pieces=tuple(pieces))
+            pieces=tuple(pieces), delay=delay)
 
     def _every(self, cutoff: float, period: float) -> int:
         rate = self._settings.rate

@@ -133,6 +133,7 @@ class PreparedRecording:
     :ivar payloads: as those of the recording.
     :ivar cutoff: of the low-pass that all signals went through [Hz]: samples closer than its
         inverse are not independent; infinite where there was none.
+    :ivar delay: by which efforts were late, which is taken out [s].
     """
 
     name: str
@@ -145,6 +146,7 @@ class PreparedRecording:
     pieces: tuple[slice, ...]
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     cutoff: float = inf
+    delay: float = 0.0
 
     @property
     def period(self) -> float:

@@ -103,6 +103,11 @@ class Columns:
             for run in comparison.runs)
         return cls(pieces, highest, *arrays)
 
+    @property
+    def levers(self) -> np.ndarray:
+        """Return the RMS of the effort that 1 kg more of a body takes: (nv, bodies)."""
+        return np.sqrt(np.square(self.regressor[:, :, ::10]).mean(axis=0))
+
     def measured_later(self, delay: float) -> np.ndarray:
         """Return what was measured so much later, shape (n, nv); NaN beyond the end of a piece."""
         later = np.full_like(self.measured, np.nan)

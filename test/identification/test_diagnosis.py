@@ -308,6 +308,49 @@ def test_errors_allow_for_what_no_cause_explains(ur5, seed):
         assert_close(quantities(each)['mass'], PAYLOAD.mass)
 
 
+def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
+    rng = np.random.default_rng(11)
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
+    recording = recorded(truth, swings(truth, rng), rng)
+    recording.tau[:, :3] = np.nan
+    diagnosis = diagnose(compare([recording], ur5))
+    found = only(diagnosis, Kind.MASS_DISTRIBUTION)
+    assert found.subject == "link 'wrist_3_link'"
+    assert f"not stated, since joint {ur5.joint_names[1]!r}" in found.sentence
+    assert_close(quantities(found)['moment z'], PAYLOAD.mass * PAYLOAD.origin.xyz[2])
+
+
+def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
+    rng = np.random.default_rng(12)
+    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
+    diagnosis = diagnose(compare([replace(recording, delay=0.015)], ur5))
+    assert diagnosis.conclusions == ()
+    assert any('beside the 15.0 ms that the preparation has taken out' in each
+               for each in diagnosis.open_questions)
+
+
+def test_an_effort_that_has_nothing_to_do_with_the_model_is_no_gain(ur5):
+    rng = np.random.default_rng(13)
+    recording = recorded(ur5, swings(ur5, rng), rng)
+    recording.tau[:, 1] = rng.standard_normal(len(recording.times))
+    diagnosis = diagnose(compare([recording], ur5))
+    assert {each.kind for each in diagnosis.conclusions} <= {Kind.FRICTION}
+    assert any('has little to do with that of the model' in each and ur5.joint_names[1] in each
+               for each in diagnosis.open_questions)
+
+
+@for_seeds(2)
+def test_two_turned_signs_and_loads_are_found_in_few_samples(ur5, seed):
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
+    rng = np.random.default_rng(seed)
+    recording = recorded(truth, swings(truth, rng, duration=12.0), rng,
+                         alter=factors(ur5, j1=-1.0, j3=-1.0))
+    found = diagnose(compare([recording], ur5)).conclusions
+    assert sorted(each.subject for each in found if each.kind is Kind.SIGN) == sorted(
+        f'joint {ur5.joint_names[k]!r}' for k in (1, 3))
+    assert not [each for each in found if each.kind is Kind.GAIN]
+
+
 def test_joints_without_an_effort_are_named():
     model = Robot.from_urdf(ARM_WITH_GRIPPER)
     rng = np.random.default_rng(8)
