@@ -27,16 +27,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.arguments import Array, check_link
-from ros2_rnea.dynamics.friction import SLOW
-from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
+from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.state.joint_index_map import joint_body
+from ros2_rnea.identification.unknowns import INERTIAL_UNITS, payload_columns
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.robot import Robot
 
 INERTIA, FRICTION, ROTOR, PAYLOAD = 'inertia', 'friction', 'rotor', 'payload'
 
-_UNITS = ('kg', 'kg m', 'kg m', 'kg m', *['kg m^2'] * 6)
 _KINDS = (INERTIA, FRICTION, ROTOR, f'{PAYLOAD}:LINK')
 
 
@@ -112,7 +111,7 @@ def _inertia(robot: Robot, joints: Sequence[str]) -> Columns:
     places = np.concatenate([np.arange(10) + 10 * index for index in moved])
     return Columns(
         tuple(Sought(robot.body_names[index], parameter, unit)
-              for index in moved for parameter, unit in zip(PARAMETERS, _UNITS)),
+              for index in moved for parameter, unit in INERTIAL_UNITS),
         lambda q, qd, qdd: robot.regressor(q, qd, qdd)[:, :, places])
 
 
@@ -123,13 +122,10 @@ def _payload(robot: Robot, joints: Sequence[str], link: str) -> Columns:
         raise ArgumentError(
             f'no joint that moves ({", ".join(joints)}) moves link {link!r}, so a payload on it '
             'changes none of their efforts: name a link that they move')
-    # Parameters of a body in the link's frame become parameters in the frame of the body.
-    to_body = np.transpose([
-        parameters_of(frame.X_body_to_link.to_parent(inertia_from(row.tolist())))
-        for row in np.eye(10)])
+    to_body = payload_columns(robot.tree, link)
     of_body = slice(10 * frame.body, 10 * frame.body + 10)
     return Columns(
-        tuple(Sought(link, parameter, unit) for parameter, unit in zip(PARAMETERS, _UNITS)),
+        tuple(Sought(link, parameter, unit) for parameter, unit in INERTIAL_UNITS),
         lambda q, qd, qdd: robot.regressor(q, qd, qdd)[:, :, of_body] @ to_body)
 
 
@@ -143,27 +139,28 @@ def _is_moved(robot: Robot, body: int, joints: Sequence[str]) -> bool:
 
 
 def _friction(robot: Robot, joints: Sequence[str]) -> Columns:
-    def at(q: Array, qd: Array, qdd: Array) -> Array:
-        signs = qd / np.sqrt(qd * qd + SLOW * SLOW)
-        return _by_joint(robot, joints, qd, signs, np.ones_like(qd))
-
-    return Columns(tuple(
-        Sought(joint, quantity, unit) for joint in joints
-        for quantity, unit in (('viscous friction', 'Nm s/rad or N s/m'),
-                               ('Coulomb friction', 'Nm or N'), ('offset', 'Nm or N'))), at)
+    return _of_joints(robot, joints, ('viscous', 'viscous friction', 'Nm s/rad or N s/m'),
+                      ('coulomb', 'Coulomb friction', 'Nm or N'), ('offset', 'offset', 'Nm or N'))
 
 
 def _rotor(robot: Robot, joints: Sequence[str]) -> Columns:
-    return Columns(
-        tuple(Sought(joint, 'rotor inertia', 'kg m^2 or kg') for joint in joints),
-        lambda q, qd, qdd: _by_joint(robot, joints, qdd))
+    return _of_joints(robot, joints, ('rotor_inertia', 'rotor inertia', 'kg m^2 or kg'))
 
 
-def _by_joint(robot: Robot, joints: Sequence[str], *factors: Array) -> Array:
-    """Return columns of efforts of one joint each, which are these factors of it."""
-    v_index = [joint_body(robot, joint).v_index for joint in joints]
-    columns = np.zeros((len(factors[0]), robot.nv, len(joints), len(factors)))
-    for column, row in enumerate(v_index):
-        for which, factor in enumerate(factors):
-            columns[:, row, column, which] = factor[:, row]
-    return columns.reshape(len(columns), robot.nv, -1)
+def _of_joints(
+        robot: Robot, joints: Sequence[str], *quantities: tuple[str, str, str]) -> Columns:
+    """
+    Return columns of which each changes the effort of one joint only.
+
+    :param quantities: the name among :data:`JOINT_COLUMNS`, that for messages, and the unit.
+    """
+    def at(q: Array, qd: Array, qdd: Array) -> Array:
+        columns = np.zeros((len(qd), robot.nv, len(joints), len(quantities)))
+        for place, joint in enumerate(joints):
+            row = joint_body(robot, joint).v_index
+            for which, (name, _, _) in enumerate(quantities):
+                columns[:, row, place, which] = JOINT_COLUMNS[name](qd[:, row], qdd[:, row], 0.0)
+        return columns.reshape(len(columns), robot.nv, -1)
+
+    return Columns(tuple(Sought(joint, words, unit) for joint in joints
+                         for _, words, unit in quantities), at)

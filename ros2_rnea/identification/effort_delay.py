@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.smoothing import low_passed
 from ros2_rnea.robot import Robot
@@ -123,7 +123,7 @@ def _bases(
     """Return for each coordinate orthonormal columns that span what its effort could be."""
     q, qd, qdd = recording.q[rows], recording.qd[rows], recording.qdd[rows]
     # The filter of the efforts rounds the steps of Coulomb friction off, so it does here too.
-    signs = np.clip(recording.qd / SLOW, -1.0, 1.0)
+    signs = smooth_sign(recording.qd)
     signs = np.concatenate([
         low_passed(signs[piece], period, recording.cutoff) for piece in recording.pieces])[rows]
     regressor = robot.regressor(q, qd, qdd)

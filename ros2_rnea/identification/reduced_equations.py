@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
-from ros2_rnea.dynamics.joint_regressor import smooth_sign
+from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.identification.comparison import Comparison, Run
 from ros2_rnea.identification.correlation import correlation_of
 from scipy.linalg import lstsq, qr

@@ -179,7 +179,8 @@ class Design:
             index for index, unknown in enumerate(linear) if unknown.quantity == 'm')
         self.gravity = tuple(
             index for index, one in enumerate(linear) if one.quantity.startswith('gravity'))
-        self._payload_columns = _payload_columns(tree, unknowns.payload)
+        self._payload_columns = (
+            np.eye(10) if unknowns.payload is None else payload_columns(tree, unknowns.payload))
         self._reached = _coordinates_above(tree)
         self.of_coordinate = tuple(
             np.array([index for index, unknown in enumerate(linear)
@@ -350,10 +351,8 @@ def _payload(tree: Tree, unknowns: Unknowns, bodies: Iterable[int]) -> int:
     return body
 
 
-def _payload_columns(tree: Tree, link: str | None) -> np.ndarray:
+def payload_columns(tree: Tree, link: str) -> np.ndarray:
     """Return what ten parameters in a link's frame are in its body's, shape (10, 10)."""
-    if link is None:
-        return np.eye(10)
     to_parent = tree.links[link].X_body_to_link.to_parent
     return np.array([
         parameters_of(to_parent(inertia_from(unit))) for unit in np.eye(10).tolist()]).T

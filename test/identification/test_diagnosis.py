@@ -316,7 +316,7 @@ def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
     diagnosis = diagnose(compare([recording], ur5))
     found = only(diagnosis, Kind.MASS_DISTRIBUTION)
     assert found.subject == "link 'wrist_3_link'"
-    assert f"not stated, since joint {ur5.joint_names[1]!r}" in found.sentence
+    assert f'not stated, since joint {ur5.joint_names[1]!r}' in found.sentence
     assert_close(quantities(found)['moment z'], PAYLOAD.mass * PAYLOAD.origin.xyz[2])
 
 
