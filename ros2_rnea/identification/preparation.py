@@ -350,7 +350,11 @@ class _Preparing:
                 if (whole != angles).any():
                     wrapped[fields['positions'].names[place]] = None
                     signals['positions'][:, place] = whole
-            parts.append(on_uniform_base(recording.times[piece], signals, rows.period))
+            times, signals = on_uniform_base(recording.times[piece], signals, rows.period)
+            if len(times) < STENCIL:  # its samples are closer together than the others
+                short += 1
+                continue
+            parts.append((times, signals))
         if not parts:
             raise RecordingError(
                 f'recording {recording.name!r} has no {STENCIL} samples without a gap')

@@ -194,6 +194,19 @@ def test_gaps_are_cut_out_and_not_bridged(robot):
         prepared.qdd, motion(prepared.times, robot.nv)[2], rtol=0.0, atol=0.02)
 
 
+def test_a_burst_between_gaps_is_too_short_to_be_differentiated(robot):
+    """It has samples enough, but not at the period of the others."""
+    recording = recorded(robot)
+    times = recording.times.copy()
+    times[1600:1612] = 16.0 + 1e-3 * np.arange(12)
+    burst = _rows(replace(recording, times=times), np.r_[0:1500, 1600:1612, 1700:2000])
+    result = prepare(burst, robot)
+    assert step_of(result, 'gaps')[0].figures['gaps'] == 2
+    base = step_of(result, 'time base')[0]
+    assert base.figures['pieces'] == 2
+    assert 'Cut out: 1 piece of fewer than 7 samples' in base.text
+
+
 def test_rows_with_nan_and_duplicate_times_are_cut_out(robot):
     recording = recorded(robot)
     efforts, times = recording.efforts.copy(), recording.times.copy()

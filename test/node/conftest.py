@@ -30,6 +30,7 @@ from patience import PATIENCE
 from patient_clock import PatientClock
 import pytest
 import rclpy
+from ros2_rnea.feedforward.effort import final_fade
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.process import EVENTS_EXECUTOR
@@ -105,6 +106,12 @@ def no_garbage_collection():
 def last_lines_are_read(monkeypatch):
     """Read the last lines of a worker process that has exited, however long it takes."""
     monkeypatch.setattr(worker_process, 'READING_TIMEOUT', PATIENCE)
+
+
+@pytest.fixture
+def short_fade(monkeypatch):
+    """Let final fades be short where they are not the subject, however old a state may become."""
+    monkeypatch.setattr(final_fade, 'LONGEST_CROSS_FADE', 0.1)
 
 
 @pytest.fixture(params=EXECUTORS)

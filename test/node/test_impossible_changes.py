@@ -33,9 +33,9 @@ def holds(arm) -> bool:
 
 
 @pytest.fixture(params=[True, False], ids=['sending', 'disabled before the first state'])
-def arm(bench, request):
+def arm(bench, request, short_fade):
     """Return an arm that is driven, or one that has received no state yet."""
-    arm = bench(joints=JOINTS, state_timeout=1.0, payload_links=['tool'])
+    arm = bench(joints=JOINTS, state_timeout=10.0, payload_links=['tool'])
     arm.describe(ARM)
     if request.param:
         arm.until(lambda: holds(arm))

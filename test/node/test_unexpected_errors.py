@@ -50,7 +50,7 @@ def active(**arguments) -> ManagedInverseDynamicsNode:
 
 
 @pytest.fixture(params=[InverseDynamicsNode, active], ids=['plain', 'managed'])
-def arm(bench, request):
+def arm(bench, request, short_fade):
     """Return an arm whose effort is that of gravity."""
     arm = bench(joints=JOINTS, state_timeout=10.0, create=request.param, mode='feedforward')
     arm.describe(ARM)

@@ -13,10 +13,13 @@
 # limitations under the License.
 """What the demo's identification has brought: figures, thresholds, files and the picture."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
 import json
 from math import inf
+import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,3 +114,28 @@ def test_files_and_exit_code_say_what_came_of_it(outcome, tmp_path, late, code, 
     assert len(figures['checks']) == (4 if code == 0 else 0)
     assert (tmp_path / 'identification.png').stat().st_size > 20_000
     assert verdict in output.getvalue()
+
+
+@pytest.mark.parametrize('late, code', [(0, 0), (100, 3)])
+def test_a_recording_for_which_the_machine_was_too_slow_is_not_identified(
+        tmp_path, monkeypatch, capsys, late, code):
+    pytest.importorskip('rclpy')
+    pytest.importorskip('ros2_rnea_interfaces')
+    from ros2_rnea.tools.demo import __main__ as demo
+    from ros2_rnea.tools.demo.identify.play import _Session
+
+    def record(*_):
+        _Session.record(SimpleNamespace(
+            _commander=SimpleNamespace(
+                bag=lambda folder: nullcontext(),
+                driver_report=lambda: {**TIMING, 'older_than_20_ms': late}),
+            _stage=SimpleNamespace(settle=lambda: None, follow=lambda motion: None)),
+            None, tmp_path)
+
+    monkeypatch.setattr(demo, 'play_identification', record)
+    monkeypatch.setattr(demo, 'present_identification', lambda *_: 0)
+    monkeypatch.setattr(demo, 'rclpy', SimpleNamespace(
+        init=lambda **_: None, try_shutdown=lambda: None))
+    domain = os.environ['ROS_DOMAIN_ID']
+    assert demo.main(['--identify', '--out', str(tmp_path), '--domain', domain]) == code
+    assert (NOT_JUDGED in capsys.readouterr().out) == (code == 3)

@@ -52,6 +52,7 @@ from ros2_rnea.tools.demo.judge import (
     Limits,
     machine_too_slow,
     NOT_JUDGED,
+    TooSlowError,
 )
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
@@ -109,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return present_identification(outcome, options.out, console)
         scenes = options.scene or [TRACKING, *SCENES]
         results = play(arm, scenes, options.seconds, options.out, _bar(console))
+    except TooSlowError as error:
+        console.print(f'{NOT_JUDGED}: {error}', markup=False, style='yellow')
+        return ExitCode.TOO_SLOW
     except (ChildError, NoAnswerError, RneaError, OSError) as error:
         console.print(f'The demo could not run: {error}', markup=False, style='red')
         return ExitCode.NOT_RUN

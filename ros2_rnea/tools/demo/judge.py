@@ -21,6 +21,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.figures import Episode, Results, share_too_late, Timing
@@ -55,6 +56,10 @@ PERIOD_MARGIN = 1.5
 
 CHANGES = ('payload', 'tilt')
 """The scenes with a tracking error that is judged."""
+
+
+class TooSlowError(RneaError):
+    """The machine was so slow that nothing follows from what was recorded."""
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,12 @@ from rich.progress import Progress
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE
-from ros2_rnea.tools.demo.figures import Recording, Timing
+from ros2_rnea.tools.demo.figures import Recording, share_too_late, Timing
 from ros2_rnea.tools.demo.identify.identifier import Identifier, MODEL_TOPIC
 from ros2_rnea.tools.demo.identify.machine import Machine, machine_of
 from ros2_rnea.tools.demo.identify.model import exciting_motion, ExcitingMotion, Found, identified
 from ros2_rnea.tools.demo.identify.outcome import Outcome, Push
+from ros2_rnea.tools.demo.judge import TOO_LATE, TooSlowError
 from ros2_rnea.tools.demo.play import (
     driver_command,
     node_command,
@@ -59,6 +60,7 @@ def play_identification(arm: Arm, seconds: float, out: Path, bar: Progress) -> O
     :param out: folder of logs, descriptions and the recording.
     :raises ChildError: when a process ends by itself.
     :raises NoAnswerError: when one does not answer.
+    :raises TooSlowError: where the machine is too slow for the recording.
     """
     machine = machine_of(arm)
     with Children(out) as children, bar:
@@ -126,10 +128,18 @@ class _Session:
         return Recording(log.times, errors, self._commander.driver_report())
 
     def record(self, motion: ExcitingMotion, bag: Path) -> None:
-        """Let the arm follow a motion, and record the joint states."""
+        """
+        Let the arm follow a motion, and record the joint states.
+
+        :raises TooSlowError: where the arm did not follow, because its efforts came too late.
+        """
         self._stage.settle()
         with self._commander.bag(bag):
             self._stage.follow(motion)
+        late = share_too_late(self._commander.driver_report())
+        if late > TOO_LATE:
+            raise TooSlowError(
+                f'{late:.1%} of the motion to identify the arm by came over 20 ms late')
 
     def load(self, found: Found) -> float:
         """
