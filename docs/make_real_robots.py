@@ -63,6 +63,7 @@ Real robots
 
 ``./run robots`` makes this table from the descriptions at hand: here the {count} different ones of
 the Python package example-robot-data and of the folders that were named.  The files are unchanged.
+:doc:`identified-robots` has what identification makes of recordings of real robots.
 
 - **nv**: velocity coordinates of the independent joints, on a fixed base.
 - **time**: of one call of inverse dynamics, the median of {calls} on the machine that made the
