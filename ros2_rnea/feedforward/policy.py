@@ -128,7 +128,9 @@ class FeedforwardPolicy:
         self.external = ExternalEffort(
             self.robot, self.controlled, self._index_map, self._motions.controlled)
         self._in_contact = ''  # where, for people, while the reaction to a contact lasts
+        self._fades_contact = False  # whether what pressed may not have faded yet
         self._awaits_reference = False  # after it: one near the measured state
+        self._has_asked_blend = False  # whether one of an asked duration may not have ended
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
         self.evidence = Evidence()
@@ -309,15 +311,19 @@ class FeedforwardPolicy:
         """
         Cross-fade from the last effort to the next, as after a change of the robot's parameters.
 
-        A transition that has begun is not made shorter, and a final fade is not made longer.
+        A transition that has begun is not made shorter.  A final fade is not made longer, and the
+        fade of an effort that presses in a contact only by a ``duration`` that is asked for.
 
         :param duration: of the transition [s]; None: as the settings say.
         :param at_least: the remaining time of an earlier policy's transition [s].
         """
         chosen = self.settings.blend_time if duration is None else duration
-        if self._final_fade.is_active:
-            chosen = 0.0  # the final fade has to end in time
-        self._ramp.blend(max(chosen, at_least, self._ramp.remaining))
+        remaining = max(at_least, self._ramp.remaining)
+        self._fades_contact = self._fades_contact and remaining > 0.0
+        self._has_asked_blend = self._has_asked_blend or duration is not None
+        if self._final_fade.is_active or (self._fades_contact and duration is None):
+            chosen = 0.0  # what fades has to end in time
+        self._ramp.blend(max(chosen, remaining))
 
     # ---- input ----------------------------------------------------------------------------------
 
@@ -353,9 +359,10 @@ class FeedforwardPolicy:
             self._transitions.adopt(previous._transitions)
         self.wrenches.adopt(previous.wrenches)
         self.external.adopt(previous.external)
-        if self.reacts_to_contacts:
-            self._in_contact = previous._in_contact
-            self._awaits_reference = previous._awaits_reference
+        self._in_contact = previous._in_contact
+        self._fades_contact = previous._fades_contact
+        self._has_asked_blend = previous._has_asked_blend
+        self._awaits_reference = previous._awaits_reference
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
         self._dead_man_switch.adopt(previous._dead_man_switch)
@@ -364,6 +371,8 @@ class FeedforwardPolicy:
         self._cut_short = previous._cut_short
         self.take_snapshot()
         self.blend(duration, previous._ramp.remaining)
+        if not self.reacts_to_contacts:
+            self.end_contact()
 
     def reset_after_time_jump(self) -> None:
         """Discard motion and wrenches, whose times are no longer valid, and cross-fade."""
@@ -504,6 +513,7 @@ class FeedforwardPolicy:
             self._in_contact = ', '.join(
                 f'{value:+.3g} at {name}' for name, value in self.external.contacts.items())
             self.motion.clear()
+            self._fades_contact = True
             self._ramp.blend(min(self.settings.blend_time, CONTACT_BLEND_TIME))
 
     @property
@@ -516,11 +526,15 @@ class FeedforwardPolicy:
         Tell whether a contact has a consequence now.
 
         Before efforts are sent, and until they are the right ones, measured efforts say nothing of
-        the environment: motors may be off, or brakes on.
+        the environment: motors may be off, or brakes on.  The observer knows a new payload at
+        once.  While its effort is blended in for as long as somebody has asked for, what carries
+        the rest of the payload looks like a contact.
         """
         settings, ramp = self.settings, self._ramp
+        self._has_asked_blend = self._has_asked_blend and ramp.remaining > 0.0
         settled = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
         return (self.reacts_to_contacts and not self._gravity_only
+                and not self._has_asked_blend
                 and ramp.is_sending and not self._final_fade.is_active
                 and now.steady - ramp.sending_since > settled)
 
@@ -836,8 +850,8 @@ class FeedforwardPolicy:
 
     def _is_far(self, target: DesiredState) -> bool:
         """Tell whether a reference is further than ``hold_tolerance`` from a measured position."""
-        distances = np.abs(target.positions - self._measured_q)
-        return bool(np.any(distances > self.settings.hold_tolerance))
+        deviation = self.motion.deviation(target.positions, self._measured_q)
+        return bool(np.any(np.abs(deviation) > self.settings.hold_tolerance))
 
     def _along_motion(self, now: Instant) -> Decision:
         """Return the decision for the desired motion, with feedback in computed_torque."""
@@ -845,12 +859,13 @@ class FeedforwardPolicy:
             now.ros, self._measured_q, now.steady, self.settings.lookahead)
         status = target.status
         if self._awaits_reference:
-            if status is Status.FOLLOWING_CONTROLLER:
-                if self._is_far(target):
+            if self.motion.has_reference:
+                if status is not Status.FOLLOWING_CONTROLLER or self._is_far(target):
                     return self._effort(
                         self._motions.at_rest(self._singles), Status.NO_TRAJECTORY, now,
-                        'after a contact: the reference of the controller is far from the arm')
-                self._ramp.blend(self.settings.blend_time)  # it may be in motion
+                        'after a contact: the reference of the controller is far from the arm, or '
+                        'does not come any more')
+                self.blend()  # it may be in motion
             self._awaits_reference = status is Status.NO_TRAJECTORY
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
@@ -923,6 +938,9 @@ class FeedforwardPolicy:
     def _compensated_wrenches(
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
         """Return the wrenches that the effort balances, shape (bodies, 6); None: no wrench."""
+        if status is Status.CONTACT:  # it would press on, and more, the more the sensor measures
+            self._compensation.end(now)
+            return None
         weight = self._compensation.fade(
             status in FOLLOWED or self.settings.wrench_in_gravity_compensation, now)
         wrenches = self.wrenches.on_bodies(now) if weight else None
@@ -954,7 +972,7 @@ SPEEDS_OF_FRICTION = 16
 CONTACT_BLEND_TIME = 0.05
 """Longest blend from the effort that presses against a contact to that which only holds [s].
 
-It is as short as the rate limit allows an effort to rise from zero to the limit of its joint."""
+Where the rate limit allows less than the effort needs, it takes that much longer."""
 
 GAP_SHARE = 0.5
 """Share of ``state_timeout`` for which states are missing in a gap."""

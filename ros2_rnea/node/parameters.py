@@ -412,9 +412,10 @@ SPECIFICATIONS = (
         'contact_reaction', _DEFAULT.contact_reaction,
         'What follows when an external effort exceeds external_effort_threshold of its joint: '
         'none, or hold (no motion is followed any more; gravity at the measured state and '
-        'guiding_damping are sent, blended within 0.05 s, until ~/enable is called with true). '
-        'hold needs observe_external_effort and a threshold. In mode gravity_compensation, where '
-        'people touch the arm, nothing follows.'),
+        'guiding_damping are sent, and no wrench is compensated, blended within 0.05 s as far as '
+        'effort_rate_limit allows, until ~/enable is called with true). hold needs '
+        'observe_external_effort and a threshold. In mode gravity_compensation, where people '
+        'touch the arm, nothing follows.'),
     Specification(
         'massless_links', (),
         'Links that may move without an <inertial>. Any other moving link without one is an '

@@ -82,7 +82,8 @@ class EffortRamp:
     :ivar sent: the effort that was sent last, shape (joints,).
     :ivar has_start: whether it is known from which effort to start.
     :ivar is_sending: whether the last cycle sent an effort.
-    :ivar sending_since: when the first effort after the last pause was sent [s].
+    :ivar sending_since: when the first effort after the last pause or final fade was sent [s];
+        infinite: with the next effort.
     """
 
     def __init__(self, joints: Sequence[str], rate_limits: np.ndarray | float) -> None:

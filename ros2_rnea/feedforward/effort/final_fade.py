@@ -84,5 +84,6 @@ class FinalFade:
         self.is_active = False
 
     def cancel(self) -> None:
-        """Record that efforts are sent as usual again."""
+        """Record that efforts are sent as usual again, from the next one on."""
+        self._ramp.sending_since = inf
         self.is_active = self.was_cut_short = False

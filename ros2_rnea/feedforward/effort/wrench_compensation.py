@@ -63,6 +63,10 @@ class WrenchCompensation:
         self._last = now
         return 1.0 - remaining_weight(self._faded_in, 1.0)
 
+    def end(self, now: float) -> None:
+        """Compensate no wrench from now on, as after a contact, until it is faded in again."""
+        self._faded_in, self._last, self.is_limited = 0.0, now, None
+
     def within_share(self, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """
         Return wrenches whose effort is within the limits of all controlled joints.

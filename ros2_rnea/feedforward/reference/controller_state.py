@@ -180,6 +180,11 @@ class ControllerState:
         """Return whether the reference is younger than the timeout."""
         return 0.0 <= now - self._received <= self.timeout
 
+    @property
+    def has_reference(self) -> bool:
+        """Return whether there is a reference, however old it is."""
+        return self._newest is not None
+
     def is_at_rest(self, now: float) -> bool:
         """Return whether the reference is fresh and stands still."""
         return self.is_fresh(now) and self._repetitions >= _STANDSTILL

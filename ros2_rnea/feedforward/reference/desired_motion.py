@@ -109,6 +109,11 @@ class DesiredMotion:
         self._changes += 1
         self.controller.clear()
 
+    @property
+    def has_reference(self) -> bool:
+        """Tell whether the motion is a controller's reference, also one that comes no more."""
+        return self.controller.has_reference
+
     def take_trajectory(self, command: TrajectoryCommand, now: Instant, measured: Array) -> None:
         """
         Follow a trajectory; ``rules`` decide what becomes of the present one.
@@ -226,6 +231,12 @@ class DesiredMotion:
                 Status.PATH_DEVIATION, desired, velocities, accelerations, deviation)
         return self._resting(Status.PATH_DEVIATION, measured_positions, deviation)
 
+    def deviation(self, positions: Array, measured_positions: Array) -> Array:
+        """Return how far a robot is from positions, without whole turns, shape (joints,)."""
+        deviation = measured_positions - positions
+        deviation -= whole_turns(deviation, self._continuous)
+        return deviation
+
     def largest_error(self, status: Status) -> Array | None:
         """
         Return the largest tracking error that feedback corrects, shape (joints,) [rad or m].
@@ -261,8 +272,7 @@ class DesiredMotion:
         self, status: Status, positions: Array, measured_positions: Array,
     ) -> DesiredState:
         """Return the end of the motion as target, or where it deviates the measured position."""
-        deviation = measured_positions - positions
-        deviation -= whole_turns(deviation, self._continuous)
+        deviation = self.deviation(positions, measured_positions)
         if np.abs(deviation).max() <= self.hold_tolerance:
             return self._resting(status, positions, deviation)
         kept = positions if self.keeps_tracking else measured_positions

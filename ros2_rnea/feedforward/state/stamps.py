@@ -18,10 +18,12 @@ from __future__ import annotations
 from math import inf
 
 WEIGHT_OF_A_STEP_BACK = 10
-"""As many stamps in order make up for one that is older than the one before."""
+"""One stamp that is older than the one before counts as much as this many in order."""
 
 MOST_DISORDER = 30
-"""Beyond this, stamps that go back are no accident."""
+"""Beyond this, stamps that go back are no accident.
+
+At most twice this is counted, so that 30 stamps in order are enough after any disorder."""
 
 MOST_REPETITIONS = 50
 """More equal stamps one after the other are not those of publishers that share a clock."""
@@ -44,8 +46,8 @@ class Stamps:
         """
         is_back, is_equal, self._last = stamp < self._last, stamp == self._last, stamp
         self._repetitions = self._repetitions + 1 if is_equal else 0
-        self._disorder = (
-            self._disorder + WEIGHT_OF_A_STEP_BACK if is_back else max(0, self._disorder - 1))
+        change = WEIGHT_OF_A_STEP_BACK if is_back else -1
+        self._disorder = min(max(0, self._disorder + change), 2 * MOST_DISORDER)
         if self._disorder > MOST_DISORDER:
             return ('the stamps of joint_states go back again and again, as those of several '
                     'publishers with different clocks do')

@@ -221,10 +221,39 @@ class Ride:
         self.time = 0.0
         self.stamp = None  # of all joint states; None: the time
 
-    def go(self, seconds, external=(0.0, 0.0), velocities=(0.0, 0.0), efforts=True):
+    @property
+    def now(self):
+        return Instant(self.time, RosTime(round(1e9 * self.time)))
+
+    def swap(self, settings=None):
+        """Continue with another model, as after the first value of armature."""
+        other = FeedforwardPolicy(
+            AdjustableRobot.of(Robot.from_urdf(ARM)), settings or self.policy.settings)
+        other.continue_from(self.policy)
+        self.policy = other
+
+    def silence(self, seconds):
         for _ in range(round(seconds / STEP)):
             self.time += STEP
-            now = Instant(self.time, RosTime(round(1e9 * self.time)))
+            self.decision = self.policy.decide(self.now)
+
+    def go(self, seconds, external=(0.0, 0.0), velocities=(0.0, 0.0), efforts=True,
+           reference=None, wrench=None):
+        """
+        Take a joint state in each step.
+
+        :param reference: the controller's positions and accelerations, which crawl on.
+        :param wrench: at the tool.
+        """
+        for _ in range(round(seconds / STEP)):
+            self.time += STEP
+            now = self.now
+            if reference is not None:
+                positions, accelerations = reference
+                self.policy.take_controller_state(ControllerReference(
+                    JOINTS, positions + 1e-6 * self.time, (0.0, 0.0), accelerations), now)
+            if wrench is not None:
+                self.policy.take_wrench('tool', wrench, now)
             measured = self.policy.robot.gravity(Q) - external
             self.policy.take_joint_state(MeasuredJoints(
                 JOINTS, Q, velocities, measured if efforts else None, self.time, 0.0), now)
@@ -279,6 +308,16 @@ def test_stamps_that_go_back_again_and_again_are_reported():
         ride.time += 0.004
     assert 'stamps of joint_states go back' in ride.policy.external.missing
     assert ride.go(0.2).missing == ''
+
+
+def test_stamps_in_order_are_used_again_soon_after_any_time_of_disorder():
+    ride = Ride()
+    for count in range(2000):
+        ride.stamp = ride.time - 0.01 * (count % 2)
+        ride.go(STEP)
+    assert 'stamps of joint_states go back' in ride.policy.external.missing
+    ride.stamp = None
+    assert ride.go(0.05).missing == ''
 
 
 def test_a_stamp_that_never_changes_is_reported_and_gives_no_estimate():
@@ -361,6 +400,99 @@ def test_what_presses_is_gone_within_fifty_milliseconds_of_a_contact():
     assert ride.decision.effort == pytest.approx(holding)
 
 
+def pressing_ride(**changes):
+    """Return a ride in contact that accelerates against it, and the effort that presses."""
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5, **changes)
+    ride = Ride(hold)
+    ride.go(1.1, reference=(Q, (8.0, 0.0)))
+    pressing = ride.decision.effort - ride.policy.robot.gravity(Q)
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER and np.max(pressing) > 1.0
+    while ride.decision.status is not Status.CONTACT:
+        ride.go(STEP, (5.0, 0.0), reference=(Q, (8.0, 0.0)))
+    return ride, pressing
+
+
+def test_what_presses_fades_as_fast_with_the_default_rate_limit():
+    ride, pressing = pressing_ride()
+    ride.go(0.052, (5.0, 0.0))
+    assert np.abs(ride.decision.effort - ride.policy.robot.gravity(Q)) == pytest.approx(
+        0.0, abs=0.01 * np.max(pressing))
+
+
+@pytest.mark.parametrize('change', [
+    lambda policy: policy.change_settings(policy.settings),
+    lambda policy: policy.end_contact()])
+def test_a_change_in_contact_does_not_lengthen_the_fade_of_what_presses(change):
+    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
+    for _ in range(4):
+        ride.go(0.01)
+        change(ride.policy)
+    ride.go(0.016)
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q), abs=1e-3)
+    ride.policy.change_settings(replace(ride.policy.settings, gravity=(0.0, 0.0, -5.0)))
+    before = ride.decision.effort
+    ride.go(0.25)
+    after = ride.policy.robot.gravity(Q)
+    assert ride.decision.effort == pytest.approx(0.5 * (before + after), rel=0.05)  # as usual
+
+
+def test_another_model_in_contact_does_not_lengthen_the_fade_of_what_presses():
+    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
+    ride.go(0.01, (5.0, 0.0))
+    ride.swap()
+    ride.go(0.043, (5.0, 0.0))
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q), abs=1e-3)
+
+
+@pytest.mark.parametrize('in_gravity_compensation', [False, True])
+def test_no_wrench_is_compensated_in_contact(in_gravity_compensation):
+    hold = replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, effort_rate_limit=np.inf,
+        wrench_in_gravity_compensation=in_gravity_compensation, wrench_timeout=1.0)
+    ride, force = Ride(hold), np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
+    ride.go(0.5, reference=(Q, (0.0, 0.0)), wrench=force)
+    holding = ride.policy.robot.gravity(Q)
+    assert np.max(np.abs(ride.decision.effort - holding)) > 1.0
+    ride.go(0.05, (5.0, 0.0), reference=(Q, (0.0, 0.0)), wrench=force)
+    assert ride.decision.status is Status.CONTACT
+    ride.go(0.05, (5.0, 0.0), wrench=2.0 * force)
+    assert ride.decision.effort == pytest.approx(holding)
+    ride.go(0.5, wrench=force)
+    ride.policy.end_contact()
+    ride.go(0.3, reference=(Q, (0.0, 0.0)), wrench=force)
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+    assert np.max(np.abs(ride.decision.effort - holding)) > 1.0  # it fades in again
+
+
+def test_a_payload_that_is_blended_in_for_an_asked_time_is_no_contact():
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
+    ride = Ride(hold, AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
+    ride.go(0.5)
+    empty = ride.policy.robot.gravity(Q)
+    ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
+    ride.policy.blend(0.5)
+    table = ride.policy.robot.gravity(Q) - empty  # carries the box for now
+    assert np.max(np.abs(table)) > 5.0
+    ride.go(0.45, table)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.go(0.2)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+
+
+def test_measured_efforts_settle_anew_after_a_gap_that_began_a_final_fade():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.3))
+    ride.go(0.6)
+    ride.silence(0.13)
+    assert ride.decision.status is Status.STOPPING
+    off = ride.policy.robot.gravity(Q)  # motors that have been off: they measure no effort
+    ride.go(0.29, off)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.go(0.05, off)
+    assert ride.decision.status is Status.CONTACT
+
+
 def test_guiding_damping_brakes_an_arm_in_contact():
     moving = {'velocities': (0.5, -0.25)}
     sent = {}
@@ -390,6 +522,59 @@ def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference
             Instant(ride.time, RosTime(round(1e9 * ride.time))))
         ride.go(0.01)
         assert ride.decision.status is status
+
+
+FAR = Q + 1.2, (0.0, 0.0)
+
+
+@pytest.mark.parametrize('changes', [
+    {'contact_reaction': ContactReaction.NONE},
+    {'contact_reaction': ContactReaction.NONE, 'observe_external_effort': False}])
+@pytest.mark.parametrize('is_set_first', [True, False])
+def test_nor_does_another_model_then(changes, is_set_first):
+    """The reaction is switched off before the model is replaced, or by the same change."""
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    settings = replace(ride.policy.settings, **changes)
+    if is_set_first:
+        ride.policy.change_settings(settings)
+        ride.go(0.05, reference=FAR)
+    ride.swap(settings)
+    ride.go(0.05, reference=FAR)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_far_reference_that_fails_and_comes_back_after_a_contact_is_not_followed():
+    ride = Ride(replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, controller_state_timeout=0.05))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    ride.policy.end_contact()
+    ride.go(0.05, reference=FAR)
+    for reference in (None, FAR):
+        for _ in range(150):
+            ride.go(STEP, reference=reference)
+            assert ride.decision.status is Status.NO_TRAJECTORY
+            assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_reference_a_whole_turn_of_a_continuous_joint_away_is_near():
+    text = ARM.replace('name="shoulder" type="revolute"', 'name="shoulder" type="continuous"')
+    ride = Ride(
+        replace(OBSERVING, contact_reaction=ContactReaction.HOLD),
+        AdjustableRobot.of(Robot.from_urdf(text)))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    ride.policy.end_contact()
+    ride.go(0.05, reference=(Q + [2.0 * np.pi, 0.0], (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
 
 
 def test_an_arm_that_is_sent_nothing_is_not_in_contact():
