@@ -96,8 +96,8 @@ class Conclusion:
     :ivar advice: what to do about it.
     :ivar quantities: the figures.
     :ivar improvements: of the joints whose difference falls most; none for friction.
-    :ivar significance: the cause's estimate over its standard error, or the same for several
-        figures at once, √χ².
+    :ivar significance: the cause's estimate over its standard error: for several figures the
+        same of all together, √χ², but for friction of the clearest of them.
     """
 
     kind: Kind

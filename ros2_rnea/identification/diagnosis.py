@@ -22,7 +22,7 @@ offset that also a load could make is none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil, sqrt
 
 import numpy as np
@@ -32,6 +32,7 @@ from ros2_rnea.identification.causes import Delay
 from ros2_rnea.identification.comparison import Comparison, Coordinate
 from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Estimate, Kind
 from ros2_rnea.identification.information import one_thread
+from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.reduced_equations import (
     Columns,
     DEPENDENT,
@@ -54,7 +55,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     Conclude from recordings what is wrong with a model.
 
     The probability that anything is concluded where all is right is about 0.1 %, as far as the
-    noise is normal.
+    noise is normal and the recordings are much longer than the time in which it is correlated.
 
     :param comparison: the recordings beside the model.
     """
@@ -69,15 +70,11 @@ def diagnose(comparison: Comparison) -> Diagnosis:
             *_not_known(comparison, explanation, columns)), noise, unexplained)
     words = CauseWords(robot, explanation, columns.levers)
     conclusions, questions = [], []
-    taken_out = [1e3 * run.recording.delay for run in comparison.runs if run.recording.delay]
+    delayed = [run.recording for run in comparison.runs if run.recording.delay]
     for found in explanation.found:
         conclusion = words.conclusion(found)
-        if conclusion.kind is Kind.DELAY and taken_out:
-            questions.append(
-                f'{conclusion.sentence.removesuffix(".")}, beside the '
-                f'{", ".join(f"{each:.1f}" for each in taken_out)} ms that the preparation has '
-                'taken out: the delays of the joints differ, or the model lacks something that '
-                'acts like a delay.')
+        if conclusion.kind is Kind.DELAY and delayed:
+            questions.append(_beside_taken_out(conclusion, delayed))
         elif conclusion.kind in (Kind.GAIN, Kind.SIGN) and _is_near_zero(conclusion):
             questions.append(
                 f'The measured effort of {conclusion.subject} has little to do with that of the '
@@ -97,6 +94,20 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     questions += _not_known(comparison, explanation, columns)
     conclusions.sort(key=lambda each: -each.significance)
     return Diagnosis(tuple(conclusions), tuple(questions), noise, unexplained)
+
+
+def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
+    """Return what a delay may be that is left after the preparation has taken one out."""
+    left = 1e-3 * conclusion.quantities[0].value
+    taken_out = ', '.join(f'{1e3 * each.delay:.1f}' for each in recordings)
+    for delays, total in ((each.joint_delays.values(), each.delay + left) for each in recordings):
+        if delays and not min(delays) <= total <= max(delays):
+            return (f'Something acts like a delay, beside the {taken_out} ms that the preparation '
+                    f'has taken out: the efforts of single joints are {1e3 * min(delays):.1f} to '
+                    f'{1e3 * max(delays):.1f} ms late, which does not explain it.')
+    return (f'{conclusion.sentence.removesuffix(".")}, beside the {taken_out} ms that the '
+            'preparation has taken out: the delays of the joints differ, or the model lacks '
+            'something that acts like a delay.')
 
 
 def _is_near_zero(conclusion: Conclusion) -> bool:

@@ -122,6 +122,12 @@ class ExcitationSettings:
         for name, least in (('periods', 1), ('starts', 1), ('iterations', 0), ('seed', 0)):
             if getattr(self, name) < least:
                 raise ArgumentError(f'{name} is {getattr(self, name)}; it needs {least} or more')
+        if 0.0 < self.period < self.harmonics * 2.0 / self.rate:
+            raise ArgumentError(
+                f'a period of {self.period:g} s with {self.harmonics} harmonics has up to '
+                f'{self.harmonics / self.period:g} Hz, which {self.rate:g} samples a second do '
+                f'not show: the period needs at least {self.harmonics * 2.0 / self.rate:g} s, '
+                'twice the harmonics by the rate')
 
     @property
     def samples(self) -> int:

@@ -31,7 +31,7 @@ from ros2_rnea.arguments import floats
 from ros2_rnea.dynamics import friction
 from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
-from ros2_rnea.identification.effort_delay import effort_delay
+from ros2_rnea.identification.effort_delay import Delay, effort_delay
 from ros2_rnea.identification.recording import PreparedRecording, Recording
 from ros2_rnea.identification.smoothing import (
     derivative,
@@ -64,6 +64,12 @@ Below ``friction.SLOW``, where the model's Coulomb friction changes its sign, no
 
 FEW_SIGMA = 4.0
 """A velocity that is so many standard deviations of its noise has a sign that is known."""
+
+LARGEST = 1e9
+"""No position, velocity, effort or wrench of a robot is larger, in SI units; its square fits."""
+
+FAR_ABOVE = 4.0
+"""Drives do not exert so many times their limit: such efforts are wrong, or in another unit."""
 
 SHORTEST, USUAL = 1.0, 20.0
 """Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
@@ -203,6 +209,8 @@ class _Preparing:
         """Take all steps, one after the other."""
         joints = self._matched_joints()
         fields = self._fields(joints)
+        self._check_sizes(fields)
+        self._check_efforts(fields['efforts'])
         rows = self._rows(fields)
         period = rows.period
         raw = self._on_uniform_base(fields, rows, self._turning(joints))
@@ -378,6 +386,38 @@ class _Preparing:
             {name: np.concatenate([signals[name] for _, signals in parts]) for name in fields})
 
     # ---- plausibility ---------------------------------------------------------------------------
+
+    def _check_sizes(self, fields: Mapping[str, _Field]) -> None:
+        for field_name, (array, columns, names) in fields.items():
+            numbers = array[:, columns]
+            too_large = np.isfinite(numbers) & (np.abs(numbers) > LARGEST)
+            if too_large.any():
+                row, column = np.argwhere(too_large)[0]
+                raise RecordingError(
+                    f'recording {self._recording.name!r} has {numbers[row, column]:g} among the '
+                    f'{field_name} of {names[column]!r}, {self._place(row)}; it needs SI units, '
+                    f'of magnitude {LARGEST:g} at most: take this row out')
+
+    def _check_efforts(self, efforts: _Field) -> None:
+        """Warn of efforts that no drive exerts: a single one spoils what is concluded."""
+        for name, column in zip(efforts.names, efforts.columns):
+            body = joint_body(self._robot, name)
+            limit = body.limits.effort
+            if body.limits.effort_defect(body.type):
+                continue
+            sizes = np.abs(efforts.array[:, column])
+            above = np.flatnonzero(sizes > FAR_ABOVE * limit)
+            if len(above):
+                largest = int(np.nanargmax(sizes))
+                self._tell(
+                    'efforts', f'{_counted(len(above), "effort")} of joint {name!r} '
+                    f'{"is" if len(above) == 1 else "are"} more than {FAR_ABOVE:g} times its '
+                    f'limit of {limit:g}; the largest is {efforts.array[largest, column]:.4g}, '
+                    f'{self._place(largest)}.  Take such rows out if they are few; if they are '
+                    'many, is this effort in Nm or N?', is_warning=True)
+
+    def _place(self, row: int) -> str:
+        return f'in row {row + 1} at {self._recording.times[row]:.6g} s'
 
     def _check_motion(self, joints: _Joints, signals: _Signals) -> None:
         positions = signals.by_name['positions']
@@ -557,12 +597,12 @@ class _Preparing:
                    f'{float(np.abs(efforts).max()):.3g} Nm or N, is taken off the measured one.')
         return replace(prepared, tau=prepared.tau - efforts)
 
-    def _delay(self, prepared: PreparedRecording, joints: _Joints, period: float) -> float:
+    def _delay(self, prepared: PreparedRecording, joints: _Joints, period: float) -> Delay:
         given = self._settings.delay
         if given is not None:
             self._tell('delay', f'Efforts are taken {1e3 * given:.3g} ms later, as told.'
                        if given else 'Not searched, as told.', {'delay': given})
-            return given
+            return Delay(given)
         measured = {name: v for name, v, is_measured in zip(
             joints.names, joints.v, joints.measured) if is_measured}
         found = effort_delay(
@@ -575,12 +615,12 @@ class _Preparing:
         else:
             text = f'None was taken out: {found.reason}.'
         self._tell('delay', text + each, {'delay': found.seconds, 'likelihood': found.gain})
-        return found.seconds
+        return found
 
     def _trimmed(
-            self, prepared: PreparedRecording, delay: float, period: float) -> PreparedRecording:
+            self, prepared: PreparedRecording, found: Delay, period: float) -> PreparedRecording:
         """Shift efforts, cut where the filter is disturbed, and take every so many samples."""
-        settling = self._settings.settling
+        settling, delay = self._settings.settling, found.seconds
         if settling is None:
             settling = SETTLED / prepared.cutoff  # 0 without a filter
         margin = int(ceil(settling / period))
@@ -610,7 +650,7 @@ class _Preparing:
         return replace(
             prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],
             qdd=prepared.qdd[rows], tau=tau[rows], moves=prepared.moves[rows],
-            pieces=tuple(pieces), delay=delay)
+            pieces=tuple(pieces), delay=delay, joint_delays=found.by_joint)
 
     def _every(self, cutoff: float, period: float) -> int:
         rate = self._settings.rate

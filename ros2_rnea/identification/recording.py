@@ -134,6 +134,8 @@ class PreparedRecording:
     :ivar cutoff: of the low-pass that all signals went through [Hz]: samples closer than its
         inverse are not independent; infinite where there was none.
     :ivar delay: by which efforts were late, which is taken out [s].
+    :ivar joint_delays: by which the effort of each joint alone was late, by name [s]; empty where
+        no delay was searched.
     """
 
     name: str
@@ -147,6 +149,7 @@ class PreparedRecording:
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     cutoff: float = inf
     delay: float = 0.0
+    joint_delays: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def period(self) -> float:

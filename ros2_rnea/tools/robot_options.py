@@ -19,8 +19,16 @@ import argparse
 from math import isfinite
 
 from ros2_rnea.arguments import STANDARD_GRAVITY
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
+
+
+LARGEST = 1e6
+"""
+No mass, length, inertia or acceleration of a robot is larger, in SI units: the squares of such
+numbers would exceed what arithmetic holds.
+"""
 
 
 def add_robot_options(group: argparse._ArgumentGroup) -> None:
@@ -42,8 +50,12 @@ def robot_of(urdf: str, options: argparse.Namespace) -> Robot:
 
     :param urdf: the text that ``--urdf`` names.
     :param options: that :func:`add_robot_options` has added.
-    :raises RneaError: where it is no robot.
+    :raises RneaError: where it is no robot, or gravity is out of range.
     """
+    for value in options.gravity:
+        if abs(value) > LARGEST:
+            raise ArgumentError(
+                f'--gravity has {value:g}; it needs m/s^2, of magnitude {LARGEST:g} at most')
     return Robot.from_urdf(urdf, massless_links=options.massless).with_gravity(options.gravity)
 
 
@@ -64,13 +76,22 @@ and inertia about the centre [kg m^2].
 
 
 def payload(text: str) -> tuple[str, Inertial] | None:
-    """Return the link and the payload that a text in the form of :data:`PAYLOAD` says."""
+    """
+    Return the link and the payload that a text says, or None: it has not the form of PAYLOAD.
+
+    :raises ArgumentTypeError: where a number is out of range.
+    """
     link, *parts = text.split(':')
     sizes = [1, 3, 6]
     numbers = [finite_numbers(part) for part in parts]
     if not link or not 0 < len(parts) <= len(sizes) or any(
             len(found) != size for found, size in zip(numbers, sizes)) or numbers[0][0] < 0.0:
         return None
+    for value in [value for found in numbers for value in found]:
+        if abs(value) > LARGEST:
+            raise argparse.ArgumentTypeError(
+                f'{text!r} has {value:g}; it needs kg, m and kg m^2, of magnitude {LARGEST:g} at '
+                'most')
     (mass,), (x, y, z), (ixx, ixy, ixz, iyy, iyz, izz) = [
         *numbers, *[(0.0,) * size for size in sizes[len(numbers):]]]
     return link, Inertial(mass, Pose((x, y, z)), (ixx, ixy, ixz, iyy, iyz, izz))

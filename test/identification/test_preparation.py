@@ -268,6 +268,8 @@ def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
     found = step_of(result, 'delay')[0].figures['delay']
     assert found == pytest.approx(late, abs=0.5e-3)
     prepared = result.prepared
+    assert set(prepared.joint_delays) == set(robot.joint_names)
+    assert min(prepared.joint_delays.values()) <= found <= max(prepared.joint_delays.values())
     q, qd, qdd = motion(prepared.times, robot.nv)
     expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
     error = np.where(prepared.moves, prepared.tau - expected, 0.0)
@@ -386,6 +388,32 @@ def test_efforts_that_were_not_measured_are_told(robot):
     assert np.isfinite(result.prepared.tau[:, 2:]).all()
     with pytest.raises(RecordingError, match='has no efforts of shoulder_pan_joint'):
         prepare(replace(recording, efforts=0.0 * efforts), robot)
+
+
+@pytest.mark.parametrize('name', ['positions', 'velocities', 'efforts'])
+@pytest.mark.parametrize('value', [1e300, -1e10])
+def test_numbers_that_no_robot_measures_are_refused_with_their_place(robot, name, value):
+    recording = recorded(robot)
+    array = getattr(recording, name).copy()
+    array[1234, 2] = value
+    with pytest.raises(RecordingError, match=re.escape(
+            f'{value:g} among the {name} of {robot.joint_names[2]!r}, in row 1235 at 12.34 s')):
+        prepare(replace(recording, **{name: array}), robot)
+
+
+def test_efforts_far_above_the_limit_are_named_with_their_place(robot):
+    recording = recorded(robot)
+    assert not [step for step in prepare(recording, robot).steps if step.name == 'efforts']
+    efforts = recording.efforts.copy()
+    efforts[700, 1], efforts[900, 1] = -1e5, 3.9 * 150.0
+    step, = step_of(prepare(replace(recording, efforts=efforts), robot), 'efforts')
+    assert step.is_warning
+    assert step.text.startswith(
+        "1 effort of joint 'shoulder_lift_joint' is more than 4 times its limit of 150; the "
+        'largest is -1e+05, in row 701 at 7 s.')
+    step, *_ = step_of(prepare(replace(
+        recording, efforts=1e3 * recording.efforts), robot), 'efforts')
+    assert 'efforts of joint' in step.text and 'is this effort in Nm or N?' in step.text
 
 
 def test_other_joints_constant_data_and_too_little_are_refused(robot):

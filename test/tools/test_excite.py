@@ -192,17 +192,21 @@ f 4 1 5\nf 4 5 8
 """
     mesh = '<collision><geometry><mesh filename="package://parts/cube.{}"/></geometry></collision>'
     urdf = two_links().replace('</link>', mesh.format('obj') + '</link>', 1)
-    _, out, _ = excite(urdf=urdf)
-    assert 'Not checked: base: mesh package://parts/cube.obj is not found' in out
+    code, _, err = excite(urdf=urdf)
+    assert code == 2 and not Path('excite.yaml').exists()
+    assert "link 'base': mesh package://parts/cube.obj is not found" in err
+    assert '--meshes FOLDER' in err and '--no-collision-check' in err
+    assert excite('--no-collision-check', '--dry-run', urdf=urdf)[0] == 0
     (tmp_path / 'parts').mkdir()
     (tmp_path / 'parts' / 'cube.obj').write_text(cube, encoding='utf-8')
-    assert 'is not found' not in excite(urdf=urdf)[1]
+    code, out, _ = excite(urdf=urdf)
+    assert code == 0 and 'no collision geometry' not in out
     (tmp_path / 'parts' / 'cube.dae').write_text('<COLLADA/>', encoding='utf-8')
-    _, out, _ = excite(urdf=urdf.replace('.obj', '.dae'))
-    assert 'cube.dae is .dae; MuJoCo reads .stl, .obj' in out
+    code, _, err = excite(urdf=urdf.replace('.obj', '.dae'))
+    assert code == 2 and 'cube.dae is .dae; MuJoCo reads .stl, .obj' in err
     (tmp_path / 'parts' / 'cube.stl').write_bytes(b'no mesh')
-    _, out, _ = excite(urdf=urdf.replace('.obj', '.stl'))
-    assert 'cube.stl cannot be read' in out
+    code, _, err = excite(urdf=urdf.replace('.obj', '.stl'))
+    assert code == 2 and 'cube.stl cannot be read' in err
 
 
 def test_mimic_joints_move_with_what_they_follow():
@@ -246,6 +250,8 @@ def test_a_smaller_path_and_a_repeatable_one(excite):
     (('--noise', 'wrist=1'), 'none of the joints that move'),
     (('--for', 'everything'), 'cannot be identified'),
     (('--harmonics', '1'), '1 harmonics are asked for'),
+    (('--period', '1e-3'), 'the period needs at least 0.06 s'),
+    (('--gravity', '0', '0', '1e300'), '--gravity has 1e+300; it needs m/s^2'),
     (('--margin', '100'), 'margin of motion is 1.0'),
     (('--floor', '2'), 'clearance is'),
     (('--gravity', '0', '0', '0'), '--floor none'),
@@ -277,6 +283,14 @@ def test_options_of_another_form_are_refused(excite, options, capsys):
     with pytest.raises(SystemExit):
         excite(*options)
     assert 'needs to be' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'payload', ['tool:1e300', 'tool:1:1e300,0,0', 'tool:1:0,0,0:1e300,0,0,1,0,1'])
+def test_a_payload_that_no_robot_carries_is_refused(excite, payload, capsys):
+    with pytest.raises(SystemExit):
+        excite('--payload', payload)
+    assert 'has 1e+300; it needs kg, m and kg m^2' in ' '.join(capsys.readouterr().err.split())
 
 
 def test_the_time_limit_ends_the_search(excite):

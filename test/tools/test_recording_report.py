@@ -13,6 +13,7 @@
 # limitations under the License.
 """The command that reports on recordings: its table, page, pictures, JSON and exit codes."""
 
+from dataclasses import replace
 import json
 from pathlib import Path
 import re
@@ -20,12 +21,14 @@ import re
 import numpy as np
 import pytest
 from recorded_robots import recorded, swings
+from ros2_rnea.identification.conclusions import Conclusion, Estimate, Kind
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from small_robots import ARM
 
 main = pytest.importorskip('ros2_rnea.tools.report.__main__').main
 page = pytest.importorskip('ros2_rnea.tools.report.page').page
+evidence = pytest.importorskip('ros2_rnea.tools.report.table').evidence
 Report = pytest.importorskip('ros2_rnea.tools.report.report').Report
 
 PAYLOAD = Inertial(1.3, Pose((0.02, 0.0, 0.1)), (0.003, 0.0, 0.0, 0.002, 0.0, 0.002))
@@ -95,6 +98,26 @@ def test_a_dry_run_writes_nothing_and_prints_json(call):
 def test_what_cannot_be_used_is_named(call):
     code, out, error = call('--urdf', 'nowhere.urdf')
     assert (code, out) == (2, '') and 'nowhere.urdf cannot be read' in error
+
+
+def test_numbers_that_no_robot_has_are_named(call, loaded):
+    code, out, error = call('--gravity', '0', '0', '1e300')
+    assert (code, out) == (2, '') and '--gravity has 1e+300; it needs m/s^2' in error
+    efforts = loaded.tau.copy()
+    efforts[20, 1] = 1e300
+    code, out, error = call(recording=replace(loaded, tau=efforts))
+    assert (code, out) == (2, '') and "1e+300 among the efforts of 'elbow', in row 21" in error
+
+
+def test_the_evidence_of_several_figures_is_said_to_be_of_all_together():
+    one = Estimate('mass', 2.0, 0.1, 'kg')
+    other = Estimate('centre x', 0.0, 0.1, 'm')
+    assert evidence(Conclusion(Kind.LINK_MASS, '', '', '', (one,), 20.0)) == (
+        'Evidence: 20 standard errors from zero.')
+    assert evidence(Conclusion(Kind.LOAD, '', '', '', (one, other), 26.0)) == (
+        'Evidence: together 26 standard errors from zero.')
+    assert evidence(Conclusion(Kind.FRICTION, '', '', '', (one, other), 20.0)) == (
+        'Evidence: the clearest figure is 20 standard errors from zero.')
 
 
 def test_a_model_that_is_right_has_no_conclusion(arm):

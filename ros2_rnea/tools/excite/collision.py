@@ -73,6 +73,10 @@ _STILL = 0.1
 clearance; what moves more is not left out."""
 
 
+_MOST_NAMED = 3
+"""Meshes that an error names."""
+
+
 class CollisionError(RneaError):
     """The collision geometry cannot be used, for the reason that the message gives."""
 
@@ -92,8 +96,7 @@ class Checked:
     """
     What is checked for collisions, and what is not.
 
-    :ivar has_geometry: whether any link has geometry that could be read.
-    :ivar missing: meshes that were not found or not read, with the reason.
+    :ivar has_geometry: whether any link has collision geometry.
     :ivar points: links that count as a point at their origin.
     :ivar adjacent: pairs of links that one joint holds together; they are left out.
     :ivar touching: pairs at most two joints apart that are left out since they touch with all
@@ -106,7 +109,6 @@ class Checked:
     """
 
     has_geometry: bool
-    missing: tuple[str, ...]
     points: tuple[str, ...]
     adjacent: tuple[Pair, ...]
     touching: tuple[Pair, ...]
@@ -124,7 +126,8 @@ class Geometry:
         folders above the URDF file.
     :param floor: its height above the root link's origin, against gravity [m]; None: no floor.
     :param up: against gravity, in the root link's axes, shape (3,).
-    :raises CollisionError: where MuJoCo cannot take the description.
+    :raises CollisionError: where a mesh is not found or not readable, or MuJoCo cannot take the
+        description.
     """
 
     def __init__(
@@ -132,7 +135,7 @@ class Geometry:
             floor: float | None = None, up: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self._robot = robot
         self._has_floor = floor is not None
-        root, assets, self._missing = _prepared(urdf, folders)
+        root, assets = _prepared(urdf, folders)
         try:
             spec = mujoco.MjSpec.from_string(tostring(root, encoding='unicode'), assets=assets)
             self._points = _set_up(spec, floor, up)
@@ -203,7 +206,7 @@ class Geometry:
         has_geometry = len(self._points) < len(self._robot.link_names)
         used = set(self._groups.tolist())
         return Checked(
-            has_geometry, self._missing, self._points,
+            has_geometry, self._points,
             self._named(pair for pair in adjacent if used.issuperset(pair)),
             self._named(touching), self._named(always),
             tuple((self._named([pair])[0], demanded) for pair, demanded in reduced),
@@ -296,8 +299,8 @@ def mesh_folders(urdf_file: Path | None, named: Sequence[Path]) -> tuple[Path, .
 
 
 def _prepared(
-        urdf: str, folders: Sequence[Path]) -> tuple[Element, dict[str, bytes], tuple[str, ...]]:
-    """Return the description with links, joints and geometry only, its meshes and the missing."""
+        urdf: str, folders: Sequence[Path]) -> tuple[Element, dict[str, bytes]]:
+    """Return the description with links, joints and geometry only, and its meshes."""
     root = read_xml(urdf)
     assets: dict[str, bytes] = {}
     missing: list[str] = []
@@ -318,8 +321,8 @@ def _prepared(
                 continue
             problem = _take_mesh(mesh, folders, assets)
             if problem:
-                missing.append(f'{link.get("name")}: {problem}')
-                link.remove(collision)
+                missing.append(f'link {link.get("name")!r}: {problem}')
+    _check_missing(missing)
     for element in root.iter():
         for attribute in ('name', 'link'):
             if element.tag in ('link', 'parent', 'child') and element.get(attribute) == 'world':
@@ -327,7 +330,17 @@ def _prepared(
     compiler = Element('mujoco')
     SubElement(compiler, 'compiler', _COMPILER)
     root.insert(0, compiler)
-    return root, assets, tuple(dict.fromkeys(missing))
+    return root, assets
+
+
+def _check_missing(missing: Sequence[str]) -> None:
+    """Check that no mesh is missing: what a link would hit without it is not known."""
+    if missing:
+        more = f'; and {len(missing) - _MOST_NAMED} more' if len(missing) > _MOST_NAMED else ''
+        raise CollisionError(
+            f'collision geometry cannot be used: {"; ".join(missing[:_MOST_NAMED])}{more}.  Give '
+            '--meshes FOLDER, where the packages with the meshes are, or --no-collision-check to '
+            'search without')
 
 
 def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes]) -> str:

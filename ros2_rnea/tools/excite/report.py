@@ -157,8 +157,8 @@ def _collision_sentences(plan: Plan) -> Iterator[Sentence]:
     if not checked.has_geometry:
         floor = (' Of the floor, only the origins of the links were kept clear.'
                  if checked.has_floor else '')
-        yield Warned('The URDF has no collision geometry that could be read, so collisions of the '
-                     f'links with each other and with what is around were not checked.{floor}')
+        yield Warned('The URDF has no collision geometry, so collisions of the links with each '
+                     f'other and with what is around were not checked.{floor}')
     else:
         yield Sentence(
             f'Links keep {plan.settings.clearance:g} m from each other'
@@ -180,8 +180,6 @@ def _collision_sentences(plan: Plan) -> Iterator[Sentence]:
                            f'floor: {", ".join(checked.points)}.')
     if not checked.has_floor:
         yield Warned('There is no floor (--floor none).')
-    for mesh in checked.missing:
-        yield Warned(f'Not checked: {mesh} (--meshes FOLDER).')
 
 
 def as_json(plan: Plan) -> dict[str, Any]:
@@ -241,7 +239,6 @@ def _collisions(plan: Plan) -> dict[str, Any]:
         'demanded_m': plan.settings.clearance,
         'least_m': plan.excitation.clearance,
         'closest': plan.closest or None,
-        'missing_meshes': list(checked.missing),
         'links_without_geometry': list(checked.points),
         'left_out': {name: list(map(str, getattr(checked, name)))
                      for name in ('adjacent', 'touching', 'always')},

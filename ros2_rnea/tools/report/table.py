@@ -21,7 +21,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ros2_rnea.identification.conclusions import Conclusion
+from ros2_rnea.identification.conclusions import Conclusion, Kind
 from ros2_rnea.tools.number_text import number
 from ros2_rnea.tools.report.report import Report
 from ros2_rnea.tools.terminal import figure_table
@@ -54,7 +54,9 @@ def _conclusions(report: Report) -> Iterator[RenderableType]:
 
 def evidence(conclusion: Conclusion) -> str:
     """Return a sentence about what a conclusion rests on."""
-    sigma = f'{conclusion.significance:.0f} standard errors from zero'
+    whose = '' if len(conclusion.quantities) < 2 else (
+        'the clearest figure is ' if conclusion.kind is Kind.FRICTION else 'together ')
+    sigma = f'{whose}{conclusion.significance:.0f} standard errors from zero'
     better = [str(each) for each in conclusion.improvements if each.after < 0.99 * each.before]
     return f'Evidence: {sigma}; RMS of the difference: {", ".join(better)}.' if better else (
         f'Evidence: {sigma}.')
