@@ -405,10 +405,10 @@ class _Preparing:
             limit = body.limits.effort
             if body.limits.effort_defect(body.type):
                 continue
-            sizes = np.abs(efforts.array[:, column])
+            sizes = np.nan_to_num(np.abs(efforts.array[:, column]), posinf=0.0)  # are cut out
             above = np.flatnonzero(sizes > FAR_ABOVE * limit)
             if len(above):
-                largest = int(np.nanargmax(sizes))
+                largest = int(np.argmax(sizes))
                 self._tell(
                     'efforts', f'{_counted(len(above), "effort")} of joint {name!r} '
                     f'{"is" if len(above) == 1 else "are"} more than {FAR_ABOVE:g} times its '

@@ -26,8 +26,8 @@ from ros2_rnea.robot import Robot
 
 LARGEST = 1e6
 """
-No mass, length, inertia or acceleration of a robot is larger, in SI units: the squares of such
-numbers would exceed what arithmetic holds.
+No mass, length, inertia or acceleration of a robot is larger, in SI units.  A fit squares these
+numbers, and floating-point numbers do not hold the square of 1e300.
 """
 
 

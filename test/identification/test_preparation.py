@@ -405,7 +405,7 @@ def test_efforts_far_above_the_limit_are_named_with_their_place(robot):
     recording = recorded(robot)
     assert not [step for step in prepare(recording, robot).steps if step.name == 'efforts']
     efforts = recording.efforts.copy()
-    efforts[700, 1], efforts[900, 1] = -1e5, 3.9 * 150.0
+    efforts[700, 1], efforts[900, 1], efforts[20, 1], efforts[30, 1] = -1e5, 585.0, inf, np.nan
     step, = step_of(prepare(replace(recording, efforts=efforts), robot), 'efforts')
     assert step.is_warning
     assert step.text.startswith(
