@@ -27,6 +27,7 @@ class Kind(Enum):
 
     SIGN = 'sign'
     GAIN = 'gain'
+    UNRELATED = 'effort without relation'
     OFFSET = 'offset'
     DELAY = 'delay'
     GRAVITY = 'direction of gravity'
@@ -108,6 +109,10 @@ class Conclusion:
     significance: float
     improvements: tuple[Improvement, ...] = ()
 
+    def is_about(self, joint: str) -> bool:
+        """Tell whether it is about a joint: this one, or all."""
+        return self.subject in ('all joints', f'joint {joint!r}')
+
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
@@ -120,9 +125,13 @@ class Diagnosis:
         explains, shape (nv,) [Nm or N]; NaN where it is not known.
     :ivar unexplained: RMS of the difference after all conclusions, shape (nv,) [Nm or N]; NaN
         where it is not known.
+    :ivar wrong_efforts: why no model is to be fitted to these efforts: a sign that is turned, a
+        factor far from 1, efforts without relation to the model.  They are among the conclusions
+        or the open questions, too.
     """
 
     conclusions: tuple[Conclusion, ...]
     open_questions: tuple[str, ...]
     noise: np.ndarray
     unexplained: np.ndarray
+    wrong_efforts: tuple[Conclusion, ...] = ()

@@ -23,6 +23,7 @@ offset that also a load could make is none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil, sqrt
 
 import numpy as np
@@ -47,6 +48,12 @@ from scipy.stats import t as student
 ZERO = 3.0
 """A factor that is no more standard errors from zero than this may be zero."""
 
+FAR = 2.0
+"""
+A factor on the effort that is larger than this, or smaller than its inverse, is a wrong unit or
+another joint's effort rather than a wrong mass.
+"""
+
 OFFSET, VISCOUS, COULOMB, BY_DIRECTION = range(len(FRICTION))
 
 
@@ -69,31 +76,37 @@ def diagnose(comparison: Comparison) -> Diagnosis:
             'The recordings have too few samples in motion for any conclusion, or no efforts.',
             *_not_known(comparison, explanation, columns)), noise, unexplained)
     words = CauseWords(robot, explanation, columns.levers)
-    conclusions, questions = [], []
+    conclusions, questions, wrong = [], [], []
     delayed = [run.recording for run in comparison.runs if run.recording.delay]
     for found in explanation.found:
         conclusion = words.conclusion(found)
         if conclusion.kind is Kind.DELAY and delayed:
             questions.append(_beside_taken_out(conclusion, delayed))
         elif conclusion.kind in (Kind.GAIN, Kind.SIGN) and _is_near_zero(conclusion):
-            questions.append(
-                f'The measured effort of {conclusion.subject} has little to do with that of the '
-                'model: is it the effort of this joint, and does the recording have its motion?')
+            wrong.append(_unrelated(conclusion))
+            questions.append(f'{wrong[-1].sentence} {wrong[-1].advice}')
         elif found.rivals:
+            if conclusion.kind is Kind.SIGN:
+                wrong.append(conclusion)
             rivals = ', or '.join(map(words.name, found.rivals))
             questions.append(
                 f'{conclusion.sentence.removesuffix(".")}; or the cause is {rivals}: the '
                 'recordings do not tell which.')
         else:
             conclusions.append(conclusion)
+            if conclusion.kind is Kind.SIGN or _is_far_from_one(conclusion):
+                wrong.append(conclusion)
     for j, equations in explanation.equations.items():
         noise[j], unexplained[j] = equations.noise, explanation.rms[j]
         joint = _JointFriction(robot, explanation, j, comparison.coordinates[j])
-        conclusions += joint.conclusions()
+        of_joint = list(joint.conclusions())
+        conclusions += of_joint
+        wrong += [each for each in of_joint if each.kind is Kind.SIGN]
         questions += joint.questions()
     questions += _not_known(comparison, explanation, columns)
     conclusions.sort(key=lambda each: -each.significance)
-    return Diagnosis(tuple(conclusions), tuple(questions), noise, unexplained)
+    return Diagnosis(
+        tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong))
 
 
 def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
@@ -113,6 +126,19 @@ def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecor
 def _is_near_zero(conclusion: Conclusion) -> bool:
     factor = conclusion.quantities[0]
     return not abs(factor.value) > ZERO * factor.standard_error
+
+
+def _is_far_from_one(conclusion: Conclusion) -> bool:
+    return conclusion.kind is Kind.GAIN and not (
+        1.0 / FAR <= conclusion.quantities[0].value <= FAR)
+
+
+def _unrelated(conclusion: Conclusion) -> Conclusion:
+    return replace(
+        conclusion, kind=Kind.UNRELATED,
+        sentence=f'The measured effort of {conclusion.subject} has little to do with that of the '
+                 'model.',
+        advice='Is it the effort of this joint, and does the recording have its motion?')
 
 
 def _not_known(
@@ -223,25 +249,26 @@ class _JointFriction:
             said.append(
                 f'viscous by direction: {middle + half.value:.3g} in positive, '
                 f'{middle - half.value:.3g} {half.unit} in negative direction')
-        sentence, advice = self._judged(label, parts)
+        kind, sentence, advice = self._judged(label, parts)
         return Conclusion(
-            Kind.FRICTION, f'joint {label!r}', f'{sentence}: {"; ".join(said)}.', advice,
+            kind, f'joint {label!r}', f'{sentence}: {"; ".join(said)}.', advice,
             tuple(parts.values()),
             max(abs(each.value) / each.standard_error for each in parts.values()))
 
-    def _judged(self, label: str, parts: dict[int, Estimate]) -> tuple[str, str]:
-        """Return what the friction is compared with the URDF, and what to do about it."""
+    def _judged(self, label: str, parts: dict[int, Estimate]) -> tuple[Kind, str, str]:
+        """Return what it is compared with the URDF, in words, and what to do about it."""
         set_it = 'Set its friction in <dynamics>, or by the parameters of the node.'
         changes = {column: parts[column] for column in (VISCOUS, COULOMB) if column in parts}
         if not changes:
-            return f'Joint {label!r} has friction that depends on the direction', set_it
+            return (Kind.FRICTION, f'Joint {label!r} has friction that depends on the direction',
+                    set_it)
         if any(each.value > 0.0 for each in changes.values()):
-            return f'Joint {label!r} has friction that the URDF lacks', set_it
+            return Kind.FRICTION, f'Joint {label!r} has friction that the URDF lacks', set_it
         if any(self._given[column] + each.value < -self._limit * each.standard_error
                for column, each in changes.items()):
-            return (f'Friction drives joint {label!r} instead of resisting it',
+            return (Kind.SIGN, f'Friction drives joint {label!r} instead of resisting it',
                     'The sign of its velocity or of its effort may be turned.')
-        return f'Joint {label!r} has less friction than the URDF says', set_it
+        return Kind.FRICTION, f'Joint {label!r} has less friction than the URDF says', set_it
 
     def questions(self) -> Iterator[str]:
         """Yield what is not known."""

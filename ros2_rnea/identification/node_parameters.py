@@ -16,57 +16,101 @@ What was identified, as parameters of the node: the text of a YAML file.
 
 The file holds only what was identified, so it can be copied into a file of parameters, or loaded
 by ``ros2 param load`` while the node runs.  What the node has no parameter for is in comments,
-with what to do instead.
+with what to do instead.  So are doubts, and what was left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
-from ros2_rnea.identification.results import Identification, JointFriction
+from ros2_rnea.identification.conclusions import Estimate
+from ros2_rnea.identification.results import Doubt, Identification, JointFriction
+from ros2_rnea.identification.unknowns import GAIN
 import yaml
 
 DIGITS = 9
 """More digits of a number are not written; no identification has that many that count."""
 
-
 CONTACT = 5.0
 """A contact is an effort that is so many times what the model leaves without one (RMS)."""
 
+LARGEST_SHARE = 0.3
+"""Of the effort limit of a joint: a larger threshold would miss contacts that do harm."""
+
 THRESHOLD_DIGITS = 2
 
+SIGNIFICANT = 3.0
+"""An offset or a change of gravity is written where it has more standard errors than this."""
 
-def node_parameters(identification: Identification) -> str:
+WIDTH = 96
+
+
+def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()) -> str:
     """
     Return the parameters of the node that follow from an identification.
 
+    :param doubts: why the result should not be used as it is.
     :return: YAML, for ``params_file`` and ``ros2 param load``.
     """
-    parameters = {**_friction(identification.friction), **_armature(identification),
-                  **_gravity(identification), **_payload_links(identification),
-                  **_thresholds(identification)}
+    parameters = {**_friction(identification), **_armature(identification),
+                  **_gravity(identification), **_payload_links(identification)}
+    thresholds, unfit = _thresholds(identification, doubts)
+    if thresholds:
+        parameters['external_effort_threshold'] = thresholds
     comments = [
         'The parameters of the node inverse_dynamics that were identified from recordings.',
-        'Copy them into its file of parameters, or load them while it runs:',
-        '  ros2 param load /inverse_dynamics THIS_FILE',
-        *_payload_comment(identification), *_threshold_comment(parameters),
+        *_use(doubts), *_left_out(identification), *_together(identification, parameters),
+        *([] if doubts else _payload_comment(identification)),
+        *_threshold_comment(thresholds, unfit),
         *_gain_comment(identification)]
     text = yaml.safe_dump(
         {'/**': {'ros__parameters': parameters}}, sort_keys=False, allow_unicode=True, width=98)
     return '\n'.join([*(f'# {line}'.rstrip() for line in comments), '', text])
 
 
-def _friction(joints: Mapping[str, JointFriction]) -> dict[str, dict[str, float]]:
+def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
+    """Yield how the parameters are loaded, or why they should not be."""
+    if not doubts:
+        yield 'Copy them into its file of parameters, or load them while it runs:'
+        yield '  ros2 param load /inverse_dynamics THIS_FILE'
+        return
+    yield 'WARNING: do not use them as they are, for these reasons:'
+    for doubt in doubts:
+        yield from wrap(doubt.sentence, WIDTH, initial_indent='- ', subsequent_indent='  ')
+
+
+def _friction(identification: Identification) -> dict[str, dict[str, float]]:
     """Return the friction by parameter and joint; zeros where they replace those of a URDF."""
     numbers: dict[str, dict[str, float]] = {}
-    for joint, friction in joints.items():
+    for joint, friction in identification.friction.items():
         for name, value in friction.numbers().items():
+            if name == 'friction_offset' and not _offset_counts(identification, joint, friction):
+                continue
             if value or name in ('damping', 'friction'):
                 numbers.setdefault(name, {})[joint] = _rounded(value)
     return numbers
+
+
+def _offset_counts(identification: Identification, joint: str, friction: JointFriction) -> bool:
+    return abs(friction.offset) > SIGNIFICANT * _error(identification, 'offset', joint)
+
+
+def _gravity_counts(identification: Identification) -> bool:
+    """Tell whether the direction of gravity differs from that of the model before."""
+    return any(
+        abs(one.value - one.urdf_value) > SIGNIFICANT * _error(identification, one.quantity, '')
+        for one in identification.parameters if one.quantity.startswith('gravity'))
+
+
+def _error(identification: Identification, quantity: str, owner: str) -> float:
+    """Return the standard error of a number; infinite where the data does not determine it."""
+    return next((one.standard_error for one in identification.parameters
+                 if (one.quantity, one.owner) == (quantity, owner)
+                 and one.standard_error is not None), inf)
 
 
 def _armature(identification: Identification) -> dict[str, dict[str, float]]:
@@ -76,35 +120,75 @@ def _armature(identification: Identification) -> dict[str, dict[str, float]]:
     return {'armature': numbers} if numbers else {}
 
 
-def _thresholds(identification: Identification) -> dict[str, dict[str, float]]:
+def _thresholds(
+        identification: Identification, doubts: Sequence[Doubt],
+        ) -> tuple[dict[str, float], list[str]]:
     """
     Return above which external effort the node may take something for a contact.
 
     Nothing touched the robot in the recordings, so that what the model leaves of their efforts is
     what would be taken for one; at rest, so is the friction that holds the joint.  Joints whose
     drive gains are unknown have none, because the node observes only efforts in Nm or N.
+
+    :return: by joint, and the joints whose result is not good enough for one.
     """
     tree = identification.robot.tree
     left = np.where(np.isfinite(identification.identified_rms), identification.identified_rms,
                     identification.noise_rms)
-    numbers = {}
+    doubtful = {joint for doubt in doubts for joint in doubt.joints}
+    numbers, unfit = {}, []
     for joint, rms in zip(identification.joints, left.tolist()):
         if joint not in tree.joints or joint in identification.gains or not 0.0 < rms < inf:
             continue
         body = tree.bodies[tree.joints[joint]]
         at_rest = float(body.friction) + float(body.breakaway_friction)
-        numbers[joint] = _rounded(CONTACT * rms + at_rest, THRESHOLD_DIGITS)
-    return {'external_effort_threshold': numbers} if numbers else {}
+        threshold = _rounded(CONTACT * rms + at_rest, THRESHOLD_DIGITS)
+        if joint in doubtful or threshold > LARGEST_SHARE * (body.limits.effort or inf):
+            unfit.append(joint)
+        else:
+            numbers[joint] = threshold
+    return numbers, unfit
 
 
 def _gravity(identification: Identification) -> dict[str, Any]:
-    if identification.gravity is None:
+    if identification.gravity is None or not _gravity_counts(identification):
         return {}
     return {'gravity': [_rounded(number) for number in identification.gravity]}
 
 
 def _payload_links(identification: Identification) -> dict[str, Any]:
     return {'payload_links': [identification.payload[0]]} if identification.payload else {}
+
+
+def _left_out(identification: Identification) -> Iterable[str]:
+    """Yield what was identified, but may as well be zero or that of the URDF."""
+    offsets = [joint for joint, friction in identification.friction.items()
+               if friction.offset and not _offset_counts(identification, joint, friction)]
+    if offsets:
+        yield from _paragraph(
+            f'friction_offset is left out for {", ".join(offsets)}: it is not larger than '
+            f'{SIGNIFICANT:g} standard errors.')
+    if identification.gravity is not None and not _gravity_counts(identification):
+        yield from _paragraph(
+            'gravity is left out: it does not differ from that of the model by more than '
+            f'{SIGNIFICANT:g} standard errors.')
+
+
+def _together(
+        identification: Identification, parameters: Mapping[str, Any]) -> Iterable[str]:
+    """Yield which numbers of this file are true only together with the identified URDF."""
+    joints = [one.owner for one in identification.parameters
+              if one.quantity == 'rotor_inertia' and one.standard_error is None
+              and one.owner in parameters.get('armature', {})]
+    if joints:
+        yield from _paragraph(
+            f'The data does not determine the armature of {", ".join(joints)} by itself, but only '
+            'its sum with inertias of links: it holds only together with the identified URDF of '
+            'the same run.')
+
+
+def _paragraph(text: str) -> list[str]:
+    return ['', *wrap(text, WIDTH)]
 
 
 def _payload_comment(identification: Identification) -> Iterable[str]:
@@ -124,21 +208,33 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     yield f"    '{request}'"
 
 
-def _threshold_comment(parameters: Mapping[str, Any]) -> Iterable[str]:
-    if 'external_effort_threshold' in parameters:
-        yield ''
-        yield (f'A proposal: external_effort_threshold is {CONTACT:g} times the RMS of what the '
-               'model leaves of the')
-        yield 'recorded efforts, and the friction that can hold a joint at rest.  Watch'
-        yield '~/external_effort in free motion before contact_reaction becomes hold.'
+def _threshold_comment(thresholds: Mapping[str, float], unfit: Sequence[str]) -> Iterable[str]:
+    if thresholds:
+        yield from _paragraph(
+            f'A proposal: external_effort_threshold is {CONTACT:g} times the RMS of what the '
+            'model leaves of the recorded efforts, and the friction that can hold a joint at '
+            'rest.  Watch ~/external_effort in free motion before contact_reaction becomes hold.')
+    if unfit:
+        yield from _paragraph(
+            f'No external_effort_threshold is proposed for {", ".join(unfit)}: there is a doubt '
+            f'about the joint, or the threshold would be above {100.0 * LARGEST_SHARE:.0f} % of '
+            'its effort limit.')
 
 
 def _gain_comment(identification: Identification) -> Iterable[str]:
-    if identification.gains:
-        yield ''
-        yield 'True effort for each unit of measured effort, by which the driver has to multiply:'
-        for joint, value in identification.gains.items():
-            yield f'  {joint}: {_rounded(value)}'
+    gains = [one for one in identification.parameters if one.quantity == GAIN]
+    determined = [one for one in gains if one.standard_error is not None]
+    if determined:
+        yield from _paragraph(
+            'True effort for each unit of measured effort, with its standard error.  The driver '
+            'has to multiply by it:')
+        for one in determined:
+            yield f'  {one.owner}: {Estimate(one.name, one.value, one.standard_error or 0.0)}'
+    others = [one.owner for one in gains if one.standard_error is None]
+    if others:
+        yield from _paragraph(
+            f'The data does not determine the gain of {", ".join(others)}: record poses in which '
+            'the known payload loads them.')
 
 
 def _rounded(number: float, digits: int = DIGITS) -> float:

@@ -73,6 +73,19 @@ class Combination:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """
+    Why a result should not be used as it is.
+
+    :ivar sentence: the reason, and what to do.
+    :ivar joints: those that it is about, if it is about some more than about others.
+    """
+
+    sentence: str
+    joints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class JointFriction:
     """
     The friction of one joint of one coordinate, all terms together.

@@ -61,11 +61,13 @@ class Payload(NamedTuple):
     What a robot carried.
 
     :ivar recording: path or name of the file; empty for all.
+    :ivar has_center: whether its centre of mass is told; otherwise it is the link's origin.
     """
 
     recording: str
     link: str
     inertial: Inertial
+    has_center: bool
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -215,7 +217,7 @@ def _payload(text: str) -> Payload:
     if found is None:
         raise argparse.ArgumentTypeError(
             f'{text!r} needs to be [RECORDING=]{PAYLOAD}, as in tool0:2.5:0,0,0.1')
-    return Payload(recording, *found)
+    return Payload(recording, *found, has_center=rest.count(':') > 1)
 
 
 def _names(text: str) -> list[str]:

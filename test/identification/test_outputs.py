@@ -15,16 +15,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 import re
 
 from identified_robot import EXPECTED, identified, URDF
 import numpy as np
+import pytest
 from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.identification.node_parameters import node_parameters
-from ros2_rnea.identification.results import JointFriction
+from ros2_rnea.identification.results import Doubt, JointFriction
 from ros2_rnea.identification.summary import summary
 import yaml
 
@@ -79,10 +81,61 @@ def test_a_contact_is_above_what_the_model_leaves_and_what_holds_a_joint_at_rest
     assert thresholds(gains={'shoulder': 11.0}) == {}
 
 
+def test_no_threshold_is_proposed_that_is_large_or_doubtful():
+    limited = Robot.from_urdf(URDF.replace(
+        'type="continuous"><parent link="base"/>',
+        'type="continuous"><limit effort="8" velocity="1"/><parent link="base"/>'))
+    for text in (node_parameters(identified(robot=limited)),
+                 node_parameters(identified(), [Doubt('It is worse.', ('shoulder',))])):
+        values = yaml.safe_load(text)['/**']['ros__parameters']
+        assert 'external_effort_threshold' not in values
+        assert 'No external_effort_threshold is proposed for shoulder' in text
+    assert 'proposed for' not in node_parameters(identified())
+
+
+def test_doubts_stand_where_the_way_to_load_the_file_stood():
+    text = node_parameters(identified(), [Doubt('The sign is turned.')])
+    assert 'param load' not in text and 'set_payload' not in text
+    assert '# - The sign is turned.' in text.splitlines()[2]
+    assert 'param load' in node_parameters(identified())
+
+
+def with_errors(**errors):
+    """Return an identification with other standard errors of some quantities."""
+    return identified(parameters=tuple(
+        replace(one, standard_error=errors.get(one.quantity, one.standard_error))
+        for one in identified().parameters))
+
+
+@pytest.mark.parametrize('error', [0.05, None])
+def test_an_offset_that_noise_may_make_is_left_out(error):
+    text = node_parameters(with_errors(offset=error))
+    assert 'friction_offset' not in yaml.safe_load(text)['/**']['ros__parameters']
+    assert 'friction_offset is left out for shoulder' in ' '.join(text.split())
+
+
+def test_gravity_that_noise_may_have_turned_is_left_out():
+    text = node_parameters(with_errors(gravity_y=0.5))
+    assert 'gravity' not in yaml.safe_load(text)['/**']['ros__parameters']
+    assert 'gravity is left out' in text
+
+
+def test_an_armature_that_only_a_sum_holds_is_said_to_need_its_urdf():
+    text = node_parameters(with_errors(rotor_inertia=None))
+    assert 'armature of elbow by itself' in text
+    assert 'by itself' not in node_parameters(identified())
+
+
+def test_a_gain_has_its_error_and_is_not_told_where_it_is_not_determined():
+    assert 'elbow: 1.750 ± 0.062' in node_parameters(identified())
+    text = node_parameters(with_errors(gain=None))
+    assert '1.75' not in text and 'multiply' not in text
+    assert 'does not determine the gain of elbow' in text
+
+
 def test_what_the_node_has_no_parameter_for_is_said():
     text = node_parameters(identified())
     assert '/inverse_dynamics/set_payload' in text and 'm: 1.5' in text and 'z: 0.25' in text
-    assert 'elbow: 1.75' in text
     request = next(line for line in text.splitlines() if '{name: identified' in line)
     assert yaml.safe_load(request.strip("# '"))['inertia'] == {
         'm': 1.5, 'com': {'x': 0.0, 'y': 0.0, 'z': 0.25}, 'ixx': 0.1, 'ixy': 0.0, 'ixz': 0.0,

@@ -49,7 +49,15 @@ def identified(**other) -> Identification:
         robot=Robot.from_urdf(URDF),
         parameters=(
             Parameter('viscous friction of elbow', 'viscous', 'elbow', 'Nm s/rad', 0.5, 0.01, 0.0),
-            Parameter('m of fore', 'm', 'fore', 'kg', 1.0, None, 1.0)),
+            Parameter('m of fore', 'm', 'fore', 'kg', 1.0, None, 1.0),
+            Parameter('offset of shoulder', 'offset', 'shoulder', 'Nm', -0.125, 0.01, 0.0),
+            Parameter('rotor inertia of elbow', 'rotor_inertia', 'elbow', 'kg m^2', 0.02, 0.001,
+                      0.0),
+            *(Parameter(
+                f'gravity along {axis}', f'gravity_{axis}', '', 'm/s^2', value, 0.1, before)
+              for axis, value, before in (
+                  ('x', 0.0, 0.0), ('y', 1.0, 0.0), ('z', -9.75, -9.81))),
+            Parameter('gain of elbow', 'gain', 'elbow', '', 1.75, 0.0625, 1.0)),
         base_parameters=(Combination('hx of fore', {'hx of fore': 1.0}, 0.5, 0.01, 0.25),),
         joints=('shoulder', 'elbow'),
         measured_rms=np.array([5.0, np.nan]), urdf_rms=np.array([2.0, np.nan]),

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
@@ -33,18 +34,22 @@ for library in ('rich', 'rosbags', 'scipy', 'yaml'):
     pytest.importorskip(library)
 from identified_robot import identified  # noqa: E402, I100
 from rich.console import Console  # noqa: E402
-from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Kind  # noqa: E402
+from ros2_rnea.identification.conclusions import (  # noqa: E402
+    Conclusion,
+    Diagnosis,
+    Estimate,
+    Kind,
+)
 from ros2_rnea.identification.recording import PreparedRecording  # noqa: E402
 from ros2_rnea.identification.results import Parameter  # noqa: E402
 from ros2_rnea.tools.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
+from ros2_rnea.tools.identify.doubts import doubts, wrong_efforts  # noqa: E402
 from ros2_rnea.tools.identify.tables import (  # noqa: E402
     effort_table,
     parameter_table,
-    remaining_causes,
     sentences,
 )
 from ros2_rnea.tools.identify.unknown_list import unknowns_from  # noqa: E402
-from ros2_rnea.tools.report.report import Report  # noqa: E402
 from rosbags.rosbag2 import Writer  # noqa: E402
 from rosbags.typesys import get_typestore, Stores  # noqa: E402
 import yaml  # noqa: E402
@@ -73,20 +78,28 @@ URDF = """<?xml version="1.0"?>
 </robot>
 """
 DAMPING = {'pan': 1.5, 'lift': 2.0, 'elbow': 0.8}
+MASSES = [0.8, 1.3, 1.2]
+"""As factors on those of the file."""
 COULOMB = {'pan': 2.0, 'lift': 1.0, 'elbow': 0.6}
 
 
 def true_robot() -> Robot:
-    """Return a robot whose masses are 20 % above those of the file, and which has friction."""
+    """
+    Return a robot whose masses are not those of the file, and which has friction.
+
+    They differ by link, since the same factor on all would as well be one on the efforts.
+    """
     robot = Robot.from_urdf(URDF)
-    robot = AdjustableRobot.of(robot.with_inertial_parameters(1.2 * robot.inertial_parameters))
+    robot = AdjustableRobot.of(robot.with_inertial_parameters(
+        np.repeat(MASSES, 10) * robot.inertial_parameters))
     robot.set_joint_parameters('damping', DAMPING)
     robot.set_joint_parameters('friction', COULOMB)
     return robot
 
 
-def write_bag(folder: Path, robot: Robot, seconds: float = 40.0, rate: float = 200.0) -> Path:
-    """Write joint states of a motion that excites the robot, with noise."""
+def write_bag(folder: Path, robot: Robot, seconds: float = 40.0, rate: float = 200.0,
+              factors: Sequence[float] = (1.0, 1.0, 1.0)) -> Path:
+    """Write joint states of a motion that excites the robot, with noise and wrong efforts."""
     rng = np.random.default_rng(5)
     times = np.arange(0.0, seconds, 1.0 / rate)
     q, qd, qdd = (np.zeros((len(times), robot.nv)) for _ in range(3))
@@ -97,7 +110,7 @@ def write_bag(folder: Path, robot: Robot, seconds: float = 40.0, rate: float = 2
             q[:, joint] += size * np.sin(omega * times + phase)
             qd[:, joint] += size * omega * np.cos(omega * times + phase)
             qdd[:, joint] -= size * omega**2 * np.sin(omega * times + phase)
-    tau = robot.inverse_dynamics(q, qd, qdd) + rng.normal(0.0, 0.1, q.shape)
+    tau = factors * (robot.inverse_dynamics(q, qd, qdd) + rng.normal(0.0, 0.1, q.shape))
     store = get_typestore(Stores.ROS2_JAZZY)
     kinds = store.types
     kind = 'sensor_msgs/msg/JointState'
@@ -177,7 +190,8 @@ def test_the_urdf_and_the_parameters_together_are_the_robot_with_its_rotors(tmp_
     assert all(found['external_effort_threshold'][name] > COULOMB[name] for name in COULOMB)
     urdf = Robot.from_urdf((tmp_path / 'identified.urdf').read_text(encoding='utf-8'))
     both = AdjustableRobot.of(urdf, optional_parameters=['friction_offset', 'armature'])
-    for name in ('damping', 'friction', 'friction_offset', 'armature'):
+    assert 'friction_offset' not in found  # the truth has none
+    for name in ('damping', 'friction', 'armature'):
         both.set_joint_parameters(name, found[name])
     q, qd, qdd = np.random.default_rng(8).uniform(-1.5, 1.5, (3, 200, 3))
     expected = truth.inverse_dynamics(q, qd, qdd)
@@ -201,7 +215,7 @@ def test_the_terminal_says_what_was_done_to_the_recording_then_the_result(finish
     assert said.index('identified ± standard error') < said.index('identified leaves')
     untold, *_ = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))[
         'not_identifiable']
-    assert said.index(untold) < said.index('identified leaves') < said.index('condition number')
+    assert said.index(untold) < said.index('identified leaves') < said.index('independent ones')
     assert 'on the last 30 % of each recording' in said
     assert 'swing, low-pass' in (finished[1] / 'report.html').read_text(encoding='utf-8')
     shown = [line for line in text.splitlines() if ' ± ' in line]
@@ -298,21 +312,53 @@ def test_long_names_stay_different_in_a_narrow_terminal():
 
 def test_what_still_has_a_cause_is_a_warning():
     def after(count):
-        conclusion = Conclusion(Kind.ROTOR, 'joint', 'A rotor is missing.', 'Add it.', (), 9.0)
-        diagnosis = Diagnosis((conclusion,) * count, (), np.empty(0), np.empty(0))
-        return remaining_causes(Report('after', None, diagnosis))
+        cause = Conclusion(
+            Kind.ROTOR, "joint 'elbow'", 'A rotor is missing.', 'Add it.', (), 9.0)
+        return doubts(identified(), FINE, replace(FINE, conclusions=(cause,) * count), ())
 
-    assert after(0) == []
-    assert after(1)[0].startswith('WARNING: ') and after(1)[0].endswith('A rotor is missing.')
-    assert after(5)[0].endswith('2 more are in report.html.')
+    assert after(0) == ()
+    doubt, = after(1)
+    assert doubt.sentence.endswith('A rotor is missing.') and doubt.joints == ('elbow',)
+    assert after(5)[0].sentence.endswith('2 more are in report.html.')
+
+
+FINE = Diagnosis((), (), np.ones(2), np.ones(2))
+
+
+def factor(value, joint='all joints', kind=Kind.GAIN):
+    return Conclusion(
+        kind, joint, f'The effort is {value} times that of the model.', 'Look at it.',
+        (Estimate('factor', value, 0.01),), 99.0)
+
+
+def test_a_factor_on_the_effort_is_no_fault_where_the_gain_is_unknown():
+    joints = ('shoulder', 'elbow')
+    before = replace(FINE, wrong_efforts=(
+        factor(9.0, "joint 'elbow'"), factor(-1.0, "joint 'shoulder'", Kind.SIGN)))
+    assert [each.joints for each in wrong_efforts(before, joints, ())] == [
+        ('elbow',), ('shoulder',)]
+    for gains in ('all', ['elbow']):
+        assert [each.joints for each in wrong_efforts(before, joints, gains)] == [('shoulder',)]
+    assert len(wrong_efforts(before, joints, ['shoulder'])) == 2
+
+
+def test_a_factor_near_one_and_efforts_that_could_not_be_judged_are_doubts():
+    near = factor(1.3)
+    before = replace(FINE, conclusions=(near,), noise=np.array([np.nan, 1.0]))
+    unjudged, gain = doubts(identified(), before, FINE, ())
+    assert 'too short to check the sign' in unjudged.sentence and unjudged.joints == ('shoulder',)
+    assert near.sentence in gain.sentence and gain.joints == ('shoulder', 'elbow')
+    assert doubts(identified(), replace(FINE, conclusions=(near,)), FINE, 'all') == ()
 
 
 def test_a_doubtful_result_is_said():
     worse = identified(identified_rms=np.array([3.0, np.nan]), physically_consistent=False)
-    text = '\n'.join(sentences(worse))
+    text = '\n'.join(sentences(worse, doubts(worse, FINE, FINE, ())))
     assert 'cannot exist' in text and 'worse than the URDF for shoulder' in text
-    fine = '\n'.join(sentences(identified()))
+    fine = '\n'.join(sentences(identified(), doubts(identified(), FINE, FINE, ())))
     assert 'WARNING' not in fine
+    assert 'shoulder count as 50 independent ones' in fine and '4 %, of hx of fore' not in fine
+    assert 'is 2 %, of hx of fore' in fine and 'condition number' not in fine
     assert replace(identified()).physically_consistent
 
 
@@ -321,13 +367,60 @@ def test_a_doubtful_result_is_said():
 def test_a_mass_far_from_the_urdf_that_the_data_does_not_determine_is_doubtful(
         value, error, is_doubtful):
     mass = Parameter('m of fore', 'm', 'fore', 'kg', value, error, 1.0)
-    text = '\n'.join(sentences(identified(parameters=(mass,), rotor_inertias={})))
+
+    def warned(**other):
+        result = identified(parameters=(mass,), **other)
+        return '\n'.join(sentences(result, doubts(result, FINE, FINE, ())))
+
+    text = warned(rotor_inertias={})
     assert ('WARNING: the m of fore is' in text and 'add rotor' in text) == is_doubtful
-    text = '\n'.join(sentences(identified(parameters=(mass,))))  # with rotors
+    text = warned()  # with rotors
     assert ('WARNING: the m of fore is' in text) == is_doubtful and 'add rotor' not in text
 
 
 # ---- what goes wrong ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('factors, said', [
+    ((1.0, -1.0, 1.0), 'has the opposite sign'), ((0.1, 0.1, 0.1), 'times that of the model')])
+def test_wrong_efforts_are_refused_before_anything_is_written(tmp_path, capsys, factors, said):
+    (tmp_path / 'arm.urdf').write_text(URDF, encoding='utf-8')
+    bag = write_bag(tmp_path / 'swing', Robot.from_urdf(URDF), factors=factors)
+    assert main([str(bag), '--urdf', str(tmp_path / 'arm.urdf'), '--out',
+                 str(tmp_path / 'out')]) == ExitCode.NOT_IDENTIFIED
+    error = capsys.readouterr().err
+    assert said in error.splitlines()[0] and '--anyway' in error
+    assert not (tmp_path / 'out').exists()
+
+
+def test_what_is_written_anyway_has_the_doubt_at_the_top_of_each_file(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(URDF, encoding='utf-8')
+    bag, out = write_bag(
+        tmp_path / 'swing', Robot.from_urdf(URDF), factors=(1.0, -1.0, 1.0)), tmp_path / 'out'
+    assert main([str(bag), '--urdf', str(tmp_path / 'arm.urdf'), '--out', str(out),
+                 '--anyway']) == ExitCode.DOUBTFUL
+    text = {name: (out / name).read_text(encoding='utf-8') for name in (
+        'identified.urdf', 'parameters.yaml', 'summary.json')}
+    for content in text.values():
+        assert ' '.join(content.split()).index('has the opposite sign') < 400
+    assert 'param load' not in text['parameters.yaml']
+    assert "effort of joint 'lift' has the opposite sign" in json.loads(
+        text['summary.json'])['doubts'][0]
+    assert Robot.from_urdf(text['identified.urdf']).joint_names == ('pan', 'lift', 'elbow')
+    found = yaml.safe_load(text['parameters.yaml'])['/**']['ros__parameters']
+    assert 'lift' not in found.get('external_effort_threshold', {})
+    assert 'has the opposite sign' in (out / 'report.html').read_text(encoding='utf-8')
+
+
+def test_gains_need_the_centre_of_the_payload(tmp_path, capsys):
+    arguments = [str(tmp_path), '--urdf', str(tmp_path / 'none.urdf'), '--unknown']
+    assert main([*arguments, 'friction,gains', '--payload', 'tool:2.5']) == (
+        ExitCode.NOT_IDENTIFIED)
+    assert '--payload tool:2.5 has no centre of mass' in capsys.readouterr().err
+    for others in (['friction,gains', '--payload', 'tool:2.5:0,0,0'],
+                   ['friction', '--payload', 'tool:2.5']):
+        main([*arguments, *others])
+        assert 'none.urdf cannot be read' in capsys.readouterr().err
 
 
 def test_a_urdf_that_does_not_exist_is_said(tmp_path, capsys):

@@ -29,22 +29,18 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.identification.identification import HELD_BACK, identify
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.results import Identification
+from ros2_rnea.identification.unknowns import Unknowns
 from ros2_rnea.identification.urdf_file import decoded
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_document
+from ros2_rnea.tools.identify.doubts import doubts, wrong_efforts
 from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF, write_files
-from ros2_rnea.tools.identify.tables import (
-    doubts,
-    effort_table,
-    parameter_table,
-    remaining_causes,
-    sentences,
-)
+from ros2_rnea.tools.identify.tables import effort_table, parameter_table, sentences
 from ros2_rnea.tools.identify.unknown_list import HELP, unknowns_from
 from ros2_rnea.tools.recordings import (
     add_recording_options,
@@ -78,39 +74,71 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(highlight=False)
     try:
         unknowns = unknowns_from(options.unknown)
+        _check_payloads(options, unknowns)
         document = read_document(options.urdf)
         robot = robot_of(decoded(document)[0], options)
         with progress_bar() as progress, _executor(options.workers) as executor:
             prepared, remarks = _prepared(options, robot, progress)
+            before = Report.of('before', prepared, robot, remarks)
+            if not options.anyway:
+                _check_efforts(before, unknowns)
             task = progress.add_task('identifying', total=None)
             identification = identify(prepared, robot, unknowns, options.held_back, executor)
             progress.remove_task(task)
-        urdf = write_files(identification, document, options.out)
+        after = Report.of('after', with_gains(prepared, identification), identification.robot)
+        found = doubts(identification, before.diagnosis, after.diagnosis, unknowns.gains)
+        urdf = write_files(identification, document, options.out, found)
         for remark in (*remarks, *identification.not_identifiable):
             console.print(remark, markup=False, style='dim')
         console.print(parameter_table(identification))
         console.print(effort_table(identification, options.held_back))
-        for sentence in (*sentences(identification), *urdf.remarks):
+        for sentence in (*sentences(identification, found), *urdf.remarks):
             console.print(sentence, markup=False)
         with progress_bar() as progress:
             progress.add_task('writing the report', total=None)
-            after = Report.of(
-                'after', with_gains(prepared, identification), identification.robot)
-            write_report([Report.of('before', prepared, robot, remarks), after], options.out)
+            write_report([before, replace(
+                after, remarks=tuple(f'WARNING: {doubt.sentence}' for doubt in found))],
+                options.out)
     except RneaError as error:
         print(f'identify: {error}', file=sys.stderr)
         return ExitCode.NOT_IDENTIFIED
-    remaining = remaining_causes(after)
-    for sentence in remaining:
-        console.print(sentence, markup=False)
     say_written(console, [options.out / name for name in (URDF, PARAMETERS, SUMMARY, PAGE)])
-    return ExitCode.DOUBTFUL if remaining or doubts(identification) else ExitCode.BETTER
+    return ExitCode.DOUBTFUL if found else ExitCode.BETTER
 
 
 def _executor(workers: int) -> AbstractContextManager[Executor | None]:
     """Return what reduces the recordings: worker processes, or nothing for this process alone."""
     return nullcontext() if workers == 1 else ProcessPoolExecutor(
         workers, mp_context=get_context('spawn'))  # BLAS has threads, which no fork may copy
+
+
+def _check_payloads(options: argparse.Namespace, unknowns: Unknowns) -> None:
+    """
+    Check that payloads by which drive gains are determined have a centre of mass.
+
+    :raises ArgumentError: naming the payload.
+    """
+    for told in options.payload:
+        if unknowns.gains and not told.has_center:
+            raise ArgumentError(
+                f'--payload {told.link}:{told.inertial.mass:g} has no centre of mass, and unknown '
+                'drive gains are determined by its effort: give it, as in '
+                f'{told.link}:{told.inertial.mass:g}:0,0,0.1')
+
+
+def _check_efforts(before: Report, unknowns: Unknowns) -> None:
+    """
+    Check that the recorded efforts are those of these joints, in their direction and unit.
+
+    :raises ArgumentError: with the conclusions that speak against it.
+    """
+    joints = tuple(row.joint for row in before.rows())
+    wrong = wrong_efforts(before.diagnosis, joints, unknowns.gains)
+    if wrong:
+        raise ArgumentError(
+            f'{" ".join(doubt.sentence for doubt in wrong)}\n'
+            'Nothing is identified, because masses and friction that fit such efforts can drop '
+            'the arm: correct the recording (report shows the pictures), or say --anyway.')
 
 
 def _prepared(
@@ -163,8 +191,10 @@ centres of mass and inertias with which the model needs the efforts that were me
 
 The last 30 % of each recording are held back: the fit does not see them, and the table compares
 the efforts of the URDF and of the identified model on them.  Every identified body is one that can
-exist.  Where the recordings say nothing of a parameter, it stays near that of the URDF, and the
-result says which motion would determine it.""",
+exist.  Where the recordings say nothing of a parameter, it stays near that of the URDF; where they
+determine only a sum of several, each of these may go far from it.  The result says which motion
+would determine more.  Efforts that cannot be those of these joints (a turned sign, another unit)
+are refused.""",
         epilog=f"""\
 what may be unknown (--unknown, separated by commas):
 {HELP}
@@ -172,6 +202,7 @@ what may be unknown (--unknown, separated by commas):
 {EXAMPLES}
 files that are written:
   {URDF:16} the URDF with other numbers in <inertial> and <dynamics>, all else byte for byte
+                   (and a comment where there is a warning)
   {PARAMETERS:16} parameters of the node: friction, also what no URDF can say of it, and gravity
   {SUMMARY:16} all figures, with standard errors and the values of the URDF
   {PAGE:16} pictures of each joint before and after, and what the recordings still show
@@ -194,6 +225,9 @@ examples:
                             f'(default {HELD_BACK:g})')
     group.add_argument('--workers', type=_count, default=1, metavar='N',
                        help='processes that reduce the recordings (default 1)')
+    group.add_argument('--anyway', action='store_true',
+                       help='identify from efforts that are refused, too; the reason then stands '
+                            'at the top of each file')
     group.add_argument('--out', type=Path, default=Path('identified'), metavar='DIR',
                        help='folder of the files (default identified, in the current folder)')
     return parser

@@ -15,34 +15,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
 from pathlib import Path
+import re
 
 from ros2_rnea.identification.node_parameters import DIGITS, node_parameters
-from ros2_rnea.identification.results import Identification
+from ros2_rnea.identification.results import Doubt, Identification
 from ros2_rnea.identification.summary import summary
-from ros2_rnea.identification.urdf_file import RewrittenUrdf, with_parameters_of
+from ros2_rnea.identification.urdf_file import decoded, RewrittenUrdf, with_parameters_of
 from ros2_rnea.tools.output_files import writing
 
 URDF, PARAMETERS, SUMMARY = 'identified.urdf', 'parameters.yaml', 'summary.json'
 
+DECLARATION = re.compile(r'\s*<\?xml[^>]*\?>')
+"""The XML declaration, before which no comment may stand."""
+
 
 def write_files(
-        identification: Identification, document: bytes, folder: Path) -> RewrittenUrdf:
+        identification: Identification, document: bytes, folder: Path,
+        doubts: Sequence[Doubt] = ()) -> RewrittenUrdf:
     """
     Write the URDF, the node's parameters and the summary.
 
     :param document: the content of the URDF file that the robot was read from.
     :param folder: is made if it does not exist.
+    :param doubts: why the result should not be used as it is; they stand at the top of each file.
     :return: what has become of the URDF.
     :raises RneaError: where the URDF cannot have the result, or a file cannot be written.
     """
     urdf = with_parameters_of(document, identification.robot, DIGITS)
     contents = {
-        URDF: urdf.document,
-        PARAMETERS: node_parameters(identification).encode(),
+        URDF: _with_doubts(urdf.document, doubts),
+        PARAMETERS: node_parameters(identification, doubts).encode(),
         SUMMARY: (json.dumps(
-            {**summary(identification), 'urdf': {
+            {'doubts': [doubt.sentence for doubt in doubts], **summary(identification), 'urdf': {
                 'links': urdf.links, 'joints': urdf.joints, 'remarks': urdf.remarks}},
             indent=2, allow_nan=False, ensure_ascii=False) + '\n').encode()}
     with writing(folder):
@@ -50,3 +57,16 @@ def write_files(
         for name, content in contents.items():
             (folder / name).write_bytes(content)
     return urdf
+
+
+def _with_doubts(document: bytes, doubts: Sequence[Doubt]) -> bytes:
+    """Return a URDF file with the doubts in a comment at its top."""
+    if not doubts:
+        return document
+    text, encoding = decoded(document)
+    declaration = DECLARATION.match(text)
+    top = declaration.end() if declaration else 0
+    said = '\n'.join(f'- {doubt.sentence}' for doubt in doubts).replace('--', '- -')
+    comment = f'<!-- WARNING: do not use this file as it is, for these reasons:\n{said}\n-->'
+    comment = f'\n{comment}' if top else f'{comment}\n'
+    return (text[:top] + comment + text[top:]).encode(encoding, 'xmlcharrefreplace')

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from rich.console import Group, RenderableType
@@ -23,21 +23,14 @@ from rich.text import Text
 
 from ros2_rnea.identification.conclusions import Estimate
 from ros2_rnea.identification.identification import HELD_BACK
-from ros2_rnea.identification.results import Identification
+from ros2_rnea.identification.results import Doubt, Identification
 from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF
 from ros2_rnea.tools.number_text import number
 from ros2_rnea.tools.report.files import PAGE
-from ros2_rnea.tools.report.report import Report
 from ros2_rnea.tools.terminal import figure_table
-
-MOST_CAUSES = 3
-"""So many are named of those that remain."""
 
 NOTHING = 1e-3
 """What is less than this part of a standard error is shown as 0."""
-
-LARGEST_RATIO = 3.0
-"""Of a mass that the data does not determine to that of the URDF: one further off is doubtful."""
 
 
 def effort_table(
@@ -71,55 +64,39 @@ def parameter_table(identification: Identification) -> RenderableType:
     others = len(identification.parameters) - len(determined)
     return Group(table, Text(
         (f'{others} more are in {SUMMARY}: the recordings do not determine them one by one, but '
-         'only the combinations of them that stand there.\n') if others else '', style='dim'))
+         f'only the combinations of them that stand there.  {URDF} and {PARAMETERS} have values '
+         'for them that agree with these combinations, and may be far from the truth one by '
+         'one.\n') if others else '', style='dim'))
 
 
-def doubts(identification: Identification) -> list[str]:
-    """Return why the result should not be used as it is; nothing where it may be."""
-    found = []
-    if not identification.physically_consistent:
-        found.append('a body of the result cannot exist (it is not physically consistent); do not '
-                     'use it for control')
-    worse = [joint for joint, before, after in zip(
-        identification.joints, identification.urdf_rms, identification.identified_rms)
-        if after > before]
-    if worse:
-        found.append(f'on held-back data the identified model is worse than the URDF for '
-                     f'{", ".join(worse)}; record a longer and richer motion')
-    advice = (
-        'if it cannot be true, let fewer numbers be unknown, or record a richer motion'
-        if identification.rotor_inertias else
-        'something else is probably unknown, such as the inertia of rotors: add rotor to '
-        '--unknown')
-    for one in identification.parameters:
-        if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and not (
-                one.urdf_value / LARGEST_RATIO < one.value < one.urdf_value * LARGEST_RATIO):
-            found.append(
-                f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg in '
-                f'the URDF, although the data does not determine it; {advice}')
-    return found
-
-
-def sentences(identification: Identification) -> Iterator[str]:
+def sentences(
+        identification: Identification, doubts: Sequence[Doubt]) -> Iterator[str]:
     """Yield what a person has to know beside the tables."""
-    for doubt in doubts(identification):
-        yield f'WARNING: {doubt}.'
+    for doubt in doubts:
+        yield f'WARNING: {doubt.sentence.removesuffix(".")}.'
     if identification.physically_consistent and identification.links:
         yield 'Every identified body is one that can exist: the result is physically consistent.'
     if identification.rotor_inertias:
         yield (f'The inertias of rotors are in {PARAMETERS} (armature), because no URDF has them: '
                f'the model is complete only with both files, and a later identification from '
                f'{URDF} needs rotor among its unknowns again.')
-    yield (f'The condition number is {identification.condition_number:.3g}: so many times larger '
-           'than that of the efforts the relative error of a parameter can become. Below 100 the '
-           'motion is a good excitation.')
+    yield from _precision(identification)
 
 
-def remaining_causes(after: Report) -> list[str]:
-    """Return a warning if the recordings still show causes with the identified model."""
-    found = [conclusion.sentence for conclusion in after.diagnosis.conclusions]
-    if not found:
-        return []
-    more = f' {len(found) - MOST_CAUSES} more are in {PAGE}.' if len(found) > MOST_CAUSES else ''
-    return ['WARNING: the identified model leaves differences that still have a cause, to be '
-            f'corrected or to be among the unknowns: {" ".join(found[:MOST_CAUSES])}{more}']
+def _precision(identification: Identification) -> Iterator[str]:
+    """Yield how much the recordings hold."""
+    counts = identification.independent_samples
+    used = [(count, joint)
+            for count, joint in zip(counts.tolist(), identification.joints) if count]
+    if used:
+        fewest, joint = min(used)
+        yield (f'Residuals are correlated in time: the samples of {joint} count as '
+               f'{fewest:.0f} independent ones, the fewest of all joints.')
+    sums = [one for one in identification.base_parameters if one.value]
+    if sums:
+        worst = max(sums, key=lambda one: one.standard_error / abs(one.value))
+        first, *others = worst.terms
+        name = f'the sum of {first} and {len(others)} more' if others else first
+        size = 100.0 * worst.standard_error / abs(worst.value)
+        yield (f'The largest relative standard error of what the data determines is '
+               f'{number(size)} %, of {name}.')
