@@ -697,6 +697,17 @@ class FeedforwardPolicy:
         shares = largest / effort_limits(self.robot, self.settings)[controlled]
         return dict(zip(self.controlled, shares.tolist()))
 
+    def rotor_accelerations(self) -> dict[str, float]:
+        """
+        Return how fast the effort limit accelerates the rotor alone [rad/s^2 or m/s^2].
+
+        There is one for each joint with an armature, by name.
+        """
+        armatures = [self.robot.tree.bodies[self.robot.tree.joints[name]].armature
+                     for name in self.controlled]
+        return {name: limit / armature for name, limit, armature in zip(
+            self.controlled, self._limits.tolist(), armatures) if armature > 0.0 < limit}
+
     def mimic_deviations(self) -> dict[str, float]:
         """Return the deviations of mimic joints beyond ``mimic_tolerance``, by name [rad or m]."""
         deviations = {}

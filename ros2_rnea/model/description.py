@@ -246,6 +246,7 @@ class DynamicsParameter(NamedTuple):
     :ivar unit: for joints that turn, and for joints that slide.
     :ivar is_signed: whether it may be negative.
     :ivar of_one_coordinate: whether only joints of one coordinate have it.
+    :ivar largest: which no joint of a robot exceeds.
     """
 
     name: str
@@ -253,18 +254,22 @@ class DynamicsParameter(NamedTuple):
     unit: str
     is_signed: bool = False
     of_one_coordinate: bool = False
+    largest: float = inf
 
     def accepts(self, value: object) -> bool:
         """Tell whether a joint can have a value; what is not a real number it cannot have."""
         try:
             return (isinstance(value, Real) and isfinite(value)
-                    and (self.is_signed or float(value) >= 0.0))
+                    and (self.is_signed or float(value) >= 0.0)
+                    and float(value) <= self.largest)
         except OverflowError:  # a whole number that no float is as large as
             return False
 
     @property
     def needed(self) -> str:
         """Return in words what it accepts."""
+        if isfinite(self.largest):
+            return f'a finite number from 0 on, up to {self.largest:g}'
         return 'a finite number' if self.is_signed else 'a finite number from 0 on'
 
 
@@ -306,7 +311,7 @@ FRICTION_LAW = (
 
 REFLECTED_INERTIA = DynamicsParameter(
     'armature', 'Reflected rotor inertia (that of the rotor times the gear ratio squared)',
-    'kg m^2 or kg')
+    'kg m^2 or kg', largest=1e5)
 
 OPTIONAL_PARAMETERS = (*FRICTION_LAW, REFLECTED_INERTIA)
 """The numbers of a joint that no URDF has; a robot that shall take them is prepared for them."""

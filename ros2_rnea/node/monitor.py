@@ -32,6 +32,9 @@ SHORTEST_TIME_CONSTANT = 0.02
 """A wrench_time_constant below this [s] is worth a warning: at a delay of 10 ms and half of the
 wrench compensated, contact with a stiff environment is lost and comes back."""
 
+LEAST_ROTOR_ACCELERATION = 5.0
+"""An armature that the effort limit accelerates less than this [rad/s^2 or m/s^2] is doubtful."""
+
 LONGEST_SILENCE = 1.0
 """A source without a message for longer than this [s] is reported as silent."""
 
@@ -61,6 +64,7 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     _check_wrench_limits(policy, diagnostics)
     _explain_wrench_gain(policy, diagnostics)
     _check_friction(policy, diagnostics)
+    _check_armatures(policy, diagnostics)
     missing = policy.motion.controller.missing
     diagnostics.notice('controller_state', '' if not missing else (
         f'its reference contains no {listed(missing)}, which is then taken as zero'))
@@ -101,6 +105,17 @@ def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None
         'up to half the velocity limit, the friction that is sent is a large share of the effort '
         f'limit: {large}. Too much friction drives a joint in the direction of its motion: check '
         'damping, friction and what refines them, or friction_from'))
+
+
+def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+    """Report rotors that are too heavy for their motors, as by a slip of the decimal point."""
+    heavy = ', '.join(
+        f'{value:.3g} rad/s^2 or m/s^2 at {name}'
+        for name, value in policy.rotor_accelerations().items()
+        if value < LEAST_ROTOR_ACCELERATION)
+    diagnostics.notice('armature', heavy and (
+        f'the effort limit accelerates the rotor alone by no more than {heavy}: check armature, '
+        'whose unit is kg m^2 (kg where the joint slides) at the joint, behind the gear'))
 
 
 def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:

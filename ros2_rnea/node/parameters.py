@@ -123,7 +123,9 @@ SPECIFICATIONS = (
         'The terms that the efforts in joint_states lack; the residual in ~/terms is computed '
         'without them. automatic: by arm. none: they have all terms. Names of terms, such as '
         '[gravity, friction]. all: they are not efforts but, for example, motor currents, so '
-        'that there is no residual.'),
+        'that there is no residual. The effort of the rotors (armature) is no term of its own: '
+        'efforts that are measured on the side of the links lack it, and the residual then '
+        'contains it.'),
     Specification(
         'terms', _DEFAULT.terms,
         'The terms that are sent: automatic (those that the arm does not add), full, no_gravity, '

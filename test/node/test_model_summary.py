@@ -63,6 +63,7 @@ def test_joints_that_no_joint_state_can_tell_of_are_named():
 
 @pytest.mark.parametrize('name, is_unknown', [
     ('damping.elbow', False), ('damping.elbw', True), ('assumed_positions.wrist', True),
+    ('armature.elbow', False), ('armature.grip', True),
     ('lookahead', False), ('qos_overrides.elbw', False), ('friction.', True),
     ('effort_limits.elbw', False)])  # which is an error
 def test_parameters_of_unknown_joints_are_named_and_no_others(name, is_unknown):

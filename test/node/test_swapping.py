@@ -197,9 +197,10 @@ def test_the_first_rotor_needs_a_model_and_the_next_does_not(bench, monkeypatch)
             before.total + [0.0, 4.0 * armature], abs=1e-12)
         assert robot.joint_momentum(q, qd) == pytest.approx(
             momentum + [[0.0, -armature], [0.0, 0.0]], abs=1e-12)
-    for value in (-0.1, math.inf, 'much'):
+    for value in (-0.1, math.inf, 'much', 1e6):
         refused = arm.set_parameter('armature.elbow', value)
         assert not refused.successful and f'armature.elbow is {value!r}' in refused.reason
+        assert 'from 0 on, up to 100000' in refused.reason
 
 
 def test_friction_of_a_parameter_file_is_in_the_first_model(bench, monkeypatch):
