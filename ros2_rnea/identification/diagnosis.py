@@ -22,7 +22,7 @@ offset that also a load could make is none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 
@@ -101,7 +101,8 @@ def diagnose(comparison: Comparison) -> Diagnosis:
         joint = _JointFriction(robot, explanation, j, comparison.coordinates[j])
         of_joint = list(joint.conclusions())
         conclusions += of_joint
-        wrong += [each for each in of_joint if each.kind is Kind.SIGN]
+        if joint.is_driven:
+            wrong += [each for each in of_joint if each.kind is Kind.FRICTION]
         questions += joint.questions()
     questions += _not_known(comparison, explanation, columns)
     conclusions.sort(key=lambda each: -each.significance)
@@ -152,6 +153,11 @@ def _not_known(
         else:
             yield (f'The recordings are too short to judge joint {coordinate.label!r}: record '
                    f'about {ceil(factor + 0.5)} times as long.')
+
+
+def _changes(parts: Mapping[int, Estimate]) -> dict[int, Estimate]:
+    """Return those of friction that the URDF can have, too."""
+    return {column: parts[column] for column in (VISCOUS, COULOMB) if column in parts}
 
 
 class _JointFriction:
@@ -249,26 +255,33 @@ class _JointFriction:
             said.append(
                 f'viscous by direction: {middle + half.value:.3g} in positive, '
                 f'{middle - half.value:.3g} {half.unit} in negative direction')
-        kind, sentence, advice = self._judged(label, parts)
+        sentence, advice = self._judged(label, parts)
         return Conclusion(
-            kind, f'joint {label!r}', f'{sentence}: {"; ".join(said)}.', advice,
+            Kind.FRICTION, f'joint {label!r}', f'{sentence}: {"; ".join(said)}.', advice,
             tuple(parts.values()),
             max(abs(each.value) / each.standard_error for each in parts.values()))
 
-    def _judged(self, label: str, parts: dict[int, Estimate]) -> tuple[Kind, str, str]:
-        """Return what it is compared with the URDF, in words, and what to do about it."""
+    def _judged(self, label: str, parts: Mapping[int, Estimate]) -> tuple[str, str]:
+        """Return what the friction is compared with the URDF, and what to do about it."""
         set_it = 'Set its friction in <dynamics>, or by the parameters of the node.'
-        changes = {column: parts[column] for column in (VISCOUS, COULOMB) if column in parts}
+        changes = _changes(parts)
         if not changes:
-            return (Kind.FRICTION, f'Joint {label!r} has friction that depends on the direction',
-                    set_it)
+            return f'Joint {label!r} has friction that depends on the direction', set_it
         if any(each.value > 0.0 for each in changes.values()):
-            return Kind.FRICTION, f'Joint {label!r} has friction that the URDF lacks', set_it
-        if any(self._given[column] + each.value < -self._limit * each.standard_error
-               for column, each in changes.items()):
-            return (Kind.SIGN, f'Friction drives joint {label!r} instead of resisting it',
+            return f'Joint {label!r} has friction that the URDF lacks', set_it
+        if self.is_driven:
+            return (f'Friction drives joint {label!r} instead of resisting it',
                     'The sign of its velocity or of its effort may be turned.')
-        return Kind.FRICTION, f'Joint {label!r} has less friction than the URDF says', set_it
+        return f'Joint {label!r} has less friction than the URDF says', set_it
+
+    @property
+    def is_driven(self) -> bool:
+        """Tell whether friction drives the joint instead of resisting it."""
+        changes = _changes(self._kept)
+        return (self._equations.moves
+                and not any(each.value > 0.0 for each in changes.values())
+                and any(self._given[column] + each.value < -self._limit * each.standard_error
+                        for column, each in changes.items()))
 
     def questions(self) -> Iterator[str]:
         """Yield what is not known."""
