@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 import sys
 import time
 
@@ -26,11 +25,12 @@ from benchmark.disturbance import Watch
 from benchmark.errors import BenchmarkError
 from benchmark.machine import machine
 from benchmark.measure import Settings
+from benchmark.options import chosen_robots, common_options
 from benchmark.quantities import BY_NAME, QUANTITIES, Quantity
 from benchmark.report import tables
 from benchmark.report.picture import draw
 from benchmark.report.record import record
-from benchmark.robots import describe, describe_file, Description, NAMES
+from benchmark.robots import Description, NAMES
 from benchmark.startup import measure_startup, Startup
 from rich.console import Console
 from rich.progress import (
@@ -159,9 +159,7 @@ class Run:
 def _descriptions(options: argparse.Namespace) -> list[Description]:
     if options.floating and not options.urdf:
         raise BenchmarkError('--floating says how to take a --urdf; there is none')
-    if options.urdf:
-        return [describe_file(options.urdf, options.floating)]
-    return [describe(name) for name in options.robots.split(',')]
+    return chosen_robots(options, options.floating)
 
 
 def _quantities(names: str) -> tuple[list[Quantity], bool]:
@@ -177,20 +175,11 @@ def _quantities(names: str) -> tuple[list[Quantity], bool]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='python -m benchmark', formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=HELP, epilog=EPILOG)
-    robots = parser.add_mutually_exclusive_group()
-    robots.add_argument('--robots', default=','.join(NAMES), metavar='NAME,…',
-                        help='only these robots (default: all)')
-    robots.add_argument('--urdf', type=Path, metavar='FILE', help='your own robot instead')
+        description=HELP, epilog=EPILOG,
+        parents=[common_options(NAMES, QUICK.rounds, 'picture and JSON')])
     parser.add_argument('--floating', action='store_true', help='with a floating base')
     parser.add_argument('--quantities', default='', metavar='NAME,…',
                         help='only these quantities (default: all)')
-    parser.add_argument('--quick', action='store_true',
-                        help=f'{QUICK.rounds} shorter rounds; good for a first look')
-    parser.add_argument('--explain', action='store_true',
-                        help='also print the statement behind each figure')
-    parser.add_argument('--output', type=Path, default=Path('out', 'benchmark'), metavar='FOLDER',
-                        help='folder of the picture and JSON (default: %(default)s)')
     return parser
 
 

@@ -19,7 +19,6 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 import json
-from pathlib import Path
 import sys
 from typing import Any
 
@@ -28,10 +27,11 @@ from benchmark.errors import BenchmarkError
 from benchmark.identification.contenders import compiled, ours, REDUCTION, Rows
 from benchmark.machine import machine, versions
 from benchmark.measure import measure, Settings
+from benchmark.options import chosen_robots, common_options
 from benchmark.peers import OURS
 from benchmark.problem import pose_problem, Problem
 from benchmark.report.tables import WIDTH
-from benchmark.robots import describe, describe_file, Description
+from benchmark.robots import Description
 from benchmark.summary import ratio, Spread, spread
 import numpy as np
 from rich.console import Console
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures: list[Figure] = []
     growth: list[Growth] = []
     try:
-        descriptions = _descriptions(options)
+        descriptions = chosen_robots(options)
         columns = [TextColumn('{task.description:50.50}'), BarColumn(20), TimeElapsedColumn()]
         with Progress(*columns, console=console, transient=True) as progress, one_thread():
             for description in descriptions:
@@ -211,27 +211,11 @@ def _plain(figures: Figure | Growth) -> dict[str, Any]:
             for name, value in own.items()}
 
 
-def _descriptions(options: argparse.Namespace) -> list[Description]:
-    if options.urdf:
-        return [describe_file(options.urdf, floating_base=False)]
-    return [describe(name) for name in options.robots.split(',')]
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    return argparse.ArgumentParser(
         prog='benchmark identification', description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    robots = parser.add_mutually_exclusive_group()
-    robots.add_argument('--robots', default=','.join(ROBOTS), metavar='NAME,…',
-                        help='on a fixed base (default: %(default)s)')
-    robots.add_argument('--urdf', type=Path, metavar='FILE', help='your own robot instead')
-    parser.add_argument('--quick', action='store_true',
-                        help=f'{QUICK.rounds} rounds; good for a first look')
-    parser.add_argument('--explain', action='store_true',
-                        help='also print the statement behind each figure')
-    parser.add_argument('--output', type=Path, default=Path('out', 'benchmark'), metavar='FOLDER',
-                        help='folder of the JSON (default: %(default)s)')
-    return parser
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[common_options(ROBOTS, QUICK.rounds, 'JSON')])
 
 
 if __name__ == '__main__':
