@@ -141,6 +141,8 @@ CONVERTED = {
     'a list': np.ndarray.tolist,
     'a tuple': lambda array: (*array,),
     'a list of whole numbers': lambda array: [*map(int, array)],
+    'a list of both': lambda array: [*map(float, array[:-1]), int(array[-1])],
+    'a list of NumPy numbers': list,
     'of float16': lambda array: array.astype(np.float16),
     'of float32': lambda array: array.astype(np.float32),
     'of longdouble': lambda array: array.astype(np.longdouble),
