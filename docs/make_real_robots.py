@@ -16,23 +16,25 @@ Write docs/real-robots.rst: what becomes of real robot descriptions, one row for
 
 ``./run robots`` looks at the robots of the package example-robot-data, at those in the cache of
 the package robot_descriptions, and at files and folders that are named, such as a share folder of
-ROS.  Descriptions have to be expanded from xacro.
+ROS.  Descriptions have to be expanded from xacro.  With --demo, the demo is played with the arms
+of docs/demo_arms.yaml.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.metadata import distribution, PackageNotFoundError
+import json
 from pathlib import Path
 from statistics import median
 import subprocess
 import sys
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 from time import perf_counter_ns
+from typing import Any
 from xml.etree import ElementTree
 
 from benchmark.robots import FOLDER, PACKAGE, reduce_to_dynamics
@@ -44,8 +46,10 @@ from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import arm_of
 from ros2_rnea.tools.models import Model
+import yaml
 
 OUTPUT = Path(__file__).parent / 'real-robots.rst'
+ARMS = Path(__file__).parent / 'demo_arms.yaml'
 CACHE = Path.home() / '.cache' / 'robot_descriptions'
 
 USUAL_FOLDERS = ('urdf', 'robots')
@@ -53,7 +57,6 @@ USUAL_FOLDERS = ('urdf', 'robots')
 
 STATES = 20
 CALLS = 300
-DEMO_RESULTS = {0: 'passed', 1: 'failed', 2: 'could not run', 3: 'not judged'}
 
 HEAD = """\
 .. Written by docs/make_real_robots.py; changes to this file will be overwritten.
@@ -72,7 +75,7 @@ the Python package example-robot-data and of the folders that were named.  The f
   to do about them.
 - **Pinocchio**: the largest difference of inverse dynamics from Pinocchio's in {states} random
   states, relative to the largest effort of the state, without friction and with free mimic joints.
-- **demo**: whether the demo takes the description as an arm; with ``--demo``, its result.
+- **demo**: whether the demo accepts the description as an arm.
 
 {loaded} of {count} load, and the largest difference from Pinocchio is {worst:.0e}.
 
@@ -87,6 +90,26 @@ the Python package example-robot-data and of the folders that were named.  The f
      - Pinocchio
      - demo
 """
+
+DEMO_HEAD = """\
+
+Arms in the demo
+----------------
+
+``./run robots FOLDER --demo RESULTS`` plays the whole :doc:`demo` with each of these
+descriptions that is in ``FOLDER``; ``RESULTS`` gets the figures and pictures.  The last two
+columns say how many times smaller the tracking error is with all terms of the feedforward than
+with PD alone, and than with PD and gravity (RMS over all joints).
+
+.. list-table::
+   :header-rows: 1
+   :widths: 22 42 12 12 12
+
+   * - arm
+     - description
+     - demo
+     - PD alone
+     - PD + gravity"""
 
 
 @dataclass
@@ -105,22 +128,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog='./run robots', description=__doc__)
     parser.add_argument('paths', nargs='*', type=Path, metavar='PATH',
                         help='more URDF files, and folders that are searched for them')
-    parser.add_argument('--demo', action='store_true',
-                        help='play the tracking scene with every arm: a minute each')
+    parser.add_argument('--demo', type=Path, metavar='FOLDER',
+                        help='play the demo with the arms of docs/demo_arms.yaml, two minutes '
+                             'each, on an idle machine; FOLDER gets the results, and those that '
+                             'are there already are not made again')
     parser.add_argument('--output', type=Path, default=OUTPUT, metavar='FILE',
                         help='of the page (default: %(default)s)')
     options = parser.parse_args()
     files = descriptions(options.paths)
+    arms = arms_among(files) if options.demo else {}
     rows = []
+    demo_rows = []
     columns = [TextColumn('{task.description:40}'), BarColumn(), MofNCompleteColumn(),
                TimeRemainingColumn()]
     with Progress(*columns) as progress:
-        task = progress.add_task('', total=len(files))
+        task = progress.add_task('', total=len(files) + len(arms))
         for name, path in files.items():
             progress.update(task, description=name[-40:])
-            rows.append(row_of(name, path, options.demo))
+            rows.append(row_of(name, path))
             progress.advance(task)
-    options.output.write_text(page(rows), encoding='utf-8')
+        for name, arm in arms.items():
+            progress.update(task, description=f'demo with {name}')
+            result = demo_result(files[name], options.demo / Path(name).stem)
+            demo_rows.append(demo_row(arm, result))
+            progress.advance(task)
+    options.output.write_text(page(rows, demo_rows), encoding='utf-8')
     progress.console.print(f'{len(rows)} descriptions: {options.output}')
 
 
@@ -166,7 +198,7 @@ def _in_folders(paths: list[Path]) -> Iterator[tuple[str, Path]]:
             yield str(file.relative_to(path)), file
 
 
-def row_of(name: str, path: Path, plays_demo: bool) -> Row:
+def row_of(name: str, path: Path) -> Row:
     """Return what becomes of a description."""
     row = Row(name)
     text = path.read_text(encoding='utf-8', errors='replace')
@@ -188,7 +220,7 @@ def row_of(name: str, path: Path, plays_demo: bool) -> Row:
         compared = '-'
         row.notes.append(f'Not compared with Pinocchio, whose parser needs valid XML: {error}')
     row.cells = [str(robot.nv), f'{call_time(robot):.1f} µs', findings, compared,
-                 _or_reason(row, lambda: demo_result(text, path, plays_demo))]
+                 _accepted_by_demo(row, text)]
     return row
 
 
@@ -199,12 +231,13 @@ def _refused(row: Row, error: RneaError, findings: str = '-') -> Row:
     return row
 
 
-def _or_reason(row: Row, result: Callable[[], str]) -> str:
+def _accepted_by_demo(row: Row, text: str) -> str:
     try:
-        return result()
+        arm_of(Model(text))
     except RneaError as error:
-        row.notes.append(f'The demo does not take it: {error}')
-        return 'not taken'
+        row.notes.append(f'The demo does not accept it: {error}')
+        return 'not accepted'
+    return 'accepted'
 
 
 def call_time(robot: Robot) -> float:
@@ -256,33 +289,62 @@ def _placed(values: np.ndarray, order: list[int], size: int) -> np.ndarray:
     return placed
 
 
-def demo_result(text: str, path: Path, plays: bool) -> str:
-    """Return whether the demo takes a description, or its result."""
-    arm_of(Model(text))
-    if not plays:
-        return 'taken'
-    with TemporaryDirectory() as folder:
-        code = subprocess.run(
-            [sys.executable, '-m', 'ros2_rnea.tools.demo', '--scene', 'tracking', '--out', folder,
-             '--urdf', str(path.resolve())], cwd=folder, capture_output=True, check=False,
-        ).returncode
-    return DEMO_RESULTS.get(code, f'exit code {code}')
+def arms_among(files: dict[str, Path]) -> dict[str, dict[str, str]]:
+    """Return what docs/demo_arms.yaml says about its arms that are at hand, by file name."""
+    arms = yaml.safe_load(ARMS.read_text(encoding='utf-8'))
+    return {name: arm for name, arm in arms.items() if name in files}
 
 
-def page(rows: list[Row]) -> str:
-    """Return the page."""
+def demo_result(path: Path, folder: Path) -> dict[str, Any]:
+    """
+    Play the demo with a description, unless its result is there already; return its summary.json.
+
+    :raises SystemExit: the demo could not run.
+    """
+    summary = folder / 'summary.json'
+    if not summary.exists():
+        demo = subprocess.run(
+            [sys.executable, '-m', 'ros2_rnea.tools.demo', '--out', str(folder.resolve()),
+             '--urdf', str(path.resolve())], capture_output=True, text=True, check=False)
+        if not summary.exists():
+            sys.exit(f'The demo could not run with {path}: {demo.stderr or demo.stdout}')
+    result: dict[str, Any] = json.loads(summary.read_text(encoding='utf-8'))
+    return result
+
+
+def demo_row(arm: dict[str, str], result: dict[str, Any]) -> list[str]:
+    """Return the cells of an arm that the demo was played with."""
+    errors = {name: phase['arm_rms_deg'] for name, phase in result['phases'].items()}
+    source = ' '.join(filter(None, (arm['source'], arm.get('arguments'))))
+    return [_literal(arm['arm']),
+            _literal(f"{arm['repository']} {arm['commit']}, {source}"),
+            result['verdict'],
+            *(f"{errors[name] / errors['feedforward']:.0f} times" for name in ('pd', 'gravity'))]
+
+
+def page(rows: list[Row], demo_rows: list[list[str]]) -> str:
+    """Return the page; ``demo_rows`` may be empty."""
     loaded = [row for row in rows if row.loads]
     lines = [HEAD.format(
         count=len(rows), calls=CALLS, states=STATES, loaded=len(loaded),
         worst=max((row.difference for row in loaded), default=0.0))]
     for row in rows:
-        lines += [f'   * - {_literal(row.name)}', *(f'     - {cell}' for cell in row.cells)]
+        lines += _table_row([_literal(row.name), *row.cells])
+    if demo_rows:
+        lines.append(DEMO_HEAD)
+        for cells in demo_rows:
+            lines += _table_row(cells)
     lines += ['', 'Reasons of refusals', '-------------------', '']
     for row in rows:
         for note in row.notes:
             lines += wrap(f'* **{_literal(row.name)}**: {_literal(note)}', 110,
                           subsequent_indent='  ', break_long_words=False, break_on_hyphens=False)
     return '\n'.join(lines) + '\n'
+
+
+def _table_row(cells: list[str]) -> list[str]:
+    first, *others = cells
+    return [f'   * - {first}', *(f'     - {cell}' for cell in others)]
 
 
 def _literal(text: str) -> str:

@@ -19,10 +19,14 @@ import pytest
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
-from ros2_rnea.tools.demo.arm import arm_of, carrying, gravity_when_tilted, TIP_FORCE, WHOLE_SHARE
+from ros2_rnea.tools.demo.arm import (
+    arm_of, carrying, gravity_when_tilted, MOST_DEFLECTION, TIP_FORCE, WHOLE_SHARE,
+)
+from ros2_rnea.tools.demo.motion import push_share
 from ros2_rnea.tools.models import Model, MODELS, seven_dof_arm, ur5
 from ros2_rnea.tools.simulated_driver.engine import Engine
 from ros2_rnea.tools.simulated_driver.posture import bent_pose, EASE, effort_share
+from ros2_rnea.tools.simulated_driver.servo import gains_in
 
 WEAK = seven_dof_arm().replace('effort="87"', 'effort="45"').replace('effort="12"', 'effort="9"')
 WEAK_WRIST = seven_dof_arm().replace('effort="12"', 'effort="6"')
@@ -43,6 +47,30 @@ RAIL = """
 </robot>""".format(inertial="""<inertial><origin xyz="0 0 0.3"/><mass value="2"/>
   <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>""")
 
+LEG = """
+<robot name="leg">
+  <link name="body"/>
+  <joint name="hip" type="continuous"><parent link="body"/><child link="thigh"/>
+    <axis xyz="0 1 0"/></joint>
+  <link name="thigh">{light}</link>
+  <joint name="knee" type="continuous"><parent link="thigh"/><child link="foot"/>
+    <origin xyz="0 0 -0.3"/><axis xyz="0 1 0"/></joint>
+  <link name="foot">{light}</link>
+  <joint name="neck" type="continuous"><parent link="body"/><child link="head"/>
+    <axis xyz="0 1 0"/></joint>
+  <link name="head"><inertial><origin xyz="0 0 -0.01"/><mass value="20"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>""".format(light="""<inertial><origin xyz="0 0 -0.15"/><mass value="0.1"/>
+  <inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>""")
+"""Its efforts are those of the push rather than those of the motion."""
+
+GRIPPER = seven_dof_arm().replace('</robot>', """
+  <joint name="drive" type="continuous"><parent link="tool"/><child link="pinion"/>
+    <axis xyz="1 0 0"/><limit effort="1" velocity="9"/></joint>
+  <link name="pinion"><inertial><mass value="0.004"/>
+    <inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>""")
+
 
 @pytest.mark.parametrize('name', MODELS)
 def test_the_arms_of_the_package_do_all_in_full(name):
@@ -55,18 +83,20 @@ def test_the_arms_of_the_package_do_all_in_full(name):
 
 
 @pytest.mark.parametrize('model', [
-    MODELS['panda'](), MODELS['ur5'](), Model(WEAK), Model(SLOW), Model(RAIL)],
-    ids=['panda', 'ur5', 'weak', 'slow', 'rail'])
+    MODELS['panda'](), MODELS['ur5'](), Model(WEAK), Model(SLOW), Model(RAIL), Model(LEG)],
+    ids=['panda', 'ur5', 'weak', 'slow', 'rail', 'leg'])
 def test_motion_push_and_load_are_within_all_limits(model):
     arm = arm_of(model)
     engine, robot = Engine(arm.urdf), Robot.from_urdf(arm.urdf)
-    q, qd, qdd = arm.motion(8.9).at(np.arange(0.0, 8.9, 0.01))
+    times = np.arange(0.0, 8.9, 0.01)
+    q, qd, qdd = arm.motion(8.9).at(times)
     lower, upper = engine.position_limits
     assert np.all((q > lower) & (q < upper))
     limits = {joint.name: joint.limits for joint in parse_urdf(arm.urdf).joints}
-    fastest = np.array([limits[name].velocity for name in arm.joint_names])
+    fastest = np.array([limits[name].velocity or np.inf for name in arm.joint_names])
     assert np.all(np.abs(qd).max(axis=0) < fastest)
-    push = {arm.tip: np.concatenate((np.zeros(3), arm.tip_force))}
+    force = push_share(times, 8.9)[:, None] * arm.tip_force
+    push = {arm.tip: np.hstack((np.zeros((len(times), 3)), force))}
     for effort in (robot.inverse_dynamics(q, qd, qdd, f_ext=push),
                    carrying(robot, arm.load).inverse_dynamics(q, qd, qdd),
                    robot.inverse_dynamics(q, qd, qdd, gravity=gravity_when_tilted(arm.tilt))):
@@ -115,6 +145,18 @@ def test_the_tip_is_the_last_link_of_the_longest_chain():
     assert arm_of(Model(RAIL), 'cart').tip == 'cart'
 
 
+def test_the_tip_is_not_the_drive_of_a_gripper_which_cannot_hold_the_load():
+    arm = arm_of(Model(GRIPPER))
+    assert arm.tip == 'tool'
+    engine, robot = Engine(arm.urdf), Robot.from_urdf(arm.urdf)
+    stiffness, _ = gains_in(arm.start, engine)
+    state = np.zeros((2, 8))
+    weight = (carrying(robot, arm.load).inverse_dynamics(arm.start, *state)
+              - robot.inverse_dynamics(arm.start, *state))
+    assert np.all(np.abs(weight) < MOST_DEFLECTION * stiffness)
+    assert arm_of(Model(GRIPPER), 'pinion').load.link == 'pinion'
+
+
 def test_sliding_joints_are_shown_in_millimetres():
     arm = arm_of(Model(RAIL))
     assert arm.slides.tolist() == [True, False]
@@ -123,8 +165,10 @@ def test_sliding_joints_are_shown_in_millimetres():
 
 @pytest.mark.parametrize(('urdf', 'tip', 'reason'), [
     (seven_dof_arm().replace('effort="87"', 'effort="5"'), '', 'cannot hold it'),
+    (seven_dof_arm().replace('effort="87"', 'effort="37"'), '',
+     'can do less than 5% of the motion of the demo, for which: joint2 needs 31.33 and has 37'),
     (seven_dof_arm(), 'gripper', "no link 'gripper'; it has link0, .*tool"),
-])
+], ids=['does not hold', 'does not move', 'no such link'])
 def test_what_cannot_be_shown_is_refused_with_the_reason(urdf, tip, reason):
     with pytest.raises(ArgumentError, match=reason):
         arm_of(Model(urdf), tip)

@@ -19,8 +19,8 @@ import pytest
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import TIP_FORCE
-from ros2_rnea.tools.demo.experiment import PHASES, push_share
-from ros2_rnea.tools.demo.motion import EASING, MultiSine, smooth_step
+from ros2_rnea.tools.demo.experiment import PHASES
+from ros2_rnea.tools.demo.motion import EASING, MultiSine, push_share, smooth_step
 from ros2_rnea.tools.demo.stage import LEAD
 from ros2_rnea.tools.models import panda, seven_dof_arm
 

@@ -19,6 +19,7 @@ Nothing here knows ROS.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
 
@@ -29,11 +30,12 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
-from ros2_rnea.tools.demo.motion import Motion, MultiSine
+from ros2_rnea.tools.demo.motion import Motion, MultiSine, push_share
 from ros2_rnea.tools.models import Model
 from ros2_rnea.tools.simulated_driver.description import Balanced, Load, simplified
 from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY
 from ros2_rnea.tools.simulated_driver.posture import bent_pose, effort_share
+from ros2_rnea.tools.simulated_driver.servo import gains_in
 
 Vector = NDArray[np.float64]
 
@@ -61,8 +63,11 @@ WHOLE_SHARE = 0.8
 SPEED_SHARE = 0.9
 """Share of its highest speed that a joint moves with."""
 
-SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01)
+SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
 """Of motion, force, load and tilt: the first that the arm can do is taken."""
+
+MOST_DEFLECTION = 0.3
+"""Of a joint with its PD loop alone, under a load that nobody has told the node of [rad or m]."""
 
 LONGEST = 10.0
 SPACING = 0.02
@@ -126,23 +131,30 @@ def arm_of(model: Model, tip: str = '') -> Arm:
     urdf, still = simplified(model.urdf)
     robot = Robot.from_urdf(urdf, engine='textbook')
     engine = Engine(urdf)
-    tip = tip or model.tip or _tip_of(urdf)
-    if tip not in robot.link_names:
+    tip = tip or model.tip
+    if tip and tip not in robot.link_names:
         raise ArgumentError(f'the robot has no link {tip!r}; it has {", ".join(robot.link_names)}')
     start = np.array(model.start) if model.start else bent_pose(engine)
     holding = engine.holding_effort(start)
     if effort_share(engine, holding) > WHOLE_SHARE:
-        raise ArgumentError(_too_weak(robot.name, engine, holding))
-    return _Ability(robot, engine, tip, start).asked(urdf, still)
+        raise ArgumentError(
+            f'the motors of {robot.name!r} cannot hold it at its start, where gravity may need '
+            f'{WHOLE_SHARE:.0%} of an effort limit: {_too_weak(engine, holding)}')
+    ability = _Ability(robot, engine, start)
+    return ability.asked(urdf, still, tip or ability.tip(_links_from_tip(urdf)))
 
 
-def _too_weak(name: str, engine: Engine, holding: Vector) -> str:
-    """Return which joints cannot hold the arm at its start, and what to change."""
-    limits = engine.effort_limits
+def _too_weak(engine: Engine, efforts: Vector) -> str:
+    """
+    Return which joints cannot exert the efforts, and what to change.
+
+    :param efforts: shape (..., n) [Nm or N].
+    """
+    needed = np.abs(efforts).reshape(-1, len(engine.joint_names)).max(axis=0)
     weak = [f'{joint} needs {effort:.4g} and has {limit:.4g}' for joint, effort, limit
-            in zip(engine.joint_names, np.abs(holding), limits) if effort > WHOLE_SHARE * limit]
-    return (f'the motors of {name!r} cannot hold it at its start, where gravity may need '
-            f'{WHOLE_SHARE:.0%} of an effort limit: {", ".join(weak)} [Nm or N]. Correct the '
+            in zip(engine.joint_names, needed, engine.effort_limits)
+            if effort > WHOLE_SHARE * limit]
+    return (f'{", ".join(weak)} [Nm or N]. Correct the '
             'effort limits in the description; where a spring or a counterweight holds the joint, '
             'which URDF does not describe, make the joint fixed')
 
@@ -150,31 +162,62 @@ def _too_weak(name: str, engine: Engine, holding: Vector) -> str:
 class _Ability:
     """Tries with inverse dynamics how large a motion an arm can do."""
 
-    def __init__(self, robot: Robot, engine: Engine, tip: str, start: Vector) -> None:
-        self._robot, self._engine, self._tip, self._start = robot, engine, tip, start
+    def __init__(self, robot: Robot, engine: Engine, start: Vector) -> None:
+        self._robot, self._engine, self._start = robot, engine, start
         self._places = [engine.joint_names.index(name) for name in robot.joint_names]
         self._back = [robot.joint_names.index(name) for name in engine.joint_names]
 
-    def asked(self, urdf: str, still: tuple[str, ...]) -> Arm:
-        """Return the arm with the largest share of motion, force, load and tilt it can do."""
+    @property
+    def _lightness(self) -> float:
+        """Return which share of force and load suits the mass of the arm."""
+        return min(LOAD_SHARE * self._engine.moving_mass / LOAD_MASS, 1.0)
+
+    def tip(self, links: Sequence[str]) -> str:
+        """
+        Return the first link whose load the gains alone hold, so that the arm does not fall over.
+
+        The drive of a gripper, for example, has too small an inertia for that.
+
+        :param links: from the end of the arm on; the first one if none is held.
+        """
+        stiffness, _ = gains_in(self._start, self._engine)
+        times = np.arange(0.0, LONGEST, SPACING)
+        motion = MultiSine(self._start, self._within_ranges(times), LONGEST).at(times)
+        unloaded = self._effort(self._robot, motion)
+        for link in links:
+            load = _cube(link, self._lightness * LOAD_MASS)
+            weight = self._effort(carrying(self._robot, load), motion) - unloaded
+            if np.all(np.abs(weight) <= MOST_DEFLECTION * stiffness):
+                return link
+        return links[0]
+
+    def asked(self, urdf: str, still: tuple[str, ...], tip: str) -> Arm:
+        """
+        Return the arm with the largest share of motion, force, load and tilt it can do.
+
+        :raises ArgumentError: if its motors cannot do the smallest.
+        """
         times = np.arange(0.0, LONGEST, SPACING)
         largest = self._within_ranges(times)
-        lightness = min(LOAD_SHARE * self._engine.moving_mass / LOAD_MASS, 1.0)
         for share in SHARES:
-            sizes, force = share * largest, share * lightness * np.array(TIP_FORCE)
-            load = _cube(self._tip, share * lightness * LOAD_MASS)
+            sizes, force = share * largest, share * self._lightness * np.array(TIP_FORCE)
+            load = _cube(tip, share * self._lightness * LOAD_MASS)
             tilt = share * TILT
             motion = MultiSine(self._start, sizes, LONGEST).at(times)
             efforts = np.stack((
-                self._effort(self._robot, motion, force),
+                self._pushed(motion, tip, push_share(times, LONGEST)[:, None] * force),
                 self._effort(carrying(self._robot, load), motion),
                 self._effort(self._robot.with_gravity(gravity_when_tilted(tilt)), motion)))
             if effort_share(self._engine, efforts) <= WHOLE_SHARE:
                 break
+        else:
+            raise ArgumentError(
+                f'the motors of {self._robot.name!r} can do less than {SHARES[-1]:.0%} of the '
+                f'motion of the demo, for which: {_too_weak(self._engine, efforts)}')
         rate = float(np.max(np.abs(np.diff(efforts, axis=1)))) / SPACING
         return Arm(
             self._robot.name, urdf, still, self._engine.balanced, self._engine.joint_names,
-            self._engine.slides, self._tip, self._start, sizes, force, load, tilt,
+            self._engine.slides, tip, self._start, sizes, force, load, tilt,
             RATE_MARGIN * rate)
 
     def _within_ranges(self, times: Vector) -> Vector:
@@ -188,11 +231,16 @@ class _Ability:
         fastest = np.array([limits[name].velocity or np.inf for name in self._engine.joint_names])
         return np.clip(np.minimum(room / reach, SPEED_SHARE * fastest / speed), 0.0, 1.0)
 
-    def _effort(self, robot: Robot, motion: Motion, force: Vector | None = None) -> Vector:
+    def _effort(self, robot: Robot, motion: Motion) -> Vector:
         """Return the effort that a motion needs, in the order of the engine, shape (N, n)."""
-        push = np.concatenate((np.zeros(3), np.zeros(3) if force is None else force))
         q, qd, qdd = (part[:, self._places] for part in motion)
-        return robot.inverse_dynamics(q, qd, qdd, f_ext={self._tip: push})[:, self._back]
+        return robot.inverse_dynamics(q, qd, qdd)[:, self._back]
+
+    def _pushed(self, motion: Motion, link: str, force: Vector) -> Vector:
+        """Return the effort while a force acts on a link, shape (N, 3) [N], in the link's axes."""
+        q, qd, qdd = (part[:, self._places] for part in motion)
+        push = np.hstack((np.zeros_like(force), force))
+        return self._robot.inverse_dynamics(q, qd, qdd, f_ext={link: push})[:, self._back]
 
 
 def gravity_when_tilted(degrees: float) -> list[float]:
@@ -214,8 +262,8 @@ def _cube(link: str, mass: float) -> Load:
     return Load(link, mass, LOAD_CENTER, (moment, 0.0, 0.0, moment, 0.0, moment))
 
 
-def _tip_of(urdf: str) -> str:
-    """Return the link at the end of the longest chain of moving joints; of several, the last."""
+def _links_from_tip(urdf: str) -> list[str]:
+    """Return the links of the longest (of several, the last) chain of moving joints, end first."""
     description = parse_urdf(urdf)
     above = {joint.child: joint for joint in description.joints}
 
@@ -226,4 +274,8 @@ def _tip_of(urdf: str) -> str:
             link = above[link].parent
         return count
 
-    return max(reversed([link.name for link in description.links]), key=joints_up_from)
+    link = max(reversed([link.name for link in description.links]), key=joints_up_from)
+    links = [link]
+    while joints_up_from(links[-1]) > 1:
+        links.append(above[links[-1]].parent)
+    return links

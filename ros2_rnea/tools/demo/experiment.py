@@ -22,7 +22,7 @@ import numpy as np
 
 from ros2_rnea.tools.demo.commander import Commander, DRIVER
 from ros2_rnea.tools.demo.figures import Episode, Log, Recording, Section
-from ros2_rnea.tools.demo.motion import EASING, smooth_step
+from ros2_rnea.tools.demo.motion import push_share
 from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
@@ -58,17 +58,6 @@ PHASES = (
     Phase('tip_force', 'tip force, unknown', tip_force=True),
     Phase('tip_force_wrench', 'tip force, on wrench', tip_force=True, wrench=True),
 )
-
-
-def push_share(time: float, duration: float) -> float:
-    """
-    Return the share of the strongest push: eased in while the arm swings, held, and eased out.
-
-    :param time: since the start of the motion [s].
-    :param duration: of the motion [s].
-    """
-    flanks = smooth_step(np.array([time - 0.5 * EASING, duration - 0.5 * EASING - time]) / EASING)
-    return float(flanks.positions.prod())
 
 
 def run_phase(stage: Stage, phase: Phase, duration: float) -> tuple[Recording, Log]:

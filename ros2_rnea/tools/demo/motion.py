@@ -105,6 +105,20 @@ class MultiSine:
                       (rising.accelerations + falling.accelerations) / EASING**2)
 
 
+def push_share(times: ArrayLike, duration: float) -> NDArray[np.float64]:
+    """
+    Return the share of the strongest push: eased in while the arm swings, held, and eased out.
+
+    :param times: since the start of the motion, any shape [s].
+    :param duration: of the motion [s].
+    :returns: the shape of ``times``.
+    """
+    t = np.asarray(times, dtype=float)
+    rising = smooth_step((t - 0.5 * EASING) / EASING)
+    falling = smooth_step((duration - 0.5 * EASING - t) / EASING)
+    return rising.positions * falling.positions
+
+
 def _swing(t: NDArray[np.float64], joints: int) -> Motion:
     """Return the sums of sines without the envelope, shape (N, joints) each."""
     rows = np.arange(joints) % len(AMPLITUDES)

@@ -28,8 +28,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, NullLocator
 import numpy as np
 
-from ros2_rnea.tools.demo.experiment import push_share
 from ros2_rnea.tools.demo.figures import Recording, Results, Timing
+from ros2_rnea.tools.demo.motion import push_share
 from ros2_rnea.tools.pictures import (
     BLUE,
     GREY,
@@ -150,8 +150,7 @@ def _draw_tip_force(axes: Axes, results: Results, duration: float) -> None:
 def _draw_force(axes: Axes, results: Results, duration: float) -> None:
     """Shade the time of the push, the deeper the stronger it is."""
     times = np.linspace(0.0, duration, 200)
-    force = np.linalg.norm(results.arm.tip_force) * np.array(
-        [push_share(time, duration) for time in times])
+    force = np.linalg.norm(results.arm.tip_force) * push_share(times, duration)
     shade = axes.inset_axes((0, 0, 1, 1), zorder=-1)
     shade.fill_between(times, force, color='#F3EDE6', linewidth=0)
     shade.set(xlim=(0.0, duration), ylim=(0.0, force.max()))

@@ -34,7 +34,7 @@ from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY
 from ros2_rnea.tools.simulated_driver.latency import LatencyLog
 from ros2_rnea.tools.simulated_driver.pacer import Pacer
 from ros2_rnea.tools.simulated_driver.posture import bent_pose
-from ros2_rnea.tools.simulated_driver.servo import gains, JointServo
+from ros2_rnea.tools.simulated_driver.servo import gains_in, JointServo
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
@@ -42,9 +42,6 @@ from trajectory_msgs.msg import JointTrajectory
 
 TICK = 1_000_000
 """Period of the PD loop [ns]."""
-
-POSES = 100
-"""Number of poses in which the gains have to be stable."""
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=10)
@@ -195,9 +192,7 @@ class DriverNode(Node):
         return SetParametersResult(successful=True)
 
     def _declare_servo(self, pose: np.ndarray) -> JointServo:
-        matrix = self._engine.mass_matrix
-        anywhere = [matrix(other) for other in self._engine.random_poses(POSES, seed=1)]
-        stiffness, damping = gains(matrix(pose), np.array(anywhere), self._engine.damping)
+        stiffness, damping = gains_in(pose, self._engine)
         return JointServo(
             stiffness=self._declare_joint_values(
                 'stiffness', stiffness.tolist(), '[Nm/rad or N/m]'),

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ros2_rnea.tools.simulated_driver.engine import Engine
+
 Vector = NDArray[np.float64]
 
 SLOWEST, FASTEST = 25.0, 80.0
@@ -42,6 +44,22 @@ sampled once a millisecond would then be too strong for its inertia.
 
 RETURN = 20.0
 """At which rate the stiffness overcomes the joint's own damping at least [1/s]."""
+
+
+POSES = 100
+"""Number of random poses in which the gains have to be stable."""
+
+
+def gains_in(pose: Vector, engine: Engine) -> tuple[Vector, Vector]:
+    """
+    Return the :func:`gains` of an arm that waits in a pose.
+
+    :param pose: joint positions, shape (n,) [rad or m].
+    :param engine: which is left in one of the poses that were tried.
+    :returns: stiffness [Nm/rad or N/m] and damping [Nm s/rad or N s/m], shape (n,) each.
+    """
+    anywhere = [engine.mass_matrix(other) for other in engine.random_poses(POSES, seed=1)]
+    return gains(engine.mass_matrix(pose), np.array(anywhere), engine.damping)
 
 
 def gains(at_start: Vector, anywhere: Vector, own_damping: Vector) -> tuple[Vector, Vector]:
