@@ -26,6 +26,7 @@ from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 main = pytest.importorskip('ros2_rnea.tools.excite.__main__').main
 collision = pytest.importorskip('ros2_rnea.tools.excite.collision')
+mesh_files = pytest.importorskip('ros2_rnea.tools.excite.mesh_files')
 pytest.importorskip('matplotlib')
 
 from ros2_rnea.tools.fill_efforts.files import read_trajectory  # noqa: E402, I100
@@ -203,10 +204,67 @@ f 4 1 5\nf 4 5 8
     assert code == 0 and 'no collision geometry' not in out
     (tmp_path / 'parts' / 'cube.dae').write_text('<COLLADA/>', encoding='utf-8')
     code, _, err = excite(urdf=urdf.replace('.obj', '.dae'))
-    assert code == 2 and 'cube.dae is .dae; MuJoCo reads .stl, .obj' in err
+    assert code == 2 and 'cube.dae cannot be read' in err and '--ignore-collision-of' in err
+    code, out, _ = excite('--ignore-collision-of', 'base', urdf=urdf.replace('.obj', '.dae'))
+    assert code == 0
+    assert 'Collisions of these links were not checked (--ignore-collision-of): base.' in out
+    assert json.loads(Path('excite.json').read_text())['collisions']['links_ignored'] == ['base']
+    code, _, err = excite('--ignore-collision-of', 'bse', urdf=urdf)
+    assert code == 2 and "'bse'" in err
     (tmp_path / 'parts' / 'cube.stl').write_bytes(b'no mesh')
     code, _, err = excite(urdf=urdf.replace('.obj', '.stl'))
     assert code == 2 and 'cube.stl cannot be read' in err
+
+
+COLLADA = """\
+<?xml version="1.0" encoding="utf-8"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><created>2026-01-01</created><modified>2026-01-01</modified>
+<unit name="centimeter" meter="0.01"/><up_axis>Y_UP</up_axis></asset>
+<library_geometries><geometry id="tip"><mesh><source id="places">
+<float_array id="numbers" count="12">0 0 0  10 0 0  0 20 0  0 0 30</float_array>
+<technique_common><accessor source="#numbers" count="4" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="corners"><input semantic="POSITION" source="#places"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#corners" offset="0"/>
+<p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="scene"><node id="node">
+<translate>0 0 5</translate><instance_geometry url="#tip"/></node></visual_scene>
+</library_visual_scenes><scene><instance_visual_scene url="#scene"/></scene></COLLADA>
+"""
+
+
+def test_collada_is_converted_in_its_unit_and_axes(tmp_path, monkeypatch):
+    pytest.importorskip('coal')
+    path = tmp_path / 'tip.dae'
+    path.write_text(COLLADA, encoding='utf-8')
+    data = mesh_files.as_stl(path)
+    assert int.from_bytes(data[80:84], 'little') == 4
+    triangles = np.frombuffer(data[84:], np.dtype([('numbers', '<f4', 12), ('end', '<u2')]))
+    corners = triangles['numbers'][:, 3:].reshape(-1, 3)
+    assert corners.min(axis=0) == pytest.approx([0.0, 0.0, 0.05])
+    assert corners.max(axis=0) == pytest.approx([0.1, 0.2, 0.35])
+    monkeypatch.setattr(mesh_files, 'coal', None)
+    monkeypatch.setattr(mesh_files, 'WHY_NOT', 'no module', raising=False)
+    with pytest.raises(mesh_files.MeshError, match='pip install coal'):
+        mesh_files.as_stl(path)
+
+
+def test_a_collada_mesh_keeps_its_distance(tmp_path):
+    pytest.importorskip('coal')
+    (tmp_path / 'tip.dae').write_text(COLLADA, encoding='utf-8')
+    (tmp_path / 'tip.stl').write_bytes(mesh_files.as_stl(tmp_path / 'tip.dae'))
+    before, _, after = two_links().rpartition('</link>')
+    mesh = '<collision><geometry><mesh filename="tip.{}" scale="3 1 1"/></geometry></collision>'
+    poses = np.random.default_rng(0).uniform(-2.0, 2.0, (50, 2))
+    found = []
+    for part in (mesh.format('dae'), mesh.format('stl'), ''):
+        urdf = f'{before}{part}</link>{after}'
+        geometry = collision.Geometry(Robot.from_urdf(urdf), urdf, [tmp_path], floor=0.0)
+        geometry.prepare(0.1, np.zeros((0, 2)), np.zeros(2))
+        found.append(geometry.distances(poses))
+    assert np.allclose(found[0], found[1], rtol=0.0, atol=1e-12)
+    assert (found[0] < found[2] - 0.01).any()
 
 
 def test_mimic_joints_move_with_what_they_follow():

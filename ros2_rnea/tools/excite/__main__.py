@@ -322,6 +322,9 @@ def _add_collision_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--meshes', nargs='+', type=Path, default=(), metavar='FOLDER',
                        help='where packages with meshes are, besides those of the environment '
                             'and the folders above the URDF')
+    group.add_argument('--ignore-collision-of', nargs='+', default=(), metavar='LINK',
+                       help='leave out the collision geometry of these links, whose meshes '
+                            'cannot be read; nothing then keeps them clear')
     group.add_argument('--no-collision-check', action='store_true',
                        help='search a motion without checking collisions')
 

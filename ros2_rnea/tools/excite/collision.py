@@ -14,9 +14,10 @@
 """
 The collision geometry of a robot, in MuJoCo.
 
-MuJoCo takes a mesh as its convex hull.  It reads STL and OBJ; a mesh that it cannot read, or that
-is not found, is named and left out.  A link without geometry counts as a point at its origin,
-which must not come too close to the floor.
+MuJoCo takes a mesh as its convex hull.  It reads STL and OBJ; other formats, such as COLLADA, are
+converted (:mod:`.mesh_files`).  A mesh that cannot be read, or that is not found, ends the check
+with an error that names it.  A link without geometry counts as a point at its origin, which must
+not come too close to the floor.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_rnea.arguments import Array
+from ros2_rnea.arguments import Array, check_link
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.robot import Robot
+from ros2_rnea.tools.excite.mesh_files import as_stl
 from ros2_rnea.tools.mujoco_library import mujoco
 
 _COMPILER = {'discardvisual': 'false', 'fusestatic': 'false', 'strippath': 'false',
@@ -106,6 +108,7 @@ class Checked:
     :ivar reduced: pairs that are closer than the clearance in nearly all poses, with the distance
         that they have to keep instead [m]: half of what nearly all poses are below.
     :ivar has_floor: whether there is a floor.
+    :ivar ignored: links whose collision geometry is not used, as was asked for.
     """
 
     has_geometry: bool
@@ -115,6 +118,7 @@ class Checked:
     always: tuple[Pair, ...]
     reduced: tuple[tuple[Pair, float], ...]
     has_floor: bool
+    ignored: tuple[str, ...] = ()
 
 
 class Geometry:
@@ -126,16 +130,21 @@ class Geometry:
         folders above the URDF file.
     :param floor: its height above the root link's origin, against gravity [m]; None: no floor.
     :param up: against gravity, in the root link's axes, shape (3,).
+    :param ignored: links whose collision geometry is not used.
     :raises CollisionError: where a mesh is not found or not readable, or MuJoCo cannot take the
         description.
     """
 
     def __init__(
             self, robot: Robot, urdf: str, folders: Sequence[Path] = (),
-            floor: float | None = None, up: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+            floor: float | None = None, up: ArrayLike = (0.0, 0.0, 1.0),
+            ignored: Sequence[str] = ()) -> None:
         self._robot = robot
         self._has_floor = floor is not None
-        root, assets = _prepared(urdf, folders)
+        self._ignored_links = tuple(ignored)
+        for link in ignored:
+            check_link(robot.tree, link)
+        root, assets = _prepared(urdf, folders, ignored)
         try:
             spec = mujoco.MjSpec.from_string(tostring(root, encoding='unicode'), assets=assets)
             self._points = _set_up(spec, floor, up)
@@ -210,7 +219,7 @@ class Geometry:
             self._named(pair for pair in adjacent if used.issuperset(pair)),
             self._named(touching), self._named(always),
             tuple((self._named([pair])[0], demanded) for pair, demanded in reduced),
-            self._has_floor)
+            self._has_floor, self._ignored_links)
 
     def distances(self, q: Array) -> Array:
         """
@@ -299,7 +308,8 @@ def mesh_folders(urdf_file: Path | None, named: Sequence[Path]) -> tuple[Path, .
 
 
 def _prepared(
-        urdf: str, folders: Sequence[Path]) -> tuple[Element, dict[str, bytes]]:
+        urdf: str, folders: Sequence[Path], ignored: Sequence[str],
+        ) -> tuple[Element, dict[str, bytes]]:
     """Return the description with links, joints and geometry only, and its meshes."""
     root = read_xml(urdf)
     assets: dict[str, bytes] = {}
@@ -315,6 +325,8 @@ def _prepared(
     for link in root.findall('link'):
         _remove(link, 'visual', 'inertial')
         link.append(read_xml(_INERTIAL))
+        if link.get('name') in ignored:
+            _remove(link, 'collision')
         for collision in link.findall('collision'):
             mesh = collision.find('geometry/mesh')
             if mesh is None:
@@ -339,8 +351,8 @@ def _check_missing(missing: Sequence[str]) -> None:
         more = f'; and {len(missing) - _MOST_NAMED} more' if len(missing) > _MOST_NAMED else ''
         raise CollisionError(
             f'collision geometry cannot be used: {"; ".join(missing[:_MOST_NAMED])}{more}.  Give '
-            '--meshes FOLDER, where the packages with the meshes are, or --no-collision-check to '
-            'search without')
+            '--meshes FOLDER, where the packages with the meshes are; --ignore-collision-of LINK '
+            'for each link that cannot hit anything; or --no-collision-check to search without')
 
 
 def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes]) -> str:
@@ -349,14 +361,12 @@ def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes])
     path = _found(name, folders)
     if path is None:
         return f'mesh {name} is not found'
-    if path.suffix.lower() not in _MESHES:
-        return (f'mesh {name} is {path.suffix or "of no known format"}; MuJoCo reads '
-                f'{", ".join(_MESHES)}')
-    key = f'{len(assets)}{path.suffix.lower()}'
+    is_known = path.suffix.lower() in _MESHES
+    key = f'{len(assets)}{path.suffix.lower() if is_known else ".stl"}'
     try:
-        data = path.read_bytes()
+        data = path.read_bytes() if is_known else as_stl(path)
         _check_mesh(key, data)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RneaError) as error:
         return f'mesh {name} cannot be read: {str(error).splitlines()[0]}'
     assets[key] = data
     mesh.set('filename', key)

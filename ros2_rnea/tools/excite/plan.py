@@ -164,7 +164,7 @@ def _geometry(
         raise ArgumentError('without gravity, nothing says where the floor is: --floor none')
     geometry = collision.Geometry(
         wanted.robot, wanted.urdf, collision.mesh_folders(wanted.urdf_file, options.meshes),
-        options.floor, -gravity)
+        options.floor, -gravity, options.ignore_collision_of)
     draws = np.random.default_rng(settings.seed).uniform(
         -1.0, 1.0, (_POSES, len(wanted.joints)))
     poses = _poses(wanted, allowed.center + draws * allowed.half_range)

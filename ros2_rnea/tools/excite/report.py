@@ -178,6 +178,9 @@ def _collision_sentences(plan: Plan) -> Iterator[Sentence]:
         if checked.points:
             yield Sentence(f'Without geometry, so that only their origins stay clear of the '
                            f'floor: {", ".join(checked.points)}.')
+    if checked.ignored:
+        yield Warned('Collisions of these links were not checked (--ignore-collision-of): '
+                     f'{", ".join(checked.ignored)}.')
     if not checked.has_floor:
         yield Warned('There is no floor (--floor none).')
 
@@ -240,6 +243,7 @@ def _collisions(plan: Plan) -> dict[str, Any]:
         'least_m': plan.excitation.clearance,
         'closest': plan.closest or None,
         'links_without_geometry': list(checked.points),
+        'links_ignored': list(checked.ignored),
         'left_out': {name: list(map(str, getattr(checked, name)))
                      for name in ('adjacent', 'touching', 'always')},
         'reduced_m': {str(pair): demanded for pair, demanded in checked.reduced},
