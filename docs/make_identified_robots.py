@@ -383,10 +383,11 @@ def gain_section(folder: Path) -> str:
              ('ur-20_02_19_15harm50sec.csv', 'ur-20_02_19_15harm50secLoad.csv'),
              ('ur-20_01_31-unload.csv', 'ur-20_01_31-load.csv'))
     masses, farthest = [], 0.0
-    for free, loaded in pairs:
-        row = [loaded]
+    groups = [(loaded, ((free, loaded),)) for free, loaded in pairs]
+    for name, group in (*groups, ('the three together', pairs)):
+        row = [name]
         for gains in (np.array(OF_A_UR10), np.array(OF_THE_REPOSITORY), controller):
-            mass, error = load_mass(folder, robot, free, loaded, gains)
+            mass, error = load_mass(folder, robot, group, gains)
             row.append(f'{mass:.2f} ± {error:.2f} ({100 * (mass / LOAD_MASS - 1):+.1f} %)')
         farthest = max(farthest, abs(100 * (mass / LOAD_MASS - 1)))  # with the last gains
         masses.append(row)
@@ -430,9 +431,10 @@ friction,payload:wrist_3_link``).  The load has {LOAD_MASS} kg."""
 
 LESSON = """\
 So the gains of ``main.m`` make loads too heavy, and those of ``UR10E_parameters.txt`` too light.
-With those of the controller, the mass is {farthest} % off at most.  The standard errors are
-those of noise; the three recordings differ by more, because friction changes with load and
-temperature.
+With those of the controller, the mass is {farthest} % off at most.  The standard errors of single
+recordings hold noise and what differs within a recording.  The three recordings differ by more,
+for instance by the temperature of the gears, which no single recording shows.  Identified
+together, three recordings show it: the standard error then holds by how much they differ.
 
 What to learn from it: where efforts are currents, look for the gain of *your* type of arm, in
 the controller first.  Without a load, nothing shows a wrong gain: masses, friction and gain are
@@ -441,29 +443,36 @@ Record once with a known mass, identify it as if it were unknown, and compare.""
 
 
 def load_mass(
-        folder: Path, robot: Robot, free: str, loaded: str, gains: np.ndarray,
+        folder: Path, robot: Robot, pairs: Sequence[tuple[str, str]], gains: np.ndarray,
         ) -> tuple[float, float]:
     """Return the identified mass of the load and its standard error [kg]."""
-    result = identified_load(folder, robot, free, loaded, gains)
+    result = identified_load(folder, robot, pairs, gains)
     mass = next(one for one in result.parameters
                 if one.owner == 'payload' and one.quantity == 'm')
     return mass.value, mass.standard_error or np.nan
 
 
 def identified_load(
-        folder: Path, robot: Robot, free: str, loaded: str, gains: np.ndarray) -> Identification:
-    """Identify the arm, and then what its last link carries."""
-    without = prepare(ur10e_recording(folder, FREE + free, gains), robot).prepared
-    arm = identify([without], robot, Unknowns(rotor_inertia='all')).robot
-    carries = prepare(ur10e_recording(folder, FREE + loaded, gains), arm).prepared
-    return identify([carries], arm, Unknowns(links=(), payload='wrist_3_link'))
+        folder: Path, robot: Robot, pairs: Sequence[tuple[str, str]], gains: np.ndarray,
+        ) -> Identification:
+    """
+    Identify the arm, and then what its last link carries.
+
+    :param pairs: files of recordings without and with the load.
+    """
+    without = [prepare(ur10e_recording(folder, FREE + free, gains), robot).prepared
+               for free, _ in pairs]
+    arm = identify(without, robot, Unknowns(rotor_inertia='all')).robot
+    carries = [prepare(ur10e_recording(folder, FREE + loaded, gains), arm).prepared
+               for _, loaded in pairs]
+    return identify(carries, arm, Unknowns(links=(), payload='wrist_3_link'))
 
 
 def identified_gains(
         folder: Path, robot: Robot, free: str, loaded: str, start: np.ndarray,
         ) -> dict[str, tuple[float, float]]:
     """Return the gains [Nm/A] with their standard errors, found with the known load."""
-    link, found = identified_load(folder, robot, free, loaded, start).payload
+    link, found = identified_load(folder, robot, [(free, loaded)], start).payload
     share = LOAD_MASS / found.mass
     known = Inertial(LOAD_MASS, found.origin, tuple(share * one for one in found.inertia))
     without = prepare(ur10e_recording(folder, FREE + free, start), robot).prepared

@@ -499,6 +499,23 @@ class Robot(Observables):
         return self._evaluator.compute(
             quantities.REGRESSOR, None, gravity, out, q=q, qd=qd, qdd=qdd)
 
+    def regression(
+            self,
+            rows: Quantity,
+            q: ArrayLike,
+            qd: ArrayLike,
+            qdd: ArrayLike,
+            tau: ArrayLike,
+            out: Array | None = None) -> Array:
+        """
+        Return the rows of a regression, shape (numbers,) or (N, numbers).
+
+        :param rows: which they are, see :func:`ros2_rnea.dynamics.regression.regression`.
+        :param tau: measured efforts, shape (nv,) or (N, nv); the others are those of
+            :meth:`inverse_dynamics`.
+        """
+        return self._evaluator.compute(rows, None, None, out, q=q, qd=qd, qdd=qdd, tau=tau)
+
     @property
     def inertial_parameters(self) -> Array:
         """

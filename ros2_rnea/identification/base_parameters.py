@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from ros2_rnea.identification.information import Chunk, Information, reduce_chunk
+from ros2_rnea.identification.information import Chunk, Information, reduced
 from ros2_rnea.identification.results import Combination
 from ros2_rnea.identification.unknowns import Design, GAIN, PAYLOAD, Unknown
 from scipy.linalg import cho_factor, cho_solve, eigh, qr, solve_triangular
@@ -44,6 +44,7 @@ def base_parameters(
         chosen: np.ndarray,
         hessian: np.ndarray,
         gradient: np.ndarray,
+        slopes: Sequence[np.ndarray],
         center: np.ndarray,
         scales: np.ndarray) -> tuple[Combination, ...]:
     """
@@ -55,6 +56,7 @@ def base_parameters(
 
     :param hessian: of half the weighted sum of squares.
     :param gradient: of the same, at the center.
+    :param slopes: how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
     :param scales: a large change of each unknown.
     """
     taken, others, factors = _independent(chosen, hessian)
@@ -62,7 +64,10 @@ def base_parameters(
         return ()
     inner, factor = _factored(hessian, taken)
     changes = -inner * cho_solve(factor, inner * gradient[taken])
-    errors = inner * np.sqrt(np.diag(cho_solve(factor, np.eye(len(taken)))))
+    errors = inner * np.sqrt(np.max([
+        np.diag(cho_solve(factor, np.eye(len(taken)))),
+        *(np.square(cho_solve(factor, inner[:, None] * one[:, taken].T)).sum(axis=1)
+          for one in slopes)], axis=0))
     urdf = np.array([unknown.urdf_value for unknown in unknowns])
     result = []
     for row in np.argsort(taken):
@@ -236,8 +241,8 @@ def _without_effect(design: Design) -> np.ndarray:
                   for one in rng.uniform(-1.5, 1.5, (count, robot.nv))])
     qd, qdd = rng.normal(size=(2, count, robot.nv))
     moves = np.ones((count, robot.nv), dtype=bool)
-    information = reduce_chunk(
-        design, Chunk({}, q, qd, qdd, np.zeros((count, robot.nv)), moves))
+    information = reduced(
+        design, [Chunk({}, q, qd, qdd, np.zeros((count, robot.nv)), moves)], None)
     total = np.zeros((design.columns, design.columns))
     for columns, products in zip(design.of_coordinate, information.products):
         total[np.ix_(columns, columns)] += products[:-2, :-2]

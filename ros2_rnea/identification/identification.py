@@ -38,10 +38,11 @@ from ros2_rnea.identification.information import (
     check_finite,
     Chunk,
     chunks,
-    correlation_times,
     Information,
     one_thread,
     reduced,
+    Residuals,
+    residuals,
 )
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.results import Identification, JointFriction, Parameter
@@ -55,8 +56,10 @@ from ros2_rnea.identification.solver import (
     Prior,
     quadratic,
     residual_of,
+    slope_of,
     squares,
 )
+from ros2_rnea.identification.time_blocks import FEWEST_RECORDINGS, time_blocks
 from ros2_rnea.identification.unknowns import (
     coordinate_names,
     Design,
@@ -94,9 +97,11 @@ def identify(
     _check(recordings, robot, unknowns, held_back)
     splits = [round(len(one.times) * (1.0 - held_back)) for one in recordings]
 
+    blocks = time_blocks(recordings, splits)
+
     def training() -> Iterator[Chunk]:
-        for one, split in zip(recordings, splits):
-            yield from chunks(one, 0, split)
+        for one, split, own in zip(recordings, splits, blocks.of_samples):
+            yield from chunks(one, 0, split, blocks=own)
 
     def test() -> Iterator[Chunk]:
         for one, split in zip(recordings, splits):
@@ -108,33 +113,37 @@ def identify(
     _check_amount(design, seen)
     unseen = reduced(design, test(), executor)
     with one_thread():
-        fit = _Fit(design, seen)
-    if any(one.quantity == 'stribeck' for one in design.unknowns):
-        times = correlation_times(
+        fit = _Fit(design, seen, blocks.recordings)
+
+    def left() -> Residuals:
+        return residuals(
             design, residual_of(design, fit.x), training(), seen.rows,
-            fit.parameters_of_coordinate, executor)
+            fit.parameters_of_coordinate, len(blocks.recordings), executor)
+
+    if any(one.quantity == 'stribeck' for one in design.unknowns):
+        found = left()
         with one_thread():
-            fit.take_noise(times)
+            fit.take_noise(found)
             fit.choose()
-    times = correlation_times(
-        design, residual_of(design, fit.x), training(), seen.rows, fit.parameters_of_coordinate,
-        executor)
+    found = left()
     with one_thread():
-        fit.take_noise(times)
+        fit.take_noise(found)
         return fit.result(unseen)
 
 
 class _Fit:
     """A fit while its weights and its choice of unknowns are found."""
 
-    def __init__(self, design: Design, seen: Information) -> None:
+    def __init__(self, design: Design, seen: Information, blocks: np.ndarray) -> None:
         self.design = design
+        self.blocks = blocks  # of time: the recording of each
         self.seen = seen
         self.prior = Prior.of(design, seen)
         self.x = self.prior.center.copy()
         self.chosen = np.array([one.quantity != 'stribeck' for one in design.unknowns])
         self.variance = first_noise(design, seen, self.chosen)
         self.correlation = np.ones(len(seen.rows))  # how many samples count as one
+        self.scores: tuple[np.ndarray, ...] = ()  # by block of time
         self.parameters_of_coordinate = np.zeros(len(seen.rows))
         self._fit()
 
@@ -150,9 +159,10 @@ class _Fit:
         left = np.maximum(1.0 - self.parameters_of_coordinate / rows, 0.1)
         return left / (self.variance * self.correlation)
 
-    def take_noise(self, correlation: np.ndarray) -> None:
+    def take_noise(self, found: Residuals) -> None:
         """Weight the coordinates by the correlation times of their residuals, and fit again."""
-        self.correlation = correlation
+        self.correlation = found.correlation
+        self.scores = found.scores
         self._fit()
 
     def choose(self) -> None:
@@ -166,6 +176,26 @@ class _Fit:
         hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
         scales = natural_scales(self.prior, self.x)
         return data_covariance(hessian, scales), scales
+
+    def slopes_apart(self) -> tuple[np.ndarray, ...]:
+        """
+        Return how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
+
+        The sum of squares over the parts is the covariance of the gradient, whatever model error
+        and noise are within a part; :mod:`.time_blocks` says more.
+
+        :return: by blocks of time, and by recordings where there are enough of them.
+        """
+        slopes = slope_of(self.design, self.x, [
+            weight * own for weight, own in zip(self.precision, self.scores)])
+        slopes = np.where(self.chosen, slopes, 0.0)
+        if len(slopes) < 2:
+            return ()
+        recordings = int(self.blocks[-1]) + 1
+        if recordings < FEWEST_RECORDINGS:
+            return (_apart(slopes),)
+        return _apart(slopes), _apart(np.add.reduceat(
+            slopes, np.searchsorted(self.blocks, np.arange(recordings))))
 
     def _fit(self) -> None:
         for _ in range(10):
@@ -199,7 +229,10 @@ class _Fit:
         covariance, scales = self.covariance()
         at_x, hessian = quadratic(design, self.seen, self.precision, x)
         gradient = at_x + hessian @ (self.prior.center - x)  # linear at x, for gains are not
-        errors = np.sqrt(np.diag(covariance))
+        slopes = self.slopes_apart()
+        errors = np.sqrt(np.max([
+            np.diag(covariance),
+            *(np.square(one @ covariance).sum(axis=0) for one in slopes)], axis=0))
         determined = self.chosen & (errors <= DETERMINED * scales)
         if not determined.any():
             raise ArgumentError(
@@ -213,7 +246,8 @@ class _Fit:
             parameters=self._named(errors, determined),
             base_parameters=tuple(
                 one for one in base_parameters(
-                    design.unknowns, self.chosen, hessian, gradient, self.prior.center, scales)
+                    design.unknowns, self.chosen, hessian, gradient, slopes, self.prior.center,
+                    scales)
                 if not (len(one.terms) == 1 and one.name.startswith(f'{GAIN} of '))),
             joints=coordinate_names(design.robot.tree),
             measured_rms=_rms(unseen, measured),
@@ -223,6 +257,7 @@ class _Fit:
             physically_consistent=all(
                 is_consistent(x[first:first + 10]) for first in design.bodies),
             condition_number=condition_number(self.chosen, hessian),
+            recordings=int(self.blocks[-1]) + 1,
             samples=self.seen.rows,
             independent_samples=self.independent,
             not_identifiable=why_not_identifiable(
@@ -240,6 +275,11 @@ class _Fit:
                 unknown.name, unknown.quantity, unknown.owner, unknown.unit, value,
                 error if determined[index] else None, unknown.urdf_value))
         return tuple(result)
+
+
+def _apart(slopes: np.ndarray) -> np.ndarray:
+    """Return slopes without their mean, corrected for the degree of freedom that it takes."""
+    return (slopes - slopes.mean(axis=0)) * np.sqrt(len(slopes) / (len(slopes) - 1))
 
 
 def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> _Changes:

@@ -21,11 +21,16 @@ effort y, nothing but the sums of products (X, b, y)ᵀ(X, b, y) enters a least-
 weight the coordinate gets afterwards.  Sums add up, over chunks, recordings, processes and
 machines.
 
+Of the columns of a coordinate, many are sums of others in any motion, such as those of the
+inertial parameters that only act together.  Products are computed of independent columns only, and
+then expanded to all: that is half of the work for an arm of seven joints, and the dependencies
+hold exactly.
+
 Products square the condition number, where a QR factorization would not.  That costs nothing
 here: columns are scaled before anything is factored, and the noise of a real drive makes a
 direction worthless long before its singular value is 1e-7 of the largest, which is what sums of
-products can resolve.  They are computed by one symmetric rank-k update of BLAS for each chunk,
-at twice the speed of a QR update, and need no order.
+products can resolve.  They are computed by one symmetric rank-k update of BLAS for each block of
+rows and coordinate, at twice the speed of a QR update, and need no order.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 import functools
 import pickle
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from ros2_rnea.errors import ArgumentError
@@ -45,15 +50,17 @@ from ros2_rnea.identification.correlation import correlation_of
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.unknowns import coordinate_names, Design
 from ros2_rnea.model.description import Inertial
-from scipy.linalg import blas
 
 try:
     from threadpoolctl import ThreadpoolController
 except ImportError:  # rosdep knows no package of it; without it, BLAS takes the threads it likes
     ThreadpoolController = None
 
-ROWS = 2048
-"""Samples of a chunk: its columns fit into the cache of a core."""
+ROWS = 8192
+"""Samples of a chunk, which is what a process reduces at a time."""
+
+IN_CACHE = 2**18
+"""Numbers that a chunk is evaluated to at a time: they stay in the cache of a core."""
 
 PENDING = 16
 """Chunks that wait in an executor at a time, so that they do not fill its memory."""
@@ -86,6 +93,8 @@ class Chunk:
     Consecutive rows of one recording; arrays as those of PreparedRecording.
 
     :ivar begins: whether they do not follow those of the chunk before without a gap.
+    :ivar blocks: the block of time that each row belongs to, see :mod:`.time_blocks`; None: they
+        all belong to the first.
     """
 
     payloads: Mapping[str, tuple[str, Inertial]]
@@ -95,12 +104,17 @@ class Chunk:
     tau: np.ndarray
     moves: np.ndarray
     begins: bool = True
+    blocks: np.ndarray | None = None
 
 
 def chunks(
         recording: PreparedRecording, start: int, stop: int, rows: int = ROWS,
-        ) -> Iterator[Chunk]:
-    """Yield the rows of a recording from start to stop, no chunk reaching over a gap."""
+        blocks: np.ndarray | None = None) -> Iterator[Chunk]:
+    """
+    Yield the rows of a recording from start to stop, no chunk reaching over a gap.
+
+    :param blocks: the block of time that each row of the recording belongs to.
+    """
     for piece in recording.pieces:
         low, high = max(piece.start, start), min(piece.stop, stop)
         for first in range(low, high, rows):
@@ -108,7 +122,7 @@ def chunks(
             yield Chunk(
                 dict(recording.payloads), recording.q[part], recording.qd[part],
                 recording.qdd[part], recording.tau[part], recording.moves[part],
-                first == low)
+                first == low, None if blocks is None else blocks[part])
 
 
 def reduced(design: Design, parts: Iterable[Chunk], executor: Executor | None) -> Information:
@@ -123,29 +137,51 @@ def reduced(design: Design, parts: Iterable[Chunk], executor: Executor | None) -
     return sum(_mapped(reduce_chunk, design, (), parts, executor), nothing)
 
 
-def correlation_times(
+@dataclass(frozen=True)
+class Residuals:
+    """
+    What the residuals of a fit say about its errors.
+
+    :ivar correlation: how many samples of the residual of each coordinate count as one, shape
+        (nv,).
+    :ivar scores: for each coordinate (X, b, y)ᵀ times its residual, by block of time, shape
+        (blocks, columns + 2).
+    """
+
+    correlation: np.ndarray
+    scores: tuple[np.ndarray, ...]
+
+
+def residuals(
         design: Design,
         solution: Sequence[np.ndarray],
         parts: Iterable[Chunk],
         rows: np.ndarray,
         fitted: np.ndarray,
-        executor: Executor | None) -> np.ndarray:
+        time_blocks: int,
+        executor: Executor | None) -> Residuals:
     """
-    Return how many samples of the residual of each coordinate count as one, shape (nv,).
+    Return what the residuals of a fit say about its errors.
 
-    Sums over blocks have the power of the residual at low frequencies, on which the time depends.
+    Sums over blocks of consecutive samples have the power of the residual at low frequencies, on
+    which the correlation depends.
 
     :param solution: for each coordinate, what (X, b, y) is multiplied by to give the residual.
     :param rows: how many samples count, shape (nv,).
     :param fitted: how many parameters each coordinate determines, shape (nv,).
+    :param time_blocks: how many blocks of time there are.
     """
     block = -(-int(rows.max()) // MOST_BLOCKS)
     squares, pieces = np.zeros(len(rows)), list[list[np.ndarray]]()
-    for begins, sums, own in _mapped(residual_blocks, design, (solution, block), parts, executor):
-        squares += own
-        if begins:
+    scores = [np.zeros((time_blocks, len(columns) + 2)) for columns in design.of_coordinate]
+    arguments = solution, block, time_blocks
+    for of_chunk in _mapped(chunk_residuals, design, arguments, parts, executor):
+        squares += of_chunk.squares
+        if of_chunk.begins:
             pieces.append([])
-        pieces[-1].append(sums)
+        pieces[-1].append(of_chunk.sums)
+        for own, added in zip(scores, of_chunk.scores):
+            own += added
     series = [np.concatenate(sums) for sums in pieces]
     times = []
     for coordinate, count in enumerate(rows):
@@ -154,18 +190,21 @@ def correlation_times(
         power = sum(float(sums[:, coordinate] @ sums[:, coordinate]) for sums in series)
         share = power / squares[coordinate] if squares[coordinate] > 0.0 else 1.0
         times.append(max(found.time * share, 1.0))
-    return np.array(times)
+    return Residuals(np.array(times), tuple(scores))
 
 
 def reduce_chunk(design: Design, chunk: Chunk) -> Information:
     """Return what the rows of one chunk say."""
-    rows, products = [], []
+    rows = np.zeros(len(design.parts), dtype=int)
+    products = [np.zeros((len(one), len(one))) for one in design.expansions]
     with one_thread():
-        for kept, X in _rows(design, chunk):
-            rows.append(int(np.count_nonzero(kept)))
-            upper = blas.dsyrk(1.0, X.T)  # X.T is in Fortran's order as it stands
-            products.append(np.triu(upper) + np.triu(upper, 1).T)
-    return Information(np.array(rows), tuple(products))
+        for _, counts, numbers in _evaluated(design, chunk):
+            rows += len(counts) if counts.all() else np.count_nonzero(counts, axis=0)
+            for total, part in zip(products, design.parts):
+                own = numbers[:, part]
+                total += own.T @ own  # NumPy calls BLAS for symmetric products
+    return Information(rows, tuple(
+        one.T @ total @ one for one, total in zip(design.expansions, products)))
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -180,19 +219,48 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def residual_blocks(
-        design: Design, chunk: Chunk, solution: Sequence[np.ndarray], block: int,
-        ) -> tuple[bool, np.ndarray, np.ndarray]:
+class ChunkResiduals(NamedTuple):
     """
-    Return the residuals of one chunk, added up over blocks of rows.
+    The residuals of one chunk.
 
-    :return: whether the chunk begins a piece, the sums, shape (blocks, nv), and the sums of the
-        squares, shape (nv,).
+    :ivar begins: whether the chunk begins a piece.
+    :ivar sums: over consecutive rows, shape (blocks, nv).
+    :ivar squares: their sum, shape (nv,).
+    :ivar scores: as those of :class:`Residuals`.
     """
-    residuals = np.stack([X @ weights for (_, X), weights in zip(_rows(design, chunk), solution)],
-                         axis=1)
-    sums = np.add.reduceat(residuals, np.arange(0, len(residuals), block))
-    return chunk.begins, sums, np.square(residuals).sum(axis=0)
+
+    begins: bool
+    sums: np.ndarray
+    squares: np.ndarray
+    scores: tuple[np.ndarray, ...]
+
+
+def chunk_residuals(
+        design: Design, chunk: Chunk, solution: Sequence[np.ndarray], block: int,
+        time_blocks: int) -> ChunkResiduals:
+    """
+    Return what the residuals of one chunk say.
+
+    :param solution: that of :func:`residuals`.
+    :param block: how many consecutive rows are added up.
+    :param time_blocks: how many blocks of time there are.
+    """
+    left = np.empty(chunk.qd.shape)
+    weights = [one @ own for one, own in zip(design.expansions, solution)]
+    scores = [np.zeros((time_blocks, len(one))) for one in design.expansions]
+    with one_thread():
+        for part, _, numbers in _evaluated(design, chunk):
+            blocks = np.zeros(len(numbers), int) if chunk.blocks is None else chunk.blocks[part]
+            firsts = np.flatnonzero(np.diff(blocks, prepend=-1))
+            for coordinate, columns in enumerate(design.parts):
+                own = numbers[:, columns]
+                left[part, coordinate] = own @ weights[coordinate]
+                np.add.at(scores[coordinate], blocks[firsts], np.add.reduceat(
+                    own * left[part, coordinate, None], firsts))
+    return ChunkResiduals(
+        chunk.begins, np.add.reduceat(left, np.arange(0, len(left), block)),
+        np.square(left).sum(axis=0),
+        tuple(own @ one for own, one in zip(scores, design.expansions)))
 
 
 def check_finite(recordings: Sequence[PreparedRecording], design: Design) -> None:
@@ -225,13 +293,27 @@ def _unrecorded(recording: PreparedRecording) -> np.ndarray:
     return np.array([np.isnan(column).all() for column in recording.tau.T], dtype=bool)
 
 
-def _rows(design: Design, chunk: Chunk) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield for each coordinate which rows count, and (X, b, y), zero in the others."""
+def _evaluated(
+        design: Design, chunk: Chunk) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """
+    Yield parts of a chunk's rows, which coordinates count in them, and their numbers.
+
+    :return: for each part a slice, an array of truth values of shape (rows, nv), and what
+        :meth:`.Design.evaluate` gives of them, zero where a coordinate does not count; the next
+        part overwrites it.
+    """
     counts = np.isfinite(chunk.tau) & (chunk.moves | ~design.is_dry)
-    y = chunk.tau
-    for kept, X in zip(counts.T, design.evaluate(chunk.payloads, chunk.q, chunk.qd, chunk.qdd, y)):
-        X[~kept] = 0.0
-        yield kept, X
+    size = min(max(IN_CACHE // max(design.parts[-1].stop, 1), 1), len(counts))
+    memory = np.empty((size, design.parts[-1].stop))
+    for first in range(0, len(counts), size):
+        part = slice(first, min(first + size, len(counts)))
+        numbers = design.evaluate(
+            chunk.payloads, chunk.q[part], chunk.qd[part], chunk.qdd[part], chunk.tau[part],
+            memory[:part.stop - first])
+        if not counts[part].all():
+            for coordinate, own in enumerate(counts[part].T):
+                numbers[~own, design.parts[coordinate]] = 0.0
+        yield part, counts[part], numbers
 
 
 Result = TypeVar('Result')

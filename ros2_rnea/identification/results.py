@@ -37,7 +37,8 @@ class Parameter:
     :ivar owner: the joint or link that it belongs to; empty for gravity.
     :ivar unit: such as ``'Nm s/rad'``; empty for a factor.
     :ivar value: of the identified model.
-    :ivar standard_error: of the value, in its unit; None where the data does not determine this
+    :ivar standard_error: of the value, in its unit, by noise and by what the model lacks in some
+        parts of the motion more than in others; None where the data does not determine this
         number by itself.  The value is then the URDF's, or, where the number is part of
         combinations that the data does determine, the one nearest to the URDF's that agrees with
         them.
@@ -147,6 +148,8 @@ class Identification:
     :ivar physically_consistent: whether every identified body has a density that is nowhere
         negative.
     :ivar condition_number: of the weighted base regressor with columns of equal norm.
+    :ivar recordings: how many the fit used.  From three on, standard errors hold by how much the
+        recordings differ.
     :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
         how many of them count, residuals being correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.
@@ -169,6 +172,7 @@ class Identification:
     noise_rms: np.ndarray
     physically_consistent: bool
     condition_number: float
+    recordings: int
     samples: np.ndarray
     independent_samples: np.ndarray
     not_identifiable: tuple[str, ...]

@@ -163,20 +163,20 @@ def quadratic(
     :param precision: the weight of each coordinate, shape (nv,).
     """
     size = len(design.unknowns)
-    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    hessian = np.zeros((size, size))
     residuals = residual_of(design, x)
+    gradient = slope_of(design, x, [
+        weight * products @ left
+        for weight, products, left in zip(precision, information.products, residuals)])
     for coordinate, columns in enumerate(design.of_coordinate):
         gain = _gain(design, coordinate)
         scale = 1.0 if gain is None else x[gain]
         products = information.products[coordinate] * precision[coordinate]
-        slope = products @ residuals[coordinate]
         places = np.ix_(columns, columns)
-        gradient[columns] -= scale * slope[:-2]
         hessian[places] += scale**2 * products[:-2, :-2]
         if gain is not None:
             along = residuals[coordinate] / scale  # the residual's derivative by the scale
             along[-1] = 0.0
-            gradient[gain] += along @ slope
             mixed = products @ along
             hessian[gain, gain] += along @ mixed
             hessian[columns, gain] -= scale * mixed[:-2]
@@ -189,6 +189,27 @@ def quadratic(
         gradient[axes] += normal * excess / GRAVITY_TOLERANCE**2
         hessian[np.ix_(axes, axes)] += normal[:, None] * normal / GRAVITY_TOLERANCE**2
     return gradient, hessian
+
+
+def slope_of(design: Design, x: np.ndarray, scores: Sequence[np.ndarray]) -> np.ndarray:
+    """
+    Return the gradient of half a weighted sum of squares, for all rows or for blocks of them.
+
+    :param scores: for each coordinate (X, b, y)ᵀ times its residual and its weight, shape
+        (..., columns + 2).
+    :return: shape (..., unknowns).
+    """
+    result = np.zeros((*scores[0].shape[:-1], len(design.unknowns)))
+    residuals = residual_of(design, x)
+    for coordinate, columns in enumerate(design.of_coordinate):
+        gain = _gain(design, coordinate)
+        scale = 1.0 if gain is None else x[gain]
+        result[..., columns] -= scale * scores[coordinate][..., :-2]
+        if gain is not None:
+            along = residuals[coordinate] / scale  # the residual's derivative by the scale
+            along[-1] = 0.0
+            result[..., gain] += scores[coordinate] @ along
+    return result
 
 
 def fitted(

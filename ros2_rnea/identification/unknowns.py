@@ -20,7 +20,7 @@ each unknown number times what the number has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,16 +28,24 @@ import numpy as np
 from ros2_rnea.arguments import check_link
 from ros2_rnea.dynamics.friction import SLOW
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
+from ros2_rnea.dynamics.regression import regression, RegressionRow
 from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import FRICTION_LAW, Inertial
 from ros2_rnea.model.tree import BASE, Body, FLOATING_BASE, Tree
 from ros2_rnea.robot import Robot
+from scipy.linalg import qr, solve_triangular
 
 Names = Sequence[str] | Literal['all']
 
 PAYLOAD = 'payload'
 GAIN = 'gain'
+DEPENDENT = 1e-11
+"""
+A column of the regressor that sums of others leave less than this of its norm is such a sum:
+rounding leaves some 1e-15.
+"""
+
 KNEES = 16
 """How many Stribeck velocities are tried for each joint."""
 
@@ -137,6 +145,8 @@ class Design:
     :ivar bodies: for each ten inertial columns, where they begin.
     :ivar of_coordinate: for each velocity coordinate, the columns that its effort may depend on.
     :ivar is_dry: for each velocity coordinate, whether its rows at rest say nothing.
+    :ivar parts: for each velocity coordinate, which numbers of :meth:`evaluate` are its own.
+    :ivar expansions: for each velocity coordinate, see :meth:`evaluate`.
     """
 
     def __init__(
@@ -189,7 +199,22 @@ class Design:
         self.is_dry = np.array([
             any(linear[index].quantity in DRY for index in columns)
             for columns in self.of_coordinate], dtype=bool)
-        self._places = tuple(_places(linear, columns) for columns in self.of_coordinate)
+        inertial = _independent_columns(robot, self.of_coordinate, linear)
+        self._rows = tuple(
+            _row(linear, columns, independent)
+            for columns, independent in zip(self.of_coordinate, inertial))
+        self._quantity = regression(self._rows)
+        ends = np.cumsum([row.width for row in self._rows]).tolist()
+        self.parts = tuple(slice(end - row.width, end) for end, row in zip(ends, self._rows))
+        self._elsewhere = [
+            (place, coordinate, linear[column])
+            for coordinate, (columns, row, part) in enumerate(
+                zip(self.of_coordinate, self._rows, self.parts))
+            for place, column in enumerate(
+                _elsewhere(linear, columns), start=part.stop - 2 - row.blanks)]
+        self.expansions = tuple(
+            self._expansion(row, columns, independent)
+            for row, columns, independent in zip(self._rows, self.of_coordinate, inertial))
         self._with_payloads: dict[str, Robot] = {}
 
     def gained_coordinates(self) -> list[tuple[int, slice]]:
@@ -213,38 +238,51 @@ class Design:
             q: np.ndarray,
             qd: np.ndarray,
             qdd: np.ndarray,
-            y: np.ndarray) -> Iterator[np.ndarray]:
+            y: np.ndarray,
+            out: np.ndarray | None = None) -> np.ndarray:
         """
-        Yield for each coordinate (X, b, y): its columns, the effort of the model before, and y.
+        Return for each coordinate independent columns, the effort of the model before, and y.
+
+        Of a coordinate, ``parts`` says where they are, and ``expansions`` what they are multiplied
+        by to give (X, b, y): all of its columns, in the order of ``of_coordinate``, and the same
+        efforts.
 
         :param payloads: of the recording, known.
         :param q: shape (N, nq); likewise qd and qdd, (N, nv).
         :param y: measured efforts, shape (N, nv).
-        :return: for each coordinate an array of its own, shape (N, columns + 2), the columns in
-            the order of ``of_coordinate``.
+        :param out: written and returned where given.
+        :return: shape (N, numbers of all coordinates).
         """
         robot = self.loaded(payloads)
-        before = robot.inverse_dynamics(q, qd, qdd)
-        regressor = self.robot.regressor(q, qd, qdd) if self.bodies else None
+        numbers = robot.regression(self._quantity, q, qd, qdd, y, out)
         fields = [robot.gravity(q, gravity=axis) for axis in np.eye(3)] if self.gravity else []
-        for coordinate, (columns, places) in enumerate(zip(self.of_coordinate, self._places)):
-            X = np.empty((len(q), len(columns) + 2))
-            X[:, -2] = before[:, coordinate]
-            X[:, -1] = y[:, coordinate]
-            if places.inertial and regressor is not None:
-                X[:, places.inertial_columns] = regressor[:, coordinate, places.inertial_places]
-            if places.payload and regressor is not None:
-                body = self.unknowns[columns[places.payload[0]]].body
-                X[:, places.payload] = (
-                    regressor[:, coordinate, 10 * body:10 * body + 10] @ self._payload_columns)
-            for place in places.others:
-                unknown = self.unknowns[columns[place]]
-                if unknown.quantity in JOINT_COLUMNS:
-                    X[:, place] = JOINT_COLUMNS[unknown.quantity](
-                        qd[:, coordinate], qdd[:, coordinate], unknown.knee)
-                else:
-                    X[:, place] = fields[unknown.body][:, coordinate]
-            yield X
+        for place, coordinate, unknown in self._elsewhere:
+            numbers[:, place] = (
+                JOINT_COLUMNS[unknown.quantity](
+                    qd[:, coordinate], qdd[:, coordinate], unknown.knee)
+                if unknown.quantity in JOINT_COLUMNS else fields[unknown.body][:, coordinate])
+        return numbers
+
+    def _expansion(
+            self, row: RegressionRow, columns: np.ndarray, independent: _Independent,
+            ) -> np.ndarray:
+        """Return what the numbers of a row are multiplied by to give (X, b, y)."""
+        result = np.zeros((row.width, len(columns) + 2))
+        result[-2:, -2:] = np.eye(2)
+        elsewhere = _elsewhere(self.unknowns, columns)
+        joint = 0
+        for place, column in enumerate(columns):
+            unknown = self.unknowns[column]
+            if unknown.is_inertial:
+                ten = independent.sums[:, independent.places(unknown.body)]
+                ten = ten @ self._payload_columns if unknown.owner == PAYLOAD else ten
+                result[:len(ten), place] = ten[:, PARAMETERS.index(unknown.quantity)]
+            elif column in elsewhere:
+                result[row.width - 2 - row.blanks + elsewhere.index(column), place] = 1.0
+            else:
+                result[len(row.inertial) + joint, place] = 1.0
+                joint += 1
+        return result
 
     def _enters(self, unknown: Unknown, coordinate: int) -> bool:
         """Tell whether the effort of a coordinate may depend on an unknown."""
@@ -257,31 +295,87 @@ class Design:
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Where the columns of one coordinate come from, and their places among them."""
+class _Independent:
+    """
+    Columns of the regressor of one coordinate that all others are sums of, in any motion.
 
-    inertial: bool
-    inertial_columns: slice
-    inertial_places: np.ndarray | slice
-    payload: list[int]
-    others: list[int]
+    :ivar taken: their places in the regressor.
+    :ivar bodies: whose columns enter at all.
+    :ivar sums: the ten columns of each of these bodies as sums of those taken, shape
+        (taken, 10 bodies).
+    """
+
+    taken: tuple[int, ...]
+    bodies: tuple[int, ...]
+    sums: np.ndarray
+
+    def places(self, body: int) -> slice:
+        """Return where the ten columns of a body are in the sums."""
+        place = 10 * self.bodies.index(body)
+        return slice(place, place + 10)
 
 
-def _places(linear: Sequence[Unknown], columns: np.ndarray) -> _Places:
-    mine = [linear[index] for index in columns]
-    inertial = [place for place, unknown in enumerate(mine)
-                if unknown.is_inertial and unknown.owner != PAYLOAD]
-    sources = np.array([
-        10 * mine[place].body + PARAMETERS.index(mine[place].quantity) for place in inertial],
-        dtype=int)
-    run = bool(inertial) and sources[-1] - sources[0] + 1 == len(sources)
-    return _Places(
-        bool(inertial),
-        slice(inertial[0], inertial[-1] + 1) if inertial else slice(0),
-        slice(sources[0], sources[-1] + 1) if run else sources,
-        [place for place, unknown in enumerate(mine)
-         if unknown.is_inertial and unknown.owner == PAYLOAD],
-        [place for place, unknown in enumerate(mine) if not unknown.is_inertial])
+def _independent_columns(
+        robot: Robot, of_coordinate: Sequence[np.ndarray], linear: Sequence[Unknown],
+        ) -> list[_Independent]:
+    """
+    Find the independent columns of the regressor in random states, by QR with column pivoting.
+
+    What no random state tells apart, no motion does: columns are analytic functions of the state.
+    A recording then has to be reduced in two thirds of the columns, or fewer.
+    """
+    bodies = [tuple(sorted({linear[index].body for index in columns if linear[index].is_inertial}))
+              for columns in of_coordinate]
+    if not any(bodies):
+        return [_Independent((), (), np.zeros((0, 0))) for _ in bodies]
+    rng = np.random.default_rng(0)
+    count = 20 * max(map(len, bodies)) + 20
+    textbook = Robot(robot.tree, gravity=robot.free_fall, engine='textbook')
+    q = np.array([robot.integrate(robot.neutral(), one)
+                  for one in rng.uniform(-1.5, 1.5, (count, robot.nv))])
+    Y = textbook.regressor(q, *rng.normal(size=(2, count, robot.nv)))
+    return [_independent(Y[:, coordinate], own) for coordinate, own in enumerate(bodies)]
+
+
+def _independent(Y: np.ndarray, bodies: tuple[int, ...]) -> _Independent:
+    """Find the independent columns of one coordinate, shape of Y (states, 10 bodies of all)."""
+    places = np.array([10 * body + row for body in bodies for row in range(10)], dtype=int)
+    sums = np.zeros((len(places), len(places)))
+    norms = np.linalg.norm(Y[:, places], axis=0)
+    there = np.flatnonzero(norms > DEPENDENT * norms.max(initial=0.0))
+    if not len(there):
+        return _Independent((), bodies, sums[:0])
+    R, order = qr(Y[:, places[there]] / norms[there], mode='r', pivoting=True)
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > DEPENDENT))
+    taken, others = there[order[:rank]], there[order[rank:]]
+    sums[taken, taken] = 1.0
+    sums[np.ix_(taken, others)] = (
+        solve_triangular(R[:rank, :rank], R[:rank, rank:]) * norms[others] / norms[taken][:, None])
+    taken = np.sort(taken)
+    return _Independent(tuple(places[taken].tolist()), bodies, sums[taken])
+
+
+def _elsewhere(unknowns: Sequence[Unknown], columns: np.ndarray) -> list[int]:
+    """
+    Return the columns of a coordinate that are not part of the row that is computed together.
+
+    Stribeck velocities depend on the recording, for which no machine code shall be made.
+    """
+    return [int(column) for column in columns
+            if not unknowns[column].is_inertial
+            and (unknowns[column].quantity == 'stribeck'
+                 or unknowns[column].quantity not in JOINT_COLUMNS)]
+
+
+def _row(
+        linear: Sequence[Unknown], columns: np.ndarray, independent: _Independent,
+        ) -> RegressionRow:
+    elsewhere = _elsewhere(linear, columns)
+    return RegressionRow(
+        independent.taken,
+        tuple(linear[column].quantity for column in columns
+              if not linear[column].is_inertial and column not in elsewhere),
+        len(elsewhere))
 
 
 INERTIAL_UNITS = tuple(

@@ -68,8 +68,10 @@ def unconstrained_rms(one, design, held_back=0.3):
     split = round(len(one.times) * (1.0 - held_back))
 
     def rows(part):
-        return list(design.evaluate({}, *(getattr(one, name)[part]
-                                          for name in ('q', 'qd', 'qdd', 'tau'))))
+        numbers = design.evaluate(
+            {}, *(getattr(one, name)[part] for name in ('q', 'qd', 'qdd', 'tau')))
+        return [numbers[:, own] @ expansion
+                for own, expansion in zip(design.parts, design.expansions)]
 
     A, y = [], []
     for columns, X in zip(design.of_coordinate, rows(slice(0, split))):
@@ -103,6 +105,31 @@ def test_true_values_are_within_the_intervals_as_often_as_they_say(colour):
     for found in (np.concatenate(alone), np.concatenate(sums)):
         assert len(found) > 300
         assert 0.90 <= np.mean(np.abs(found) < 1.96) <= 0.99
+
+
+@pytest.mark.usefixtures('fastest_engine')
+def test_intervals_hold_the_true_load_where_the_friction_has_another_law():
+    """Friction that grows with the load is no column, and no noise: it comes with the motion."""
+    robot = arm(5, 4)
+    link = robot.link_names[-1]
+    load = Inertial(1.3, Pose((0.02, -0.03, 0.08)), (2e-3, 0.0, 0.0, 2e-3, 0.0, 1e-3))
+    known = with_joint_numbers(changed_inertias(robot, 1), damping=0.2, friction=0.4)
+    truth = known.with_payload('load', link, load)
+    true = {'m': 1.3, 'hx': 1.3 * 0.02, 'hy': 1.3 * -0.03, 'hz': 1.3 * 0.08}
+    rng = np.random.default_rng(4)
+    found = []
+    for draw in range(40):
+        one = recording(truth, motion(robot, 3000, draw, 0.02))
+        sign = one.qd / np.sqrt(one.qd**2 + 1e-4)
+        lost = sign * (0.1 * np.abs(truth.gravity(one.q)) + 0.5 / (1.0 + (one.qd / 0.1)**2))
+        noise = 0.05 * rng.normal(size=lost.shape)
+        result = identify(
+            [replace(one, tau=one.tau + lost + noise)], known, Unknowns(links=(), payload=link))
+        found += [(one.value - true[one.quantity]) / one.standard_error
+                  for one in result.parameters
+                  if one.quantity in true and one.standard_error is not None]
+    assert len(found) > 100
+    assert 0.90 <= np.mean(np.abs(found) < 1.96) <= 0.99
 
 
 @pytest.mark.parametrize('seed', range(4))
@@ -247,6 +274,59 @@ def test_friction_of_every_kind_is_in_the_identified_robot():
     assert np.allclose(result.robot.friction(speeds), truth.friction(speeds), atol=0.15)
     again = identify([recording(truth, state, noise)], truth, unknowns)
     assert np.allclose(again.robot.friction(speeds), result.robot.friction(speeds), atol=1e-2)
+
+
+@pytest.mark.parametrize('unknowns', [
+    Unknowns(rotor_inertia='all'),
+    Unknowns(links=(), gravity=True, by_direction=True),
+    Unknowns(links=('some',), stribeck=True),
+    Unknowns(links=('some',), payload='last', offset=False, stribeck=True),
+], ids=['all', 'gravity', 'links', 'payload'])
+@pytest.mark.parametrize('seed', range(3))
+def test_independent_columns_give_all_of_them(seed, unknowns):
+    data = random_tree(seed, 6, ('revolute', 'continuous', 'prismatic', 'planar'), mimics=1)
+    robot = with_joint_numbers(Robot.from_urdf(data.urdf()), damping=0.4, friction=0.6)
+    tip = robot.body_names[-1]
+    if unknowns.links == ('some',):
+        unknowns = replace(
+            unknowns, links=robot.body_names[1:3], payload=tip if unknowns.payload else None)
+    design = Design(robot, unknowns, np.ones(robot.nv))
+    _, q, qd, qdd = motion(robot, 50, seed + 10, 0.1)
+    tau = np.random.default_rng(seed).normal(size=qd.shape)
+    load = {'load': (robot.link_names[-1], Inertial(2.0, Pose((0.1, 0.2, 0.3))))}
+    numbers = design.evaluate(load, q, qd, qdd, tau)
+    Y = robot.regressor(q, qd, qdd).reshape(len(q), robot.nv, -1, 10)
+    loaded = robot.with_payload('load', *load['load'])
+    before = loaded.inverse_dynamics(q, qd, qdd)
+    used = sum(part.stop - part.start for part in design.parts)
+    assert used < sum(len(columns) + 2 for columns in design.of_coordinate) or not design.bodies
+    for i, columns in enumerate(design.of_coordinate):
+        X = numbers[:, design.parts[i]] @ design.expansions[i]
+        assert np.allclose(X[:, -2:].T, [before[:, i], tau[:, i]], rtol=1e-12, atol=1e-12)
+        for place, column in enumerate(columns):
+            unknown = design.unknowns[column]
+            if unknown.is_inertial and unknown.owner != 'payload':
+                row = ('m', 'hx', 'hy', 'hz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz').index(
+                    unknown.quantity)
+                expected = Y[:, i, unknown.body, row]
+            elif unknown.is_inertial and unknown.quantity == 'm':
+                there = robot.with_payload('unit', tip, Inertial(1.0))
+                expected = (there.inverse_dynamics(q, qd, qdd)
+                            - robot.inverse_dynamics(q, qd, qdd))[:, i]
+            elif unknown.quantity == 'gravity_x':
+                expected = loaded.gravity(q, gravity=(1.0, 0.0, 0.0))[:, i]
+            elif unknown.quantity == 'stribeck':
+                sign = qd[:, i] / np.sqrt(qd[:, i]**2 + 1e-4)
+                width = unknown.knee**2 + 1e-4
+                expected = sign * width / (width + qd[:, i]**2)
+            elif unknown.quantity == 'rotor_inertia':
+                expected = qdd[:, i]
+            elif unknown.quantity == 'viscous':
+                expected = qd[:, i]
+            else:
+                continue
+            assert np.allclose(
+                X[:, place], expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max(initial=1.0))
 
 
 def test_chunks_and_executors_give_the_same():

@@ -24,6 +24,7 @@ from rich.text import Text
 from ros2_rnea.identification.conclusions import Estimate
 from ros2_rnea.identification.identification import HELD_BACK
 from ros2_rnea.identification.results import Doubt, Identification
+from ros2_rnea.identification.time_blocks import FEWEST_RECORDINGS
 from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF
 from ros2_rnea.tools.number_text import number
 from ros2_rnea.tools.report.files import PAGE
@@ -100,3 +101,7 @@ def _precision(identification: Identification) -> Iterator[str]:
         size = 100.0 * worst.standard_error / abs(worst.value)
         yield (f'The largest relative standard error of what the data determines is '
                f'{number(size)} %, of {name}.')
+    if identification.recordings < FEWEST_RECORDINGS:
+        yield ('Standard errors do not hold what is the same throughout a recording, such as '
+               f'friction at one temperature: identify from {FEWEST_RECORDINGS} or more '
+               'recordings of different times together, and they do.')
