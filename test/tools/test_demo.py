@@ -62,8 +62,8 @@ def judged(out, *options, file='summary.json'):
     """
     Return the figures of a demo that passed; skip the test where the machine is too slow.
 
-    The node has the engine that its users have: the one of the other tests needs milliseconds a
-    cycle, in which the efforts become late.
+    The demo runs without the environment variable by which the tests choose a slower engine.  With
+    that one, a cycle takes milliseconds, and the efforts would be late.
     """
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     run = subprocess.run(

@@ -212,7 +212,9 @@ def _conclude(
     :param files: a sentence about those that were written.
     :returns: exit code.
     """
-    _say_rate(played.rate, console)
+    if played.rate < FULL_RATE:
+        console.print(f'\nThis machine is too slow for {FULL_RATE:g} Hz: no phase was played at '
+                      f'more than {played.rate:g} Hz')
     if played.repeated:
         console.print(
             f'\nPlayed again, because this machine had paused: {", ".join(played.repeated)}')
@@ -226,12 +228,6 @@ def _conclude(
         return ExitCode.FAILED
     console.print('passed', style='green')
     return ExitCode.PASSED
-
-
-def _say_rate(rate: float, console: Console) -> None:
-    if rate < FULL_RATE:
-        console.print(f'\nThis machine is too slow for {FULL_RATE:g} Hz: no phase was played at '
-                      f'more than {rate:g} Hz')
 
 
 def _draw(results: Results, out: Path, limits: Limits, judged: bool) -> list[str]:
