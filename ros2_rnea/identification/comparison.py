@@ -23,6 +23,7 @@ import numpy as np
 
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.identification.unknowns import coordinate_names
 from ros2_rnea.robot import Robot
 
 SLIDES = frozenset({'distance', 'x', 'y', 'z'})
@@ -34,7 +35,7 @@ class Coordinate:
     """
     One velocity coordinate of a robot: that of a joint, or one of several.
 
-    :ivar label: the joint's name, and that of the coordinate where the joint has several.
+    :ivar label: as :func:`coordinate_names` has it.
     :ivar effort_unit: Nm or N.
     :ivar position_unit: rad or m.
     """
@@ -46,13 +47,11 @@ class Coordinate:
 
 def coordinates_of(robot: Robot) -> tuple[Coordinate, ...]:
     """Return the velocity coordinates of a robot, in the order of its vectors."""
-    found = []
-    for joint, index in robot.tree.joints.items():
-        names = robot.tree.bodies[index].type.coordinates
-        for name in names:
-            units = ('N', 'm') if name in SLIDES else ('Nm', 'rad')
-            found.append(Coordinate(joint if len(names) == 1 else f'{joint} {name}', *units))
-    return tuple(found)
+    names = [name for index in robot.tree.joints.values()
+             for name in robot.tree.bodies[index].type.coordinates]
+    return tuple(
+        Coordinate(label, *(('N', 'm') if name in SLIDES else ('Nm', 'rad')))
+        for label, name in zip(coordinate_names(robot.tree), names))
 
 
 @dataclass(frozen=True, eq=False)

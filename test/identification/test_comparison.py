@@ -73,7 +73,7 @@ def test_coordinates_have_units():
         ('shoulder', 'Nm', 'rad'), ('elbow', 'Nm', 'rad'), ('grip', 'N', 'm')]
     flyer = coordinates_of(Robot.from_urdf(FREE_FLYER))
     assert [(each.label, each.effort_unit) for each in flyer][2:5] == [
-        ('flight rz', 'Nm'), ('flight x', 'N'), ('flight y', 'N')]
+        ('flight/rz', 'Nm'), ('flight/x', 'N'), ('flight/y', 'N')]
 
 
 def test_bad_input_is_named(arm, recording):
