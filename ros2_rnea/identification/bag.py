@@ -22,10 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.identification.memory import Part
 
 SUFFIXES = ('.db3', '.mcap')
 
@@ -85,13 +87,29 @@ def check_topic(reader: Any, path: Path, topic: str, *kinds: str) -> None:
             f'{path} has no {" or ".join(kinds)} on {topic}{did_you_mean(topic, topics) or there}')
 
 
-def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[tuple[str, float, Any]]:
-    """Yield topic, time of reception [s] and message of topics, in the order of reception."""
+def messages_of(
+        reader: Any, topics: Iterable[str], part: Part = Part(),  # noqa: B008 (it never changes)
+        ) -> Iterator[tuple[str, float, Any]]:
+    """
+    Yield topic, time of reception [s] and message of topics, in the order of reception.
+
+    :param part: of the bag; by default, all of it.
+    """
     wanted = {*topics}
     connections = [c for c in reader.connections if c.topic in wanted]
     if connections:  # rosbags takes none for all
-        for connection, received, data in reader.messages(connections=connections):
+        start = reader.start_time + round(1e9 * part.begin)
+        stop = reader.start_time + round(1e9 * part.end) if isfinite(part.end) else None
+        for connection, received, data in reader.messages(connections, start, stop):
             yield connection.topic, 1e-9 * received, reader.deserialize(data, connection.msgtype)
+
+
+def count_of(reader: Any, topic: str, part: Part) -> float:
+    """Return about how many messages a topic has in a part of a bag, without reading them."""
+    count = sum(c.msgcount for c in reader.connections if c.topic == topic)
+    duration = 1e-9 * reader.duration
+    share = (min(part.end, duration) - part.begin) / duration if duration > 0.0 else 1.0
+    return count * min(max(share, 0.0), 1.0)
 
 
 def seconds(time: Any) -> float:

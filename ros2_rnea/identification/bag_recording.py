@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ import numpy as np
 from ros2_rnea.errors import RecordingError
 from ros2_rnea.identification.bag import (
     check_topic,
+    count_of,
     JOINT_STATE,
     messages_of,
     opened_bag,
@@ -32,6 +34,7 @@ from ros2_rnea.identification.bag import (
     topics_of,
     WRENCH,
 )
+from ros2_rnea.identification.memory import check_memory, Part
 from ros2_rnea.identification.merging import at_times, merged, Stream
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial
@@ -63,26 +66,31 @@ class BagTopics:
 
 def read_bag(
         path: Path, topics: BagTopics | None = None,
-        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
+        payloads: Mapping[str, tuple[str, Inertial]] | None = None,
+        part: Part = Part()) -> Recording:  # noqa: B008 (it never changes)
     """
     Read a recording from a bag.
 
     :param path: of the bag's folder, or of a file in it.
     :param topics: by default all topics with joint states, whose joints have to differ.
     :param payloads: what the robot carried.
-    :raises RecordingError: naming the topic, message, time and joint that cannot be read.
+    :param part: that is read, by the times at which messages were recorded.
+    :raises RecordingError: naming the topic, message, time and joint that cannot be read, or where
+        it does not fit into memory.
     """
+    part.check()
     with opened_bag(path) as reader:
-        return _BagReading(reader, path, topics or BagTopics()).recording(payloads or {})
+        return _BagReading(reader, path, topics or BagTopics(), part).recording(payloads or {})
 
 
 class _BagReading:
     """The reading of one bag, message after message."""
 
-    def __init__(self, reader: Any, path: Path, topics: BagTopics) -> None:
+    def __init__(self, reader: Any, path: Path, topics: BagTopics, part: Part) -> None:
         self._reader = reader
         self._path = path
         self._topics = topics
+        self._part = part
         self._remarks: list[str] = []
         self._without_stamp: set[str] = set()
         self._frames: dict[str, None] = {}
@@ -94,7 +102,9 @@ class _BagReading:
         """Read all messages."""
         states = self._state_topics()
         wanted = [*states, self._topics.commands, self._topics.wrench]
-        for number, (topic, received, message) in enumerate(messages_of(self._reader, wanted)):
+        self._check_memory(states)
+        for number, (topic, received, message) in enumerate(
+                messages_of(self._reader, wanted, self._part)):
             time = self._time(topic, received, message)
             if topic == self._topics.wrench:
                 self._add_wrench(time, message)
@@ -103,7 +113,8 @@ class _BagReading:
             else:
                 self._add_state(topic, time, message, number)
         if not self._states:
-            raise RecordingError(f'{self._path} has no messages on {", ".join(states)}')
+            raise RecordingError(
+                f'{self._path} has no messages on {", ".join(states)}{self._part.words()}')
         times, joints, fields = merged(
             list(self._states.values()), list(_FIELDS), self._path.name)
         if len(self._states) > 1:
@@ -138,6 +149,15 @@ class _BagReading:
             raise RecordingError(
                 f'{self._path} has no topic of type {JOINT_STATE}; it has {there}')
         return states
+
+    def _check_memory(self, states: Sequence[str]) -> None:
+        """Check the size, by the number of messages and the joints in the first of each topic."""
+        samples, joints = 0.0, 0
+        for topic in states:
+            for _, _, message in islice(messages_of(self._reader, [topic], self._part), 1):
+                samples = max(samples, count_of(self._reader, topic, self._part))
+                joints += len(message.name)
+        check_memory(self._path.name, samples, joints)
 
     def _time(self, topic: str, received: float, message: Any) -> float:
         if self._topics.received:

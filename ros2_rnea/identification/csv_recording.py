@@ -21,17 +21,19 @@ from 1 where a file has no header.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 from dataclasses import dataclass, field
 from itertools import islice
-from math import pi
+from math import isnan, nan, pi
 from pathlib import Path
 import re
+from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.identification.memory import check_memory, Part
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial
 
@@ -50,6 +52,9 @@ UNITS = {
 }
 """Factors from the units of a file to those of a recording."""
 UNITS['command'] = UNITS['position']
+
+HEAD = 2**16
+"""So many bytes tell how long a line is."""
 
 _DELIMITERS = ',;\t'
 _MISSING = ('', 'nan', 'na', 'null', 'none', '-')
@@ -106,15 +111,19 @@ class CsvColumns:
 
 def read_csv(
         path: Path, columns: CsvColumns | None = None,
-        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
+        payloads: Mapping[str, tuple[str, Inertial]] | None = None,
+        part: Part = Part()) -> Recording:  # noqa: B008 (it never changes)
     """
     Read a recording from a file.
 
     :param columns: by default ``time`` and ``JOINT.position``, ``JOINT.velocity`` and
         ``JOINT.effort`` in SI units.
     :param payloads: what the robot carried.
-    :raises RecordingError: naming the column, line and joint that cannot be read.
+    :param part: that is read.
+    :raises RecordingError: naming the column, line and joint that cannot be read, or where it does
+        not fit into memory.
     """
+    part.check()
     columns = columns or CsvColumns()
     table = _Table(path)
     wanted = [_time_place(columns, table)]
@@ -122,7 +131,10 @@ def read_csv(
     joints = list(places['position'])
     for by_joint in places.values():
         wanted += by_joint.values()
-    values = table.read(wanted)
+    rows = table.all_rows() if part == Part() else table.rows_of(
+        part, wanted[0], columns.factor('time'))
+    check_memory(path.name, rows.number, len(joints))
+    values = table.read(wanted, rows)
     times = values[:, 0] * columns.factor('time')
     there = [name for name, by_joint in places.items() if by_joint]
     arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
@@ -216,6 +228,20 @@ def _numbers(text: str, name: str) -> list[int]:
     return numbers
 
 
+class _Rows(NamedTuple):
+    """
+    Which rows of a file are read.
+
+    :ivar skipped: lines before the first of them.
+    :ivar number: how many they are, about.
+    :ivar most: how many are read at most; None for all that follow.
+    """
+
+    skipped: int
+    number: float
+    most: int | None
+
+
 class _Table:
     """
     A file with rows of numbers.
@@ -259,30 +285,61 @@ class _Table:
                 f'{self._width}')
         return number - 1
 
-    def read(self, places: Sequence[int]) -> np.ndarray:
+    def all_rows(self) -> _Rows:
+        """Return all rows; how many they are is estimated by the size of the file."""
+        with self._path.open('rb') as file:
+            begin = file.read(HEAD)
+        lines = begin.count(b'\n') or 1
+        return _Rows(int(bool(self.titles)), self._path.stat().st_size / len(begin) * lines, None)
+
+    def rows_of(self, part: Part, place: int, factor: float) -> _Rows:
+        """
+        Return the rows of a part of the file.
+
+        :param place: of the column with the times.
+        :param factor: of their unit [s].
+        """
+        first, skipped, count = nan, 0, 0
+        for line, row in self._filled_rows(int(bool(self.titles))):
+            time = factor * self._number(row[place], place, line)
+            first = time if isnan(first) else first
+            if time - first >= part.end:
+                break
+            if count or time - first >= part.begin:
+                skipped = skipped if count else line - 1
+                count += 1
+        if not count:
+            raise RecordingError(f'{self.name} has no rows{part.words()}')
+        return _Rows(skipped, count, count)
+
+    def read(self, places: Sequence[int], rows: _Rows) -> np.ndarray:
         """Return the numbers of these columns, shape (rows, columns)."""
         try:
             return np.loadtxt(
                 self._path, delimiter=self._delimiter, usecols=places, ndmin=2, comments=None,
-                skiprows=int(bool(self.titles)), encoding='utf-8-sig')
+                skiprows=rows.skipped, max_rows=rows.most, encoding='utf-8-sig')
         except (ValueError, IndexError):
-            return self._read_with_empty_cells(places)
+            return self._read_with_empty_cells(places, rows)
 
-    def _read_with_empty_cells(self, places: Sequence[int]) -> np.ndarray:
+    def _read_with_empty_cells(self, places: Sequence[int], wanted: _Rows) -> np.ndarray:
         """Read what NumPy cannot: empty cells; or find the cell that nobody can."""
         numbers = array('d')
+        for line, row in islice(self._filled_rows(wanted.skipped), wanted.most):
+            numbers.extend(self._number(row[place], place, line) for place in places)
+        return np.frombuffer(numbers).reshape(-1, len(places)).copy()
+
+    def _filled_rows(self, skipped: int) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of the line, from 1, and the cells of each row after so many lines."""
         with self._path.open(encoding='utf-8-sig', newline='') as file:
             rows = csv.reader(file, delimiter=self._delimiter)
-            for row in islice(rows, int(bool(self.titles)), None):
+            for row in islice(rows, skipped, None):
                 if not any(cell.strip() for cell in row):
                     continue
                 if len(row) != self._width:
                     raise RecordingError(
                         f'line {rows.line_num} of {self.name} has {len(row)} values; it needs '
                         f'{self._width}: was its end cut off?')
-                numbers.extend(self._number(row[place], place, rows.line_num)
-                               for place in places)
-        return np.frombuffer(numbers).reshape(-1, len(places)).copy()
+                yield rows.line_num, row
 
     def _number(self, cell: str, place: int, line: int) -> float:
         if cell.strip().lower() in _MISSING:

@@ -18,7 +18,9 @@ import sys
 import numpy as np
 import pytest
 from ros2_rnea.errors import RecordingError
+from ros2_rnea.identification import memory
 from ros2_rnea.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.identification.memory import Part
 from ros2_rnea.model.description import Inertial
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
@@ -108,6 +110,27 @@ def test_a_file_in_the_bag_stands_for_the_bag(make_bag, state):
     recording = read_bag(data)
     assert recording.positions.shape == (3, 1)
     assert recording.velocities is None
+
+
+def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
+    path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
+    recording = read_bag(path, part=Part(2.0, 4.0))
+    np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
+    with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
+        read_bag(path, part=Part(50.0, 60.0))
+    with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is told; it needs'):
+        read_bag(path, part=Part(4.0, 2.0))
+
+
+def test_a_bag_that_does_not_fit_into_memory_is_refused_before_it_is_read(
+        make_bag, state, monkeypatch):
+    path = make_bag([state(0.1 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(100)])
+    monkeypatch.setattr(memory, 'available_memory', lambda: 150.0 * memory.BYTES)
+    with pytest.raises(RecordingError, match=(
+            r"'bag' has about 1e\+02 samples of 3 joints; .*: use a part of at most 50 % of it "
+            r'\(--from and --to')):
+        read_bag(path)
+    assert len(read_bag(path, part=Part(0.0, 4.0)).times) == 40
 
 
 def test_several_publishers_are_merged_and_their_gaps_stay(make_bag, state):

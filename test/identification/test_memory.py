@@ -1,0 +1,115 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings that do not fit into memory, and parts of recordings that do."""
+
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import RecordingError
+from ros2_rnea.identification import memory
+from ros2_rnea.identification.csv_recording import read_csv
+from ros2_rnea.identification.memory import Part
+from ros2_rnea.identification.preparation import prepare
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.models import MODELS
+
+GIGABYTE = 10**9
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(MODELS['ur5']().urdf)
+
+
+def write_recording(path, robot, rows):
+    times = np.arange(rows) / 100.0
+    q = 0.3 * np.sin(0.7 * times[:, None] * np.arange(1.0, robot.nv + 1.0))
+    titles = ['time', *(f'{name}.{what}' for what in ('position', 'velocity', 'effort')
+                        for name in robot.joint_names)]
+    np.savetxt(path, np.column_stack([times, q, np.gradient(q, 0.01, axis=0), robot.gravity(q)]),
+               delimiter=',', header=','.join(titles), comments='', fmt='%.9g')
+    return path
+
+
+@pytest.fixture(scope='module')
+def huge(tmp_path_factory, robot):
+    """Return a file of 10 GB, of which the disk holds the first rows only."""
+    path = write_recording(tmp_path_factory.mktemp('huge') / 'huge.csv', robot, 2000)
+    with path.open('r+b') as file:
+        file.truncate(10 * GIGABYTE)
+    return path
+
+
+def test_ten_gigabytes_are_refused_with_their_size_and_what_would_do(huge, monkeypatch):
+    monkeypatch.setattr(memory, 'available_memory', lambda: 4.0 * GIGABYTE)
+    with pytest.raises(RecordingError, match=(
+            r"'huge\.csv' has about [\d.]+e\+07 samples of 6 joints; preparing them takes up to "
+            r'[\d.]+ GB, and 4 GB of memory are available: use a part of at most [\d.]+ % ')):
+        read_csv(huge)
+    assert len(read_csv(huge, part=Part(0.0, 5.0)).times) == 500
+
+
+def test_the_limit_of_a_process_counts(huge):
+    program = f"""\
+import pathlib, resource
+from ros2_rnea.identification.csv_recording import read_csv
+resource.setrlimit(resource.RLIMIT_AS, (4 * {GIGABYTE}, 4 * {GIGABYTE}))
+read_csv(pathlib.Path({str(huge)!r}))
+"""
+    found = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
+    error = found.stderr.splitlines()[-1]
+    assert 'ros2_rnea.errors.RecordingError' in error
+    available = float(error.partition(' GB of memory are available')[0].rpartition(' ')[2])
+    assert 0.0 < available < 4.0
+
+
+def test_no_more_memory_is_taken_than_is_checked(tmp_path, robot):
+    rows = 60_000
+    path = write_recording(tmp_path / 'long.csv', robot, rows)
+    tracemalloc.start()
+    try:
+        prepare(read_csv(path), robot)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.3 < peak / (memory.BYTES * rows * robot.nv) < 1.0
+
+
+def test_a_part_of_a_file_is_read(tmp_path, robot):
+    path = write_recording(tmp_path / 'swing.csv', robot, 1000)
+    whole = read_csv(path)
+    for begin, end, rows in ((0.0, 2.0, slice(0, 200)), (3.0, 4.5, slice(300, 450)),
+                             (8.0, np.inf, slice(800, 1000))):
+        part = read_csv(path, part=Part(begin, end))
+        np.testing.assert_array_equal(part.times, whole.times[rows])
+        np.testing.assert_array_equal(part.efforts, whole.efforts[rows])
+    with pytest.raises(RecordingError, match=r'swing\.csv has no rows from 20 s to 30 s'):
+        read_csv(path, part=Part(20.0, 30.0))
+
+
+def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
+    path = tmp_path / 'a.csv'
+    path.write_text('time,a.position,a.effort\n\n5,1,1\n6,,2\n\n7,3,3\n8,4,4\n', encoding='utf-8')
+    part = read_csv(path, part=Part(1.0, 3.0))
+    np.testing.assert_array_equal(part.times, [6.0, 7.0])
+    np.testing.assert_array_equal(part.positions[:, 0], [np.nan, 3.0])
+
+
+@pytest.mark.parametrize('part', [Part(-1.0, 2.0), Part(2.0, 2.0), Part(np.nan, 1.0)])
+def test_parts_that_mean_nothing_are_refused(tmp_path, part):
+    with pytest.raises(RecordingError, match='needs a begin that is not negative, and a later'):
+        read_csv(tmp_path / 'a.csv', part=part)
