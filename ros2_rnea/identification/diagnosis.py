@@ -77,7 +77,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
             *_not_known(comparison, explanation, columns)), noise, unexplained)
     words = CauseWords(robot, explanation, columns.levers)
     conclusions, questions, wrong = [], [], []
-    delayed = [run.recording for run in comparison.runs if run.recording.delay]
+    delayed = [run.recording for run in comparison.runs if any(run.recording.delays_taken_out)]
     for found in explanation.found:
         conclusion = words.conclusion(found)
         if conclusion.kind is Kind.DELAY and delayed:
@@ -113,15 +113,23 @@ def diagnose(comparison: Comparison) -> Diagnosis:
 def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
     """Return what a delay may be that is left after the preparation has taken one out."""
     left = 1e-3 * conclusion.quantities[0].value
-    taken_out = ', '.join(f'{1e3 * each.delay:.1f}' for each in recordings)
-    for delays, total in ((each.joint_delays.values(), each.delay + left) for each in recordings):
-        if delays and not min(delays) <= total <= max(delays):
+    taken_out = ', '.join(_range(each.delays_taken_out) for each in recordings)
+    for each in recordings:
+        delays = [delay.seconds for delay in each.joint_delays.values()]
+        if delays and (len(each.delays_taken_out) > 1
+                       or not min(delays) <= each.delay + left <= max(delays)):
             return (f'Something acts like a delay, beside the {taken_out} ms that the preparation '
-                    f'has taken out: the efforts of single joints are {1e3 * min(delays):.1f} to '
-                    f'{1e3 * max(delays):.1f} ms late, which does not explain it.')
+                    f'has taken out: the efforts of single joints are {_range(delays)} ms late, '
+                    'which does not explain it.')
     return (f'{conclusion.sentence.removesuffix(".")}, beside the {taken_out} ms that the '
             'preparation has taken out: the delays of the joints differ, or the model lacks '
             'something that acts like a delay.')
+
+
+def _range(delays: Sequence[float]) -> str:
+    """Return delays in milliseconds, from the smallest to the largest."""
+    ends = [f'{1e3 * delay:.1f}' for delay in (min(delays), max(delays))]
+    return ' to '.join(dict.fromkeys(ends))
 
 
 def _is_near_zero(conclusion: Conclusion) -> bool:

@@ -19,16 +19,21 @@ the recorded motion: of the model, only kinematics is used (the columns of the r
 wrong masses in the description, an unknown payload or unknown friction do not show as a delay.
 Cross-correlation with the modelled effort would need masses that are right; and with a velocity it
 would take gravity, which follows positions, for a delay.
+
+Drives and sensors differ, so each joint may have a delay of its own.  It is used where the effort
+of this joint fits significantly better with it than with the delay of all joints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.dynamics.friction import smooth_sign
-from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.identification.correlation import correlation_of
+from ros2_rnea.identification.recording import JointDelay, PreparedRecording
 from ros2_rnea.identification.smoothing import low_passed
 from ros2_rnea.robot import Robot
 from scipy.interpolate import CubicSpline
@@ -39,7 +44,14 @@ ROWS = 2000
 """So many instants are enough, evenly over the recording."""
 
 SIGNIFICANT = 10.0
-"""The logarithm of the likelihood has to be larger by this than without a delay."""
+"""
+The logarithm of the likelihood has to be larger by this with a delay than without, and with that
+of one joint than with that of all.
+"""
+
+COMMON, BY_JOINT = 'common', 'joint'
+WAYS = (COMMON, BY_JOINT)
+"""Whether one delay is taken out of the efforts of all joints, or each joint may have its own."""
 
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
 _ROUNDING = 1e-12  # share of an effort's power that no residual is below
@@ -49,21 +61,21 @@ class Delay(NamedTuple):
     """
     An estimated delay.
 
-    :ivar seconds: by which efforts are late; 0 where none was found.
-    :ivar by_joint: by which the effort of each joint alone is late [s].
+    :ivar seconds: by which the efforts of all joints together are late; 0 where none was found.
+    :ivar by_joint: the delay of each joint that moves.
     :ivar gain: by how much the logarithm of the likelihood is larger than without a delay.
     :ivar reason: why ``seconds`` is 0, if it is.
     """
 
     seconds: float
-    by_joint: dict[str, float] = {}
+    by_joint: dict[str, JointDelay] = {}
     gain: float = 0.0
     reason: str = ''
 
 
 def effort_delay(
         robot: Robot, recording: PreparedRecording, coordinates: dict[str, int], period: float,
-        largest: float) -> Delay:
+        largest: float, way: str = BY_JOINT) -> Delay:
     """
     Estimate the delay of efforts.
 
@@ -71,6 +83,7 @@ def effort_delay(
     :param coordinates: by joint, those whose efforts were measured.
     :param period: of the samples [s].
     :param largest: magnitude that is searched [s].
+    :param way: one of :data:`WAYS`.
     """
     margin = int(np.ceil(largest / period)) + 1
     rows, pieces = _rows(recording.pieces, margin)
@@ -81,31 +94,89 @@ def effort_delay(
               if recording.moves[rows, k].mean() > 0.1}
     if not moving:
         return Delay(0.0, reason='no joint whose effort was recorded moves')
-    bases = _bases(robot, recording, rows, list(moving.values()), period)
-    shifted = _shifted(recording, rows, pieces, list(moving.values()))
+    search = _Search(
+        _bases(robot, recording, rows, list(moving.values())),
+        _shifted(recording, rows, pieces, list(moving.values())), largest, period,
+        [len(chosen) for chosen in pieces if len(chosen)])
+    alone = [search.lowest(search.costs[:, k], [k]) for k in range(len(moving))]
+    search.take_noise(alone)
+    best = search.lowest(search.costs @ search.independent, range(len(moving)))
+    gain = search.gain(best, 0.0, range(len(moving)))
+    reason = ''
+    if search.is_at_end(best):
+        reason = f'the best fit is beyond ±{largest:g} s'
+    elif gain < SIGNIFICANT:
+        reason = f'{1e3 * best:.2f} ms fit no better than none'
+    common = 0.0 if reason else best
+    by_joint = {}
+    for k, (joint, own) in enumerate(zip(moving, alone)):
+        is_own = (way == BY_JOINT and not search.is_at_end(own)
+                  and search.gain(own, common, [k]) > SIGNIFICANT)
+        by_joint[joint] = JointDelay(own, search.standard_error(k, own), own if is_own else common)
+    return Delay(common, by_joint, gain, reason)
 
-    def cost(delay: float, which: Sequence[int]) -> float:
-        """Return the sum of the logarithms of the residuals' powers."""
-        efforts = shifted(delay)
-        return float(sum(_log_residual(bases[k], efforts[:, k]) for k in which))
 
-    everything = range(len(moving))
-    count = max(3, 2 * int(np.ceil(largest / min(period, largest / 20.0))) + 1)
-    grid = np.linspace(-largest, largest, count)
-    costs = np.array([
-        [_log_residual(bases[k], efforts[:, k]) for k in everything]
-        for efforts in map(shifted, grid)])
-    by_joint = {joint: _lowest(cost, grid, costs[:, k], [k])
-                for k, joint in enumerate(moving)}
-    best = _lowest(cost, grid, costs.sum(axis=1), everything)
-    independent = len(rows) if not np.isfinite(recording.cutoff) else min(
-        float(len(rows)), 2.0 * recording.cutoff * len(recording.times) * period)
-    gain = 0.5 * independent * (cost(0.0, everything) - cost(best, everything))
-    if abs(best) > largest - (grid[1] - grid[0]):
-        return Delay(0.0, by_joint, gain, f'the best fit is beyond ±{largest:g} s')
-    if gain < SIGNIFICANT:
-        return Delay(0.0, by_joint, gain, f'{1e3 * best:.2f} ms fit no better than none')
-    return Delay(best, by_joint, gain)
+class _Search:
+    """
+    The search for delays at which efforts fit best.
+
+    :ivar costs: logarithms of the powers of the residuals, shape (delays, joints), over a grid of
+        delays.
+    :ivar independent: how many independent samples each joint has, shape (joints,).
+    """
+
+    def __init__(
+            self, bases: Sequence[np.ndarray], shifted: Callable[[float], np.ndarray],
+            largest: float, period: float, pieces: Sequence[int]) -> None:
+        self._bases = bases
+        self._shifted = shifted
+        self._ends = np.cumsum(pieces)[:-1].tolist()
+        count = max(3, 2 * int(np.ceil(largest / min(period, largest / 20.0))) + 1)
+        self._grid = np.linspace(-largest, largest, count)
+        self._step = float(self._grid[1] - self._grid[0])
+        self.independent = np.ones(len(bases))
+        self.costs = np.array([
+            [_log_power(_residual(basis, effort), effort)
+             for basis, effort in zip(bases, efforts.T)]
+            for efforts in map(shifted, self._grid)])
+
+    def cost(self, delay: float, joints: Sequence[int]) -> float:
+        """Return the sum of the logarithms of the powers of joints, by independent samples."""
+        efforts = self._shifted(delay)
+        return float(sum(
+            self.independent[k] * _log_power(_residual(self._bases[k], efforts[:, k]),
+                                             efforts[:, k]) for k in joints))
+
+    def lowest(self, costs: np.ndarray, joints: Sequence[int]) -> float:
+        """Return the delay with the lowest cost, near the lowest on the grid."""
+        at = float(self._grid[np.argmin(costs)])
+        found = minimize_scalar(
+            lambda delay: self.cost(delay, joints), bounds=(at - self._step, at + self._step),
+            method='bounded', options={'xatol': 1e-3 * self._step})
+        return float(found.x)
+
+    def take_noise(self, delays: Sequence[float]) -> None:
+        """Take the number of independent samples from the residuals at these delays."""
+        for k, delay in enumerate(delays):
+            residual = _residual(self._bases[k], self._shifted(delay)[:, k])
+            fitted = self._bases[k].shape[1]
+            time = correlation_of(np.split(residual, self._ends), len(residual), fitted).time
+            self.independent[k] = max((len(residual) - fitted) / time, 1.0)
+
+    def gain(self, delay: float, other: float, joints: Sequence[int]) -> float:
+        """Return by how much the logarithm of the likelihood is larger than with another delay."""
+        return 0.5 * (self.cost(other, joints) - self.cost(delay, joints))
+
+    def standard_error(self, joint: int, delay: float) -> float:
+        """Return that of the delay of one joint, by the curvature of the likelihood [s]."""
+        step = 0.1 * self._step
+        curvature = (self.cost(delay - step, [joint]) - 2.0 * self.cost(delay, [joint])
+                     + self.cost(delay + step, [joint])) / step**2
+        return float((2.0 / curvature)**0.5) if curvature > 0.0 else inf
+
+    def is_at_end(self, delay: float) -> bool:
+        """Tell whether the best delay may be beyond what is searched."""
+        return abs(delay) > self._grid[-1] - self._step
 
 
 def _rows(pieces: Sequence[slice], margin: int) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -119,13 +190,14 @@ def _rows(pieces: Sequence[slice], margin: int) -> tuple[np.ndarray, list[np.nda
 
 def _bases(
         robot: Robot, recording: PreparedRecording, rows: np.ndarray, coordinates: Sequence[int],
-        period: float) -> list[np.ndarray]:
+        ) -> list[np.ndarray]:
     """Return for each coordinate orthonormal columns that span what its effort could be."""
     q, qd, qdd = recording.q[rows], recording.qd[rows], recording.qdd[rows]
     # The filter of the efforts rounds the steps of Coulomb friction off, so it does here too.
     signs = smooth_sign(recording.qd)
     signs = np.concatenate([
-        low_passed(signs[piece], period, recording.cutoff) for piece in recording.pieces])[rows]
+        low_passed(signs[piece], recording.period, recording.cutoff)
+        for piece in recording.pieces])[rows]
     regressor = robot.regressor(q, qd, qdd)
     bases = []
     for k in coordinates:
@@ -152,18 +224,12 @@ def _shifted(
     return at
 
 
-def _log_residual(basis: np.ndarray, effort: np.ndarray) -> float:
-    """Return the logarithm of the power that no column explains."""
+def _residual(basis: np.ndarray, effort: np.ndarray) -> np.ndarray:
+    """Return what no column explains of an effort."""
+    return effort - basis @ (basis.T @ effort)
+
+
+def _log_power(residual: np.ndarray, effort: np.ndarray) -> float:
+    """Return the logarithm of the power of a residual, which rounding bounds from below."""
     power = float(effort @ effort)
-    residual = effort - basis @ (basis.T @ effort)
     return float(np.log(max(float(residual @ residual), _ROUNDING * power, 1e-300)))
-
-
-def _lowest(
-        cost: Callable[[float, Sequence[int]], float], grid: np.ndarray, costs: np.ndarray,
-        which: Sequence[int]) -> float:
-    at, step = float(grid[np.argmin(costs)]), float(grid[1] - grid[0])
-    found = minimize_scalar(
-        lambda delay: cost(delay, which), bounds=(at - step, at + step), method='bounded',
-        options={'xatol': 1e-3 * step})
-    return float(found.x)

@@ -31,8 +31,9 @@ from ros2_rnea.arguments import floats
 from ros2_rnea.dynamics import friction
 from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
-from ros2_rnea.identification.effort_delay import Delay, effort_delay
-from ros2_rnea.identification.recording import PreparedRecording, Recording
+from ros2_rnea.identification.angle_unit import DEGREES, taken_for_degrees
+from ros2_rnea.identification.effort_delay import BY_JOINT, Delay, effort_delay, WAYS
+from ros2_rnea.identification.recording import JointDelay, PreparedRecording, Recording
 from ros2_rnea.identification.smoothing import (
     derivative,
     low_passed,
@@ -45,6 +46,7 @@ from ros2_rnea.identification.smoothing import (
 )
 from ros2_rnea.identification.time_base import on_uniform_base, Rows, usable_rows
 from ros2_rnea.identification.velocity_check import disagreements
+from ros2_rnea.model.description import JointLimits
 from ros2_rnea.robot import Robot
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import minimum_filter1d
@@ -69,7 +71,7 @@ LARGEST = 1e9
 """No position, velocity, effort or wrench of a robot is larger, in SI units; its square fits."""
 
 FAR_ABOVE = 4.0
-"""Drives do not exert so many times their limit: such efforts are wrong, or in another unit."""
+"""No robot reaches so many times its limits: such numbers are wrong, or in another unit."""
 
 SHORTEST, USUAL = 1.0, 20.0
 """Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
@@ -87,12 +89,14 @@ class Preparation:
     :ivar cutoff: of the low-pass [Hz]; infinite for none.
     :ivar derivatives_of: which signal is differentiated to accelerations: 'positions',
         'velocities', or 'automatic' for the one with less noise.
-    :ivar delay: of efforts behind the state, taken out [s]; 0 for none.
+    :ivar delay: of efforts behind the state, taken out [s]; 0 for none.  Or how it is estimated:
+        'joint' where each joint may have its own, 'common' for one of all joints.
     :ivar largest_delay: magnitude up to which a delay is searched [s].
     :ivar settling: cut from both ends of each piece, where the filter is disturbed [s].
     :ivar slow: below this speed a coordinate does not move [rad/s or m/s].
     :ivar rate: of the prepared samples [Hz]; every second, third, ... sample is taken, so that it
         is not less than this.
+    :ivar trust_angles: do not refuse angles that seem to be radians taken for degrees.
     :ivar remove_wrenches: take the effort of recorded wrenches off the measured one.
     """
 
@@ -100,11 +104,12 @@ class Preparation:
     largest_gap: float | None = None
     cutoff: float | None = None
     derivatives_of: str = AUTOMATIC
-    delay: float | None = None
+    delay: float | str = BY_JOINT
     largest_delay: float = 0.1
     settling: float | None = None
     slow: float | None = None
     rate: float | None = None
+    trust_angles: bool = False
     remove_wrenches: bool = True
 
     def __post_init__(self) -> None:
@@ -116,8 +121,10 @@ class Preparation:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < inf:
                 raise RecordingError(f'{name} is {value!r}; it needs a number that is 0 or more')
-        if self.delay is not None and not isfinite(self.delay):
-            raise RecordingError(f'delay is {self.delay!r}; it needs a finite number of seconds')
+        if self.delay not in WAYS and (isinstance(self.delay, str) or not isfinite(self.delay)):
+            raise RecordingError(
+                f'delay is {self.delay!r}; it needs {" or ".join(WAYS)}, or a finite number of '
+                'seconds')
         if self.derivatives_of not in SOURCES:
             raise RecordingError(
                 f'derivatives_of is {self.derivatives_of!r}; it needs {", ".join(SOURCES)}')
@@ -214,7 +221,7 @@ class _Preparing:
         rows = self._rows(fields)
         period = rows.period
         raw = self._on_uniform_base(fields, rows, self._turning(joints))
-        self._check_motion(joints, raw)
+        self._check_motion(joints, raw, period)
         spectra = self._spectra(raw, period)
         cutoff = self._cutoff(spectra, period)
         smooth = self._smoothed(raw, period, cutoff)
@@ -229,7 +236,10 @@ class _Preparing:
             tuple(smooth.pieces), dict(self._recording.payloads), cutoff)
         if 'wrenches' in smooth.by_name:
             prepared = self._without_wrenches(prepared, smooth.by_name['wrenches'])
-        delay = self._delay(prepared, joints, period)
+        measured = {name: v for name, v, is_measured in zip(
+            joints.names, joints.v, joints.measured) if is_measured}
+        self._check_angles(prepared, joints, measured)
+        delay = self._delay(prepared, measured, period)
         return Result(self._trimmed(prepared, delay, period), tuple(self._steps))
 
     def _tell(
@@ -419,7 +429,7 @@ class _Preparing:
     def _place(self, row: int) -> str:
         return f'in row {row + 1} at {self._recording.times[row]:.6g} s'
 
-    def _check_motion(self, joints: _Joints, signals: _Signals) -> None:
+    def _check_motion(self, joints: _Joints, signals: _Signals, period: float) -> None:
         positions = signals.by_name['positions']
         lowest, highest = positions.min(axis=0), positions.max(axis=0)
         still = [name for name, low, high in zip(joints.names, lowest, highest) if low == high]
@@ -430,22 +440,32 @@ class _Preparing:
         if still:
             self._tell('motion', f'These joints do not move at all: {", ".join(still)}.',
                        is_warning=True)
-        for name, low, high in zip(joints.names, lowest, highest):
+        speeds = np.percentile(
+            np.abs(self._by_piece(signals, 'positions', period)), 99.0, axis=0)
+        for name, low, high, speed in zip(joints.names, lowest, highest, speeds):
             body = joint_body(self._robot, name)
             if body.type.is_bounded:
-                self._check_range(name, low, high, body.limits.lower, body.limits.upper)
+                self._check_range(name, low, high, speed, body.limits)
 
     def _check_range(
-            self, name: str, low: float, high: float, lower: float, upper: float) -> None:
+            self, name: str, low: float, high: float, speed: float, limits: JointLimits,
+            ) -> None:
+        lower, upper = limits.lower, limits.upper
         largest, allowed = max(-low, high), max(-lower, upper)
         text = (f'positions of joint {name!r} of recording {self._recording.name!r} are '
                 f'{low:.4g} to {high:.4g}, its limits {lower:.4g} to {upper:.4g}')
-        if isfinite(allowed) and largest > 4.0 * max(allowed, upper - lower):
-            raise RecordingError(f'{text}: are they in rad or m?')
         slack = 0.05 * (upper - lower)
-        if low < lower - slack or high > upper + slack:
-            self._tell('motion', f'{_sentence(text)} Is it this robot, and the zero the same?',
-                       is_warning=True)
+        if not (low < lower - slack or high > upper + slack):
+            return
+        is_fast = speed > FAR_ABOVE * limits.velocity > 0.0
+        if isfinite(allowed) and (is_fast or largest > FAR_ABOVE * max(allowed, upper - lower)):
+            fast = (f', and it moves at {speed:.4g} a second, its limit {limits.velocity:.4g}'
+                    if is_fast else '')
+            raise RecordingError(
+                f'{text}{fast}: are they in rad or m?  Tell their unit, such as --csv-units '
+                'position=deg,velocity=deg/s, or correct it where they are recorded')
+        self._tell('motion', f'{_sentence(text)} Is it this robot, and the zero the same?',
+                   is_warning=True)
 
     # ---- filter ---------------------------------------------------------------------------------
 
@@ -500,9 +520,14 @@ class _Preparing:
             return uses
         derivatives = self._by_piece(smooth, 'positions', period)
         wrong = disagreements(joints.names, smooth.by_name['velocities'], derivatives)
-        for sentence in wrong.values():
-            self._tell('velocities', f'{_sentence(sentence)} The derivatives are used instead.',
-                       is_warning=True)
+        for why in wrong.values():
+            if why.is_unit and wanted != POSITIONS:
+                raise RecordingError(
+                    f'recording {self._recording.name!r}: {why.sentence} Tell the right units '
+                    '(--csv-units), or correct them where they are recorded. Where the positions '
+                    'are known to be right, differentiate them (--derivatives-of positions)')
+            self._tell('velocities', f'{_sentence(why.sentence)} The derivatives are used '
+                       'instead.', is_warning=True)
         if wanted == VELOCITIES:
             uses[:] = True
         elif wanted == AUTOMATIC:
@@ -597,40 +622,67 @@ class _Preparing:
                    f'{float(np.abs(efforts).max()):.3g} Nm or N, is taken off the measured one.')
         return replace(prepared, tau=prepared.tau - efforts)
 
-    def _delay(self, prepared: PreparedRecording, joints: _Joints, period: float) -> Delay:
-        given = self._settings.delay
-        if given is not None:
-            self._tell('delay', f'Efforts are taken {1e3 * given:.3g} ms later, as told.'
-                       if given else 'Not searched, as told.', {'delay': given})
-            return Delay(given)
-        measured = {name: v for name, v, is_measured in zip(
-            joints.names, joints.v, joints.measured) if is_measured}
+    def _check_angles(
+            self, prepared: PreparedRecording, joints: _Joints, measured: dict[str, int]) -> None:
+        """Refuse angles in radians that were taken for degrees."""
+        if self._settings.trust_angles:
+            return
+        turning = [(q, v) for name, q, v in zip(joints.names, joints.q, joints.v)
+                   if not joint_body(self._robot, name).type.slides_along_axis]
+        found = taken_for_degrees(self._loaded, prepared, measured, turning)
+        if found is not None:
+            raise RecordingError(
+                f'recording {self._recording.name!r}: friction apart, the model leaves '
+                f'{found.left:.3g} Nm or N (RMS) of the effort of joint {found.joint!r}, and '
+                f'{found.left_with_radians:.3g} if all angles are {DEGREES:.3g} times as large: '
+                'were radians taken for degrees?  Tell the right units, such as --csv-units '
+                'position=rad,velocity=rad/s, or correct them where they are recorded; if they '
+                'are right, say --trust-angles (trust_angles in Python)')
+
+    def _delay(
+            self, prepared: PreparedRecording, measured: dict[str, int], period: float) -> Delay:
+        way = self._settings.delay
+        if not isinstance(way, str):
+            self._tell('delay', f'Efforts are taken {1e3 * way:.3g} ms later, as told.'
+                       if way else 'Not searched, as told.', {'delay': way})
+            return Delay(way)
         found = effort_delay(
-            self._loaded, prepared, measured, period, self._settings.largest_delay)
-        each = ', '.join(f'{name} {1e3 * delay:.2f}' for name, delay in found.by_joint.items())
-        each = f' By joint [ms]: {each}.' if each else ''
-        if found.seconds:
-            late = 'late' if found.seconds > 0.0 else 'early'
-            text = f'Efforts are {1e3 * abs(found.seconds):.2f} ms {late}, which is taken out.'
-        else:
-            text = f'None was taken out: {found.reason}.'
-        self._tell('delay', text + each, {'delay': found.seconds, 'likelihood': found.gain})
+            self._loaded, prepared, measured, period, self._settings.largest_delay, way)
+        own = {name: each for name, each in found.by_joint.items()
+               if each.taken_out != found.seconds}
+        others = 'of the other joints' if own else 'of all joints'
+        text = (f'None was found {others}: {found.reason}.' if not found.seconds else
+                f'Efforts {others} are {_late(found.seconds)}, which is taken out.')
+        if own:
+            delays = ', '.join(f'{name} {_late(each.seconds)}' for name, each in own.items())
+            text = ('Taken out of efforts that fit significantly better with a delay of their '
+                    f'own: {delays}.  {text}')
+        each = ', '.join(
+            f'{name} {_milliseconds(delay)}' for name, delay in found.by_joint.items())
+        if each:
+            text += f'  Estimates by joint [ms]: {each}.'
+        self._tell('delay', text, {
+            'delay': found.seconds, 'likelihood': found.gain,
+            **{name: delay.taken_out for name, delay in found.by_joint.items()}})
         return found
 
     def _trimmed(
             self, prepared: PreparedRecording, found: Delay, period: float) -> PreparedRecording:
         """Shift efforts, cut where the filter is disturbed, and take every so many samples."""
-        settling, delay = self._settings.settling, found.seconds
+        settling = self._settings.settling
         if settling is None:
             settling = SETTLED / prepared.cutoff  # 0 without a filter
         margin = int(ceil(settling / period))
         # efforts at the ends would be later or earlier than the last or first that is known
-        before = margin + max(0, int(ceil(-delay / period)))
-        after = margin + max(0, int(ceil(delay / period)))
+        delays = np.full(prepared.tau.shape[1], found.seconds)
+        for joint, own in found.by_joint.items():
+            delays[joint_body(self._robot, joint).v_index] = own.taken_out
+        before = margin + max(0, int(ceil(-delays.min() / period)))
+        after = margin + max(0, int(ceil(delays.max() / period)))
         every = self._every(prepared.cutoff, period)
         tau, kept, pieces, count = prepared.tau, [], [], 0
-        if delay:
-            tau = np.concatenate([_shifted(prepared.times[piece], tau[piece], delay)
+        if delays.any():
+            tau = np.concatenate([_shifted(prepared.times[piece], tau[piece], delays)
                                   for piece in prepared.pieces])
         for piece in prepared.pieces:
             rows = np.arange(piece.start + before, piece.stop - after, every)
@@ -650,7 +702,7 @@ class _Preparing:
         return replace(
             prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],
             qdd=prepared.qdd[rows], tau=tau[rows], moves=prepared.moves[rows],
-            pieces=tuple(pieces), delay=delay, joint_delays=found.by_joint)
+            pieces=tuple(pieces), delay=found.seconds, joint_delays=found.by_joint)
 
     def _every(self, cutoff: float, period: float) -> int:
         rate = self._settings.rate
@@ -678,15 +730,26 @@ def _first_not_finite(times: np.ndarray, fields: Mapping[str, _Field]) -> str:
         places = np.argwhere(~np.isfinite(array[:, columns]))[:1]
         found += [(int(row), f'{field_name} of {names[column]}') for row, column in places]
     row, what = min(found)
-    return f'{what}, row {row}, at {times[row]:.6g} s'
+    return f'{what}, row {row + 1}, at {times[row]:.6g} s'
 
 
-def _shifted(times: np.ndarray, efforts: np.ndarray, delay: float) -> np.ndarray:
+def _shifted(times: np.ndarray, efforts: np.ndarray, delays: np.ndarray) -> np.ndarray:
     """Return efforts a delay later; those of joints without measurement stay as they are."""
     shifted = efforts.copy()
     measured = np.isfinite(efforts).all(axis=0)
-    shifted[:, measured] = CubicSpline(times, efforts[:, measured])(times + delay)
+    for delay in set(delays[measured & (delays != 0.0)].tolist()):
+        columns = measured & (delays == delay)
+        shifted[:, columns] = CubicSpline(times, efforts[:, columns])(times + delay)
     return shifted
+
+
+def _late(delay: float) -> str:
+    return f'{1e3 * abs(delay):.2f} ms {"late" if delay > 0.0 else "early"}'
+
+
+def _milliseconds(delay: JointDelay) -> str:
+    error = f' ± {1e3 * delay.standard_error:.2g}' if isfinite(delay.standard_error) else ''
+    return f'{1e3 * delay.seconds:.2f}{error}'
 
 
 def _sentence(text: str) -> str:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,6 +116,20 @@ class Recording:
         object.__setattr__(self, name, array)
 
 
+class JointDelay(NamedTuple):
+    """
+    By which the effort of one joint was recorded late.
+
+    :ivar seconds: estimated from the effort of this joint alone [s].
+    :ivar standard_error: of this estimate [s]; infinite where the motion does not tell a delay.
+    :ivar taken_out: of the recorded effort [s]: this estimate, or the delay of all joints.
+    """
+
+    seconds: float
+    standard_error: float
+    taken_out: float
+
+
 @dataclass(frozen=True)
 class PreparedRecording:
     """
@@ -133,9 +148,9 @@ class PreparedRecording:
     :ivar payloads: as those of the recording.
     :ivar cutoff: of the low-pass that all signals went through [Hz]: samples closer than its
         inverse are not independent; infinite where there was none.
-    :ivar delay: by which efforts were late, which is taken out [s].
-    :ivar joint_delays: by which the effort of each joint alone was late, by name [s]; empty where
-        no delay was searched.
+    :ivar delay: by which the efforts of all joints together were late [s].  It is taken out, but
+        where ``joint_delays`` has another for a joint.
+    :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
     """
 
     name: str
@@ -149,7 +164,13 @@ class PreparedRecording:
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     cutoff: float = inf
     delay: float = 0.0
-    joint_delays: Mapping[str, float] = field(default_factory=dict)
+    joint_delays: Mapping[str, JointDelay] = field(default_factory=dict)
+
+    @property
+    def delays_taken_out(self) -> tuple[float, ...]:
+        """Return the delays that were taken out of efforts, from the smallest on [s]."""
+        delays = {each.taken_out for each in self.joint_delays.values()} or {self.delay}
+        return tuple(sorted(delays))
 
     @property
     def period(self) -> float:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.identification.bag_recording import BagTopics, read_bag
 from ros2_rnea.identification.csv_recording import CsvColumns, read_csv, UNITS
+from ros2_rnea.identification.effort_delay import WAYS
+from ros2_rnea.identification.memory import Part
 from ros2_rnea.identification.preparation import Preparation, prepare, Result, SOURCES
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial
@@ -78,6 +81,11 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                         metavar=f'[RECORDING=]{PAYLOAD}',
                         help="what the robot carried: mass, centre in the link's frame [m], and "
                              'inertia about the centre [kg m^2]; may be repeated')
+    parser.add_argument('--from', dest='begin', type=float, default=0.0, metavar='S',
+                        help='leave out what is before this time of each recording, whose begin '
+                             'is 0')
+    parser.add_argument('--to', dest='end', type=float, default=inf, metavar='S',
+                        help='leave out what is from this time on')
     _add_bag_options(parser.add_argument_group('bags'))
     _add_csv_options(parser.add_argument_group('text files with columns'))
     _add_preparation_options(parser.add_argument_group(
@@ -108,18 +116,20 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
 
     :raises RecordingError: naming the recording and what cannot be read.
     """
-    payloads = [_payloads_of(path, options) for path in options.recordings]
-    _check_payloads(options.payload, options.recordings)
+    for told in options.payload:
+        _recordings_of(told, options.recordings)
     topics = BagTopics(
         tuple(options.topic), options.commands_topic, options.wrench_topic, options.receive_times)
     columns = CsvColumns(
         options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
         options.csv_command, tuple(options.csv_joints), options.csv_units, options.current_gains)
-    for path, carried in zip(options.recordings, payloads):
+    part = Part(options.begin, options.end)
+    for path in options.recordings:
+        carried = _payloads_of(path, options.payload, options.recordings)
         if is_bag(path):
-            yield read_bag(path, topics, carried)
+            yield read_bag(path, topics, carried, part)
         elif path.suffix in TEXTS:
-            yield read_csv(path, columns, carried)
+            yield read_csv(path, columns, carried, part)
         else:
             raise RecordingError(
                 f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
@@ -131,27 +141,38 @@ def preparation(options: argparse.Namespace) -> Preparation:
     return Preparation(
         assumed_positions=options.assume, largest_gap=options.largest_gap, cutoff=options.cutoff,
         derivatives_of=options.derivatives_of, delay=options.delay, settling=options.settling,
-        slow=options.slow, rate=options.rate, remove_wrenches=not options.keep_wrenches)
+        slow=options.slow, rate=options.rate, trust_angles=options.trust_angles,
+        remove_wrenches=not options.keep_wrenches)
 
 
-def _is_of(told: Payload, path: Path) -> bool:
-    return told.recording in ('', str(path), path.name)
-
-
-def _payloads_of(path: Path, options: argparse.Namespace) -> dict[str, tuple[str, Inertial]]:
-    mine = [told for told in options.payload if _is_of(told, path)]
+def _payloads_of(
+        path: Path, payloads: Sequence[Payload], paths: Sequence[Path],
+        ) -> dict[str, tuple[str, Inertial]]:
+    mine = [told for told in payloads if path in _recordings_of(told, paths)]
     return {f'payload {number}': (told.link, told.inertial)
             for number, told in enumerate(mine, start=1)}
 
 
-def _check_payloads(payloads: Sequence[Payload], paths: Sequence[Path]) -> None:
-    for told in payloads:
-        if not any(_is_of(told, path) for path in paths):
-            names = [path.name for path in paths]
-            hint = did_you_mean(told.recording, names) or f'; there are {", ".join(names)}'
-            raise RecordingError(
-                f'--payload is told for {told.recording}, which is no recording that is '
-                f'read{hint}')
+def _recordings_of(told: Payload, paths: Sequence[Path]) -> Sequence[Path]:
+    """
+    Return the recordings of a payload: all, that with its path, or the only one with its name.
+
+    :raises RecordingError: where there is none, or several have that name.
+    """
+    if not told.recording:
+        return paths
+    found = [path for path in paths if path == Path(told.recording)] or [
+        path for path in paths if path.name == told.recording]
+    if len(set(found)) > 1:
+        raise RecordingError(
+            f'--payload is told for {told.recording}, and several recordings have this name: '
+            f'{", ".join(map(str, found))}; give the whole path')
+    if not found:
+        names = [path.name for path in paths]
+        hint = did_you_mean(told.recording, names) or f'; there are {", ".join(names)}'
+        raise RecordingError(
+            f'--payload is told for {told.recording}, which is no recording that is read{hint}')
+    return found
 
 
 def _add_bag_options(group: argparse._ArgumentGroup) -> None:
@@ -194,8 +215,10 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
                        help='positions of joints that were not recorded (default: 0)')
     group.add_argument('--cutoff', type=float, metavar='HZ',
                        help='of the zero-phase low-pass; inf for none')
-    group.add_argument('--delay', type=float, metavar='S',
-                       help='of efforts behind positions, to be taken out; 0 for none')
+    group.add_argument('--delay', type=_delay, default=settings.delay, metavar='joint|common|S',
+                       help='of efforts behind positions, to be taken out: estimated for each '
+                            'joint, or one for all, or so many seconds, 0 for none (default: '
+                            '%(default)s)')
     group.add_argument('--largest-gap', type=float, metavar='S',
                        help='samples further apart are not joined (default: 2.5 periods)')
     group.add_argument('--derivatives-of', choices=SOURCES, default=settings.derivatives_of,
@@ -207,6 +230,8 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
                        help='below it, a joint says nothing about Coulomb friction [rad/s, m/s]')
     group.add_argument('--rate', type=float, metavar='HZ',
                        help='of the samples that are used (default: all)')
+    group.add_argument('--trust-angles', action='store_true',
+                       help='do not refuse angles that seem to be radians taken for degrees')
     group.add_argument('--keep-wrenches', action='store_true',
                        help='leave the effort of recorded wrenches in the measured one')
 
@@ -218,6 +243,10 @@ def _payload(text: str) -> Payload:
         raise argparse.ArgumentTypeError(
             f'{text!r} needs to be [RECORDING=]{PAYLOAD}, as in tool0:2.5:0,0,0.1')
     return Payload(recording, *found, has_center=rest.count(':') > 1)
+
+
+def _delay(text: str) -> float | str:
+    return text if text in WAYS else float(text)
 
 
 def _names(text: str) -> list[str]:

@@ -22,6 +22,7 @@ import pytest
 from recorded_robots import recorded, swings
 from ros2_rnea.identification.comparison import compare
 from ros2_rnea.identification.conclusions import Kind
+from ros2_rnea.identification.recording import JointDelay
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from seeds import for_seeds
@@ -323,7 +324,8 @@ def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
 def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
     rng = np.random.default_rng(12)
     recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
-    prepared = replace(recording, delay=0.015, joint_delays={'pan': 0.01, 'lift': 0.05})
+    prepared = replace(recording, delay=0.015, joint_delays={
+        'pan': JointDelay(0.01, 1e-3, 0.015), 'lift': JointDelay(0.05, 1e-3, 0.015)})
     diagnosis = diagnose(compare([prepared], ur5))
     assert diagnosis.conclusions == ()
     assert [each for each in diagnosis.open_questions if re.fullmatch(
@@ -331,20 +333,30 @@ def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
         'that the preparation has taken out: the delays of the joints differ, or .*', each)]
 
 
-@pytest.mark.parametrize('joint_delays', [
-    {'pan': 0.01, 'lift': 0.04}, {'pan': 0.05, 'lift': 0.06}])
-def test_what_no_joint_is_late_by_is_not_told_as_a_delay(ur5, joint_delays):
+@pytest.mark.parametrize(('pan', 'lift'), [(0.01, 0.04), (0.05, 0.06)])
+def test_what_no_joint_is_late_by_is_not_told_as_a_delay(ur5, pan, lift):
     rng = np.random.default_rng(12)
     recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
-    prepared = replace(recording, delay=0.015, joint_delays=joint_delays)
+    prepared = replace(recording, delay=0.015, joint_delays={
+        'pan': JointDelay(pan, 1e-3, 0.015), 'lift': JointDelay(lift, 1e-3, 0.015)})
     diagnosis = diagnose(compare([prepared], ur5))
     assert diagnosis.conclusions == ()
-    lowest, highest = (1e3 * delay for delay in joint_delays.values())
     assert (
         'Something acts like a delay, beside the 15.0 ms that the preparation has taken out: the '
-        f'efforts of single joints are {lowest:.1f} to {highest:.1f} ms late, which does not '
-        'explain it.') in diagnosis.open_questions
+        f'efforts of single joints are {1e3 * pan:.1f} to {1e3 * lift:.1f} ms late, which does '
+        'not explain it.') in diagnosis.open_questions
     assert not [each for each in diagnosis.open_questions if 'recorded' in each]
+
+
+def test_a_delay_that_is_left_by_those_of_the_joints_is_not_told_as_one(ur5):
+    rng = np.random.default_rng(12)
+    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
+    prepared = replace(recording, delay=0.0, joint_delays={
+        'pan': JointDelay(0.01, 1e-3, 0.01), 'lift': JointDelay(0.06, 1e-3, 0.06)})
+    diagnosis = diagnose(compare([prepared], ur5))
+    assert diagnosis.conclusions == ()
+    assert any(each.startswith('Something acts like a delay, beside the 10.0 to 60.0 ms')
+               for each in diagnosis.open_questions)
 
 
 def test_an_effort_that_has_nothing_to_do_with_the_model_is_no_gain(ur5):

@@ -215,7 +215,7 @@ def test_rows_with_nan_and_duplicate_times_are_cut_out(robot):
     result = prepare(replace(recording, efforts=efforts, times=times), robot)
     step = step_of(result, 'gaps')[0]
     assert step.figures == {'not_finite': 20, 'not_later': 5, 'gaps': 2}
-    assert f'efforts of {robot.joint_names[2]}, row 500, at 5 s' in step.text
+    assert f'efforts of {robot.joint_names[2]}, row 501, at 5 s' in step.text
     assert len(result.prepared.pieces) == 3
     assert np.isfinite(result.prepared.tau).all()
 
@@ -269,11 +269,94 @@ def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
     assert found == pytest.approx(late, abs=0.5e-3)
     prepared = result.prepared
     assert set(prepared.joint_delays) == set(robot.joint_names)
-    assert min(prepared.joint_delays.values()) <= found <= max(prepared.joint_delays.values())
+    alone = [each.seconds for each in prepared.joint_delays.values()]
+    assert min(alone) <= found <= max(alone)
+    assert prepared.delays_taken_out == (found,)
     q, qd, qdd = motion(prepared.times, robot.nv)
     expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
     error = np.where(prepared.moves, prepared.tau - expected, 0.0)
     assert np.sqrt((error**2).mean()) < 0.15
+
+
+def friction(qd):
+    return 1.5 * qd + 2.0 * np.tanh(qd / 0.01)
+
+
+LATE_BY_JOINT = (0.025, 0.007, 0.012, 0.0, 0.018, 0.012)
+
+
+def late_by_joint(robot, delays, noise=1.0):
+    """Return a recording whose efforts are late by joint, with more noise."""
+    recording = recorded(robot, noise=noise)
+    efforts = recording.efforts.copy()
+    generator = np.random.default_rng(9)
+    for joint, late in enumerate(delays):
+        then = motion(recording.times - late, robot.nv)
+        efforts[:, joint] = (robot.inverse_dynamics(*then) + friction(then[1]))[:, joint]
+        efforts[:, joint] += noise * 0.1 * generator.normal(size=len(efforts))
+    return replace(recording, efforts=efforts)
+
+
+def test_each_joint_has_its_own_delay_within_its_standard_error(robot):
+    result = prepare(late_by_joint(robot, LATE_BY_JOINT), robot)
+    prepared = result.prepared
+    for joint, late in zip(robot.joint_names, LATE_BY_JOINT):
+        found = prepared.joint_delays[joint]
+        assert abs(found.seconds - late) < 4.0 * found.standard_error < 0.008
+        assert found.taken_out == (
+            found.seconds if found.taken_out != prepared.delay else prepared.delay)
+        assert found.taken_out == pytest.approx(late, abs=4.0 * found.standard_error)
+    text = step_of(result, 'delay')[0].text
+    assert re.search(r'delay of their own: shoulder_pan_joint 2\d\.\d+ ms late', text)
+    assert re.search(r'shoulder_pan_joint 2\d\.\d+ ± [\d.]+, shoulder_lift_joint', text)
+
+
+@pytest.mark.slow
+def test_the_standard_errors_of_delays_hold(robot):
+    errors = []
+    for seed in range(15):
+        recording = late_by_joint(robot, LATE_BY_JOINT, 0.0)
+        noise = np.random.default_rng(seed).normal(0.0, 0.3, recording.efforts.shape)
+        prepared = prepare(replace(recording, efforts=recording.efforts + noise), robot).prepared
+        errors += [(found.seconds - late) / found.standard_error for found, late in zip(
+            prepared.joint_delays.values(), LATE_BY_JOINT)]
+    assert 0.85 < np.mean(np.abs(errors) < 1.96) <= 1.0
+    assert np.sqrt(np.mean(np.square(errors))) > 0.7
+
+
+def test_one_delay_for_all_joints_can_be_asked_for(robot):
+    errors = []
+    for way in ('joint', 'common'):
+        prepared = prepare(
+            late_by_joint(robot, LATE_BY_JOINT, 0.1), robot, Preparation(delay=way)).prepared
+        q, qd, qdd = motion(prepared.times, robot.nv)
+        error = prepared.tau - robot.inverse_dynamics(q, qd, qdd) - friction(qd)
+        errors.append(np.std(error[prepared.moves]))
+    assert prepared.delays_taken_out == (prepared.delay,)
+    assert 0.005 < prepared.delay < 0.02
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_joints_with_the_same_delay_have_no_other_of_their_own(robot):
+    prepared = prepare(late_by_joint(robot, [0.012] * robot.nv, 3.0), robot).prepared
+    assert prepared.delays_taken_out == (prepared.delay,)
+    assert prepared.delay == pytest.approx(0.012, abs=1e-3)
+
+
+def test_a_joint_that_does_not_tell_its_delay_has_that_of_the_others(robot):
+    recording = late_by_joint(robot, [0.012] * robot.nv)
+    efforts = recording.efforts.copy()
+    efforts[:, 5] = np.random.default_rng(4).normal(size=len(efforts))
+    prepared = prepare(replace(recording, efforts=efforts), robot).prepared
+    errors = [each.standard_error for each in prepared.joint_delays.values()]
+    assert errors[5] > 10.0 * max(errors[:3])
+    assert prepared.joint_delays[robot.joint_names[5]].taken_out == prepared.delay
+
+
+def test_a_delay_that_is_no_number_and_no_way_is_named():
+    for delay in ('joints', inf, np.nan):
+        with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs common or joint'):
+            Preparation(delay=delay)
 
 
 def test_no_delay_is_taken_out_where_there_is_none_or_it_is_switched_off(robot):
@@ -300,8 +383,26 @@ def test_a_delay_beyond_what_is_searched_is_told(robot):
 @pytest.mark.parametrize(('factor', 'cause'), [
     (180.0 / pi, '57.3 times .*are the velocities in degrees per second'),
     (pi / 180.0, '0.01745 times .*are the positions in degrees'),
+    (30.0 / pi, 'revolutions per minute')])
+def test_units_that_do_not_agree_are_refused_unless_positions_are_known_to_be_right(
+        robot, factor, cause):
+    recording = recorded(robot)
+    velocities = recording.velocities.copy()
+    velocities[:, 1] *= factor
+    recording = replace(recording, velocities=velocities)
+    with pytest.raises(RecordingError, match=(
+            f"'swing': velocities of joint {robot.joint_names[1]!r} .*{cause}.*"
+            'derivatives-of positions')):
+        prepare(recording, robot)
+    result = prepare(recording, robot, Preparation(derivatives_of='positions'))
+    warning, = warnings_of(result)
+    assert re.search(cause, warning)
+    np.testing.assert_allclose(
+        result.prepared.qd, motion(result.prepared.times, robot.nv)[1], rtol=0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize(('factor', 'cause'), [
     (-1.0, 'with the sign turned'),
-    (30.0 / pi, 'revolutions per minute'),
     (1.7, r'are 1.7 times the derivative of its positions\.'),
     (0.0, 'are 0 throughout')])
 def test_velocities_that_are_no_derivatives_are_named_and_not_used(robot, factor, cause):
@@ -329,6 +430,43 @@ def test_positions_in_degrees_are_refused(robot):
     with pytest.raises(RecordingError, match=r"'shoulder_pan_joint' .*are they in rad or m\?"):
         prepare(replace(recording, positions=60.0 * 180.0 / pi * recording.positions,
                         velocities=None), robot)
+
+
+def test_degrees_within_the_limits_in_radians_are_refused_by_the_speed(robot):
+    recording = recorded(robot)
+    degrees = 180.0 / pi
+    with pytest.raises(RecordingError, match=(
+            r"'shoulder_\w+_joint' .*, and it moves at \d.* its limit 3\.14.*csv-units")):
+        prepare(replace(
+            recording, positions=0.6 * degrees * recording.positions,
+            velocities=0.6 * degrees * recording.velocities), robot)
+
+
+@pytest.mark.parametrize('masses', [0.3, 1.0, 1.5])
+@pytest.mark.parametrize('size', [1.0, 0.05])
+def test_radians_that_were_taken_for_degrees_are_refused_by_the_efforts(robot, masses, size):
+    q, qd, qdd = motion(np.arange(0.0, DURATION, 1.0 / RATE), robot.nv)
+    q, qd, qdd = size * q + 0.5, size * qd, size * qdd
+    recording = replace(recorded(robot), positions=q, velocities=qd, efforts=(
+        robot.inverse_dynamics(q, qd, qdd) + friction(qd)
+        + np.random.default_rng(1).normal(0.0, 0.05, q.shape)))
+    model = robot.with_inertial_parameters(masses * robot.inertial_parameters)
+    assert prepare(recording, model)
+    recording = replace(recording, positions=q * pi / 180.0, velocities=qd * pi / 180.0)
+    with pytest.raises(RecordingError, match=(
+            r"effort of joint '\w+_joint', and .* if all angles are 57\.3 times as large: were "
+            'radians taken for degrees')):
+        prepare(recording, model)
+    assert prepare(recording, model, Preparation(trust_angles=True))
+
+
+@pytest.mark.parametrize('efforts', [
+    lambda tau: -tau, lambda tau: 0.01 * tau, lambda tau: 100.0 * tau,
+    lambda tau: tau[:, [1, 0, 5, 4, 3, 2]],
+    lambda tau: np.random.default_rng(2).normal(0.0, 30.0, tau.shape)])
+def test_wrong_efforts_are_not_taken_for_wrong_angles(robot, efforts):
+    recording = recorded(robot, noise=1.0)
+    assert prepare(replace(recording, efforts=efforts(recording.efforts)), robot)
 
 
 def test_joints_are_matched_by_name_and_others_told(robot):

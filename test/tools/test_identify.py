@@ -169,6 +169,16 @@ def test_the_summary_says_that_the_error_fell_to_the_noise(finished):
     assert found['urdf']['joints'] == ['pan', 'lift', 'elbow']
 
 
+def test_the_summary_says_which_delays_were_taken_out(finished):
+    recording, = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))[
+        'recordings']
+    assert recording['name'] == 'swing'
+    assert list(recording['joint_delays']) == ['pan', 'lift', 'elbow']
+    for delay in recording['joint_delays'].values():
+        assert abs(delay['value']) < 4.0 * delay['standard_error'] < 0.01
+        assert delay['taken_out'] == recording['delay']
+
+
 def test_the_parameters_are_those_of_the_node(finished):
     values = yaml.safe_load((finished[1] / 'parameters.yaml').read_text(encoding='utf-8'))
     found = values['/**']['ros__parameters']
@@ -218,7 +228,8 @@ def test_the_terminal_says_what_was_done_to_the_recording_then_the_result(finish
     assert said.index(untold) < said.index('identified leaves') < said.index('independent ones')
     assert 'on the last 30 % of each recording' in said
     assert 'swing, low-pass' in (finished[1] / 'report.html').read_text(encoding='utf-8')
-    shown = [line for line in text.splitlines() if ' ± ' in line]
+    shown = [line for line in text.splitlines()
+             if ' ± ' in line and 'Estimates by joint' not in line]
     found = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))['parameters']
     determined = [one for one in found if one['standard_error'] is not None]
     assert 0 < len(determined) < len(found)

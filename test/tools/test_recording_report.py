@@ -82,6 +82,9 @@ def test_the_load_is_reported_in_the_terminal_and_in_files(call):
     assert load['rms']['shoulder']['after'] < load['rms']['shoulder']['before']
     assert [each['joint'] for each in report['joints']] == ['shoulder', 'elbow']
     assert any('swing' in remark for remark in report['remarks'])
+    recording, = report['recordings']
+    assert set(recording['joint_delays']) == {'shoulder', 'elbow'}
+    assert 'swing.csv, delay: ' in ' '.join(report['remarks'])
 
 
 def test_pictures_have_the_format_that_is_asked_for(call):

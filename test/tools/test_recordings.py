@@ -69,6 +69,29 @@ def test_several_recordings_each_have_their_payload(runs, robot):
     assert results[1].prepared.payloads == loaded.payloads
 
 
+def test_recordings_of_the_same_name_are_told_apart_by_their_paths(tmp_path, runs):
+    paths = [tmp_path / day / 'swing.csv' for day in ('monday', 'friday')]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes(runs[0].read_bytes())
+    monday, friday = read_recordings(parsed(*paths, '--payload', f'{paths[1]}=tool0:1'))
+    assert not monday.payloads
+    assert friday.payloads == {'payload 1': ('tool0', Inertial(1.0))}
+    with pytest.raises(RneaError, match='several recordings have this name.*give the whole path'):
+        list(read_recordings(parsed(*paths, '--payload', 'swing.csv=tool0:1')))
+
+
+def test_a_part_of_each_recording_is_read(runs):
+    for recording in read_recordings(parsed(*runs, '--from', 1, '--to', 2.5)):
+        assert len(recording.times) == 150
+        assert recording.times[0] == 1.0
+
+
+@pytest.mark.parametrize(('text', 'delay'), [('common', 'common'), ('joint', 'joint'), ('0', 0.0)])
+def test_how_delays_are_taken_out_is_told(text, delay):
+    assert preparation(parsed('a.csv', '--delay', text)).delay == delay
+
+
 def test_columns_units_and_gains_are_told(tmp_path):
     path = tmp_path / 'run.txt'
     path.write_text('0,1,2,3,4\n100,2,3,4,5\n', encoding='utf-8')

@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             progress.remove_task(task)
         after = Report.of('after', with_gains(prepared, identification), identification.robot)
         found = doubts(identification, before.diagnosis, after.diagnosis, unknowns.gains)
-        urdf = write_files(identification, document, options.out, found)
+        urdf = write_files(identification, document, options.out, found, prepared)
         for remark in (*remarks, *identification.not_identifiable):
             console.print(remark, markup=False, style='dim')
         console.print(parameter_table(identification))

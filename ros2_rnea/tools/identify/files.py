@@ -21,10 +21,12 @@ from pathlib import Path
 import re
 
 from ros2_rnea.identification.node_parameters import DIGITS, node_parameters
+from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.results import Doubt, Identification
 from ros2_rnea.identification.summary import summary
 from ros2_rnea.identification.urdf_file import decoded, RewrittenUrdf, with_parameters_of
 from ros2_rnea.tools.output_files import writing
+from ros2_rnea.tools.report.report import recording_as_json
 
 URDF, PARAMETERS, SUMMARY = 'identified.urdf', 'parameters.yaml', 'summary.json'
 
@@ -34,13 +36,15 @@ DECLARATION = re.compile(r'\s*<\?xml[^>]*\?>')
 
 def write_files(
         identification: Identification, document: bytes, folder: Path,
-        doubts: Sequence[Doubt] = ()) -> RewrittenUrdf:
+        doubts: Sequence[Doubt] = (), recordings: Sequence[PreparedRecording] = (),
+        ) -> RewrittenUrdf:
     """
     Write the URDF, the node's parameters and the summary.
 
     :param document: the content of the URDF file that the robot was read from.
     :param folder: is made if it does not exist.
     :param doubts: why the result should not be used as it is; they stand at the top of each file.
+    :param recordings: from which it was identified, for the summary.
     :return: what has become of the URDF.
     :raises RneaError: where the URDF cannot have the result, or a file cannot be written.
     """
@@ -49,8 +53,10 @@ def write_files(
         URDF: _with_doubts(urdf.document, doubts),
         PARAMETERS: node_parameters(identification, doubts).encode(),
         SUMMARY: (json.dumps(
-            {'doubts': [doubt.sentence for doubt in doubts], **summary(identification), 'urdf': {
-                'links': urdf.links, 'joints': urdf.joints, 'remarks': urdf.remarks}},
+            {'doubts': [doubt.sentence for doubt in doubts], **summary(identification),
+             'recordings': [recording_as_json(each) for each in recordings],
+             'urdf': {
+                 'links': urdf.links, 'joints': urdf.joints, 'remarks': urdf.remarks}},
             indent=2, allow_nan=False, ensure_ascii=False) + '\n').encode()}
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -114,12 +114,7 @@ def _report(report: Report) -> dict[str, Any]:
     return {
         'title': report.title,
         'robot': comparison.robot.name,
-        'recordings': [{
-            'name': run.recording.name,
-            'samples': len(run.recording.times),
-            'pieces': len(run.recording.pieces),
-            'payloads': sorted(run.recording.payloads),
-        } for run in comparison.runs],
+        'recordings': [recording_as_json(run.recording) for run in comparison.runs],
         'joints': [{
             'joint': row.joint, 'unit': row.unit,
             'measured_rms': _known(row.measured), 'difference_rms': _known(row.difference),
@@ -128,6 +123,21 @@ def _report(report: Report) -> dict[str, Any]:
         'conclusions': [_conclusion(each) for each in report.diagnosis.conclusions],
         'open_questions': list(report.diagnosis.open_questions),
         'remarks': list(report.remarks),
+    }
+
+
+def recording_as_json(recording: PreparedRecording) -> dict[str, Any]:
+    """Return what a recording was, as plain data; delays are those of efforts [s]."""
+    return {
+        'name': recording.name,
+        'samples': len(recording.times),
+        'pieces': len(recording.pieces),
+        'payloads': sorted(recording.payloads),
+        'delay': recording.delay,
+        'joint_delays': {
+            joint: {'value': each.seconds, 'standard_error': _known(each.standard_error),
+                    'taken_out': each.taken_out}
+            for joint, each in recording.joint_delays.items()},
     }
 
 
