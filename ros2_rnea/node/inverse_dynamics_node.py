@@ -51,6 +51,7 @@ from ros2_rnea.node.controllers.other_publishers import OtherPublishers
 from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.guarded_node import GuardedNode
+from ros2_rnea.node.log_output import unblocked_log
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import (
     lock_memory,
@@ -542,28 +543,34 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     """
     stopping = Event()
     _set_on_signal(stopping)
-    warning = shared_memory_warning(rclpy.get_rmw_implementation_identifier())
-    if warning:  # before the middleware is started, because that may end the process
-        get_logger('inverse_dynamics').warning(warning)
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        node = create()
-        executor = make_executor(node.get_parameter('executor').value)
-        _set_on_signal(stopping)  # again, because the events executor installs its own handlers
-        executor.add_node(node)
-        node.configure_process()
-        spinning = Spinning(node, executor, stopping.is_set)
+    with unblocked_log():
+        warning = shared_memory_warning(rclpy.get_rmw_implementation_identifier())
+        if warning:  # before the middleware is started, because that may end the process
+            get_logger('inverse_dynamics').warning(warning)
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         try:
-            while rclpy.ok() and not stopping.is_set():
-                _spin_guarded(node, spinning)
+            _run_until(stopping, create)
+        except RneaError as error:
+            raise SystemExit(f'inverse_dynamics: {error}') from error
         finally:
-            node.guarded(node.send_last)()
-            executor.shutdown()
-            node.destroy_node()
-    except RneaError as error:
-        raise SystemExit(f'inverse_dynamics: {error}') from error
+            rclpy.try_shutdown()
+
+
+def _run_until(stopping: Event, create: Callable[[], InverseDynamicsNode]) -> None:
+    """Run a node, and send its last command."""
+    node = create()
+    executor = make_executor(node.get_parameter('executor').value)
+    _set_on_signal(stopping)  # again, because the events executor installs its own handlers
+    executor.add_node(node)
+    node.configure_process()
+    spinning = Spinning(node, executor, stopping.is_set)
+    try:
+        while rclpy.ok() and not stopping.is_set():
+            _spin_guarded(node, spinning)
     finally:
-        rclpy.try_shutdown()
+        node.guarded(node.send_last)()
+        executor.shutdown()
+        node.destroy_node()
 
 
 def _spin_guarded(node: InverseDynamicsNode, spinning: Spinning) -> None:

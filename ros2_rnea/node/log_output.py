@@ -1,0 +1,86 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The output of the log, which may stand still while the node must not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+import fcntl
+import os
+import subprocess
+
+PIPE_SIZE = 1 << 20
+"""How much of the log waits for an output that stands still [byte]: the most that Linux allows."""
+
+LAST_LINES = 3.0
+"""How long the end of the process waits at most until the last lines are written [s]."""
+
+
+@contextmanager
+def unblocked_log() -> Iterator[None]:
+    """
+    Let another process write the log, so that an output that stands still does not stop this one.
+
+    A terminal stands still after Ctrl-S, a pipe while nobody reads it, and a file while its disk
+    does not answer.  rclpy writes each line in the thread that logs, and no other Python thread
+    runs meanwhile.  The whole node would stand still, and a controller without a timeout would
+    hold the last effort.
+
+    In this context the log goes into a pipe that never blocks, and ``cat`` copies it to the
+    output.  While the output stands still, the pipe takes :data:`PIPE_SIZE`; further lines are
+    missing there, but not on /rosout.  Where ``cat`` cannot be started, the log is written as
+    before.
+    """
+    output = 1 if os.environ.get('RCUTILS_LOGGING_USE_STDOUT') == '1' else 2
+    try:
+        original, copier = _redirect(output)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.dup2(original, output)
+        os.close(original)
+        with suppress(subprocess.TimeoutExpired):
+            copier.wait(LAST_LINES)
+
+
+def _redirect(output: int) -> tuple[int, subprocess.Popen[bytes]]:
+    """
+    Put a pipe in the place of an output.
+
+    :return: another descriptor of the output, and the process that copies the pipe to it.
+    :raises OSError: where the output is closed, or the process cannot be started.
+    """
+    original = os.dup(output)
+    reading, writing = os.pipe()
+    try:
+        # In a session of its own, it gets no Ctrl-C, and ends with the last line of this process.
+        copier = subprocess.Popen(
+            ['cat'], stdin=reading, stdout=original, start_new_session=True)
+        os.set_blocking(writing, False)
+        with suppress(OSError):  # a user may have filled his share with other pipes
+            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        os.dup2(writing, output)
+    except OSError:
+        os.close(original)
+        raise
+    finally:
+        os.close(reading)
+        os.close(writing)
+    if os.isatty(original):  # which the log cannot find out any more
+        os.environ.setdefault('RCUTILS_COLORIZED_OUTPUT', '1')
+    return original, copier
