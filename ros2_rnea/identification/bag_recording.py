@@ -46,6 +46,16 @@ _COMMANDS = 'commands'
 _WRENCH_AXES = ('mx', 'my', 'mz', 'fx', 'fy', 'fz')
 
 
+def bag_duration(path: Path) -> float:
+    """
+    Return the time from the first message of a bag to its last [s].
+
+    :raises RecordingError: where it is no bag.
+    """
+    with opened_bag(path) as reader:
+        return 1e-9 * reader.duration
+
+
 @dataclass(frozen=True)
 class BagTopics:
     """
@@ -127,7 +137,8 @@ class _BagReading:
                 'at which they were recorded are used, which vary with the network')
         velocities = fields['velocities']
         return Recording(
-            self._path.name, times, joints, fields['positions'], fields['efforts'],
+            self._path.name + self._part.words(), times, joints, fields['positions'],
+            fields['efforts'],
             velocities=velocities if np.isfinite(velocities).any() else None,
             wrenches=self._wrenches(times), wrench_link=next(iter(self._frames), ''),
             commands=self._commanded(times, joints), payloads=payloads,
@@ -157,7 +168,7 @@ class _BagReading:
             for _, _, message in islice(messages_of(self._reader, [topic], self._part), 1):
                 samples = max(samples, count_of(self._reader, topic, self._part))
                 joints += len(message.name)
-        check_memory(self._path.name, samples, joints)
+        check_memory(self._path.name + self._part.words(), samples, joints)
 
     def _time(self, topic: str, received: float, message: Any) -> float:
         if self._topics.received:

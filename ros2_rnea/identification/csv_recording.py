@@ -133,7 +133,8 @@ def read_csv(
         wanted += by_joint.values()
     rows = table.all_rows() if part == Part() else table.rows_of(
         part, wanted[0], columns.factor('time'))
-    check_memory(path.name, rows.number, len(joints))
+    recording = path.name + part.words()
+    check_memory(recording, rows.number, len(joints))
     values = table.read(wanted, rows)
     times = values[:, 0] * columns.factor('time')
     there = [name for name, by_joint in places.items() if by_joint]
@@ -143,9 +144,20 @@ def read_csv(
     if columns.units.get('effort') == AMPERE:
         arrays['effort'] *= _gains(columns, joints, path)
     return Recording(
-        path.name, times, tuple(joints), arrays['position'], arrays['effort'],
+        recording, times, tuple(joints), arrays['position'], arrays['effort'],
         velocities=arrays.get('velocity'), commands=arrays.get('command'),
         payloads=payloads or {})
+
+
+def csv_duration(path: Path, columns: CsvColumns | None = None) -> float:
+    """
+    Return the time from the first row of a file to its last [s].
+
+    :raises RecordingError: naming the column or line that cannot be read.
+    """
+    columns = columns or CsvColumns()
+    table = _Table(path)
+    return table.duration(_time_place(columns, table), columns.factor('time'))
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:
@@ -311,6 +323,15 @@ class _Table:
         if not count:
             raise RecordingError(f'{self.name} has no rows{part.words()}')
         return _Rows(skipped, count, count)
+
+    def duration(self, place: int, factor: float) -> float:
+        """Return the time from the first row to the last, of those that have one [s]."""
+        first, last = nan, nan
+        for line, row in self._filled_rows(int(bool(self.titles))):
+            time = factor * self._number(row[place], place, line)
+            first = time if isnan(first) else first
+            last = last if isnan(time) else time
+        return last - first
 
     def read(self, places: Sequence[int], rows: _Rows) -> np.ndarray:
         """Return the numbers of these columns, shape (rows, columns)."""

@@ -15,11 +15,13 @@
 How much of a recording is read, and whether that fits into memory, which is asked before reading.
 
 A recording is filtered forward and backward, so it is in memory as a whole while it is prepared.
+What is prepared takes a sixth of that.  So a recording of hours is prepared in parts: each loses
+some tenths of a second at its ends, where the filter settles, and nothing else.
 """
 
 from __future__ import annotations
 
-from math import inf
+from math import ceil, inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,8 +48,10 @@ class Part(NamedTuple):
     end: float = inf
 
     def words(self) -> str:
-        """Return where it is, to be said after what was not found in it."""
-        return '' if self == Part() else f' from {self.begin:g} s to {self.end:g} s'
+        """Return where it is, to be said after the name of the recording; nothing for all."""
+        if self == Part():
+            return ''
+        return f' from {self.begin:g} s ' + (f'to {self.end:g} s' if self.end < inf else 'on')
 
     def check(self) -> None:
         """
@@ -59,6 +63,23 @@ class Part(NamedTuple):
             raise RecordingError(
                 f'the part from {self.begin:g} s to {self.end:g} s of a recording is told; it '
                 'needs a begin that is not negative, and a later end')
+
+
+def parts_of(part: Part, duration: float, longest: float) -> list[Part]:
+    """
+    Return parts of the same length, which together are a part of a recording.
+
+    :param part: to be divided.
+    :param duration: of the whole recording [s].
+    :param longest: that each may have [s].
+    :raises RecordingError: where that is no length.
+    """
+    if not longest > 0.0:
+        raise RecordingError(f'parts of {longest:g} s are asked for; they need a positive length')
+    end = min(part.end, duration)
+    count = max(1, ceil((end - part.begin) / longest))
+    edges = [part.begin + (end - part.begin) * k / count for k in range(count)]
+    return [Part(*ends) for ends in zip(edges, [*edges[1:], part.end])]
 
 
 def check_memory(name: str, samples: float, joints: int) -> None:
@@ -74,8 +95,9 @@ def check_memory(name: str, samples: float, joints: int) -> None:
         raise RecordingError(
             f'recording {name!r} has about {samples:.2g} samples of {joints} joints; preparing '
             f'them takes up to {_gigabytes(needed)}, and {_gigabytes(available)} of memory are '
-            f'available: use a part of at most {100.0 * available / needed:.2g} % of it '
-            '(--from and --to, in seconds; part of the reader in Python)')
+            f'available: use parts of at most {100.0 * available / needed:.2g} % of it, one after '
+            'the other (--parts-of, in seconds) or one alone (--from and --to; part of the reader '
+            'in Python)')
 
 
 def available_memory() -> float:

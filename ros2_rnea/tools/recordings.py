@@ -25,17 +25,18 @@ All commands that read recordings have the same ones::
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
 from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.identification.bag import is_bag, SUFFIXES
-from ros2_rnea.identification.bag_recording import BagTopics, read_bag
-from ros2_rnea.identification.csv_recording import CsvColumns, read_csv, UNITS
+from ros2_rnea.identification.bag_recording import bag_duration, BagTopics, read_bag
+from ros2_rnea.identification.csv_recording import csv_duration, CsvColumns, read_csv, UNITS
 from ros2_rnea.identification.effort_delay import WAYS
-from ros2_rnea.identification.memory import Part
+from ros2_rnea.identification.memory import Part, parts_of
 from ros2_rnea.identification.preparation import Preparation, prepare, Result, SOURCES
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial
@@ -86,6 +87,10 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                              'is 0')
     parser.add_argument('--to', dest='end', type=float, default=inf, metavar='S',
                         help='leave out what is from this time on')
+    parser.add_argument('--parts-of', type=float, metavar='S',
+                        help='read and prepare so many seconds of each recording at a time, at '
+                             'most, as if each were a recording: for those of hours, which do not '
+                             'fit into memory')
     _add_bag_options(parser.add_argument_group('bags'))
     _add_csv_options(parser.add_argument_group('text files with columns'))
     _add_preparation_options(parser.add_argument_group(
@@ -123,17 +128,27 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
     columns = CsvColumns(
         options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
         options.csv_command, tuple(options.csv_joints), options.csv_units, options.current_gains)
-    part = Part(options.begin, options.end)
     for path in options.recordings:
         carried = _payloads_of(path, options.payload, options.recordings)
         if is_bag(path):
-            yield read_bag(path, topics, carried, part)
+            for part in _parts(options, partial(bag_duration, path)):
+                yield read_bag(path, topics, carried, part)
         elif path.suffix in TEXTS:
-            yield read_csv(path, columns, carried, part)
+            for part in _parts(options, partial(csv_duration, path, columns)):
+                yield read_csv(path, columns, carried, part)
         else:
             raise RecordingError(
                 f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
                 f'bag or ends in {", ".join([*SUFFIXES, *TEXTS])}')
+
+
+def _parts(options: argparse.Namespace, duration: Callable[[], float]) -> list[Part]:
+    """Return the parts of a recording that are read one after the other."""
+    part = Part(options.begin, options.end)
+    if options.parts_of is None:
+        return [part]
+    part.check()
+    return parts_of(part, duration(), options.parts_of)
 
 
 def preparation(options: argparse.Namespace) -> Preparation:

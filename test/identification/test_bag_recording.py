@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import RecordingError
 from ros2_rnea.identification import memory
-from ros2_rnea.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.identification.bag_recording import bag_duration, BagTopics, read_bag
 from ros2_rnea.identification.memory import Part
 from ros2_rnea.model.description import Inertial
 
@@ -114,7 +114,9 @@ def test_a_file_in_the_bag_stands_for_the_bag(make_bag, state):
 
 def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
     path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
+    assert bag_duration(path) == pytest.approx(9.9)
     recording = read_bag(path, part=Part(2.0, 4.0))
+    assert recording.name == 'bag from 2 s to 4 s'
     np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
     with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
         read_bag(path, part=Part(50.0, 60.0))
@@ -127,8 +129,7 @@ def test_a_bag_that_does_not_fit_into_memory_is_refused_before_it_is_read(
     path = make_bag([state(0.1 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(100)])
     monkeypatch.setattr(memory, 'available_memory', lambda: 150.0 * memory.BYTES)
     with pytest.raises(RecordingError, match=(
-            r"'bag' has about 1e\+02 samples of 3 joints; .*: use a part of at most 50 % of it "
-            r'\(--from and --to')):
+            r"'bag' has about 1e\+02 samples of 3 joints; .*: use parts of at most 50 % of it")):
         read_bag(path)
     assert len(read_bag(path, part=Part(0.0, 4.0)).times) == 40
 

@@ -58,7 +58,7 @@ def test_ten_gigabytes_are_refused_with_their_size_and_what_would_do(huge, monke
     monkeypatch.setattr(memory, 'available_memory', lambda: 4.0 * GIGABYTE)
     with pytest.raises(RecordingError, match=(
             r"'huge\.csv' has about [\d.]+e\+07 samples of 6 joints; preparing them takes up to "
-            r'[\d.]+ GB, and 4 GB of memory are available: use a part of at most [\d.]+ % ')):
+            r'[\d.]+ GB, and 4 GB of memory are available: use parts of at most [\d.]+ % ')):
         read_csv(huge)
     assert len(read_csv(huge, part=Part(0.0, 5.0)).times) == 500
 

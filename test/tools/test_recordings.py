@@ -87,6 +87,22 @@ def test_a_part_of_each_recording_is_read(runs):
         assert recording.times[0] == 1.0
 
 
+def test_a_recording_is_prepared_in_parts(runs, robot):
+    options = parsed(runs[0], '--parts-of', 2, '--from', 0.5, '--payload', 'free.csv=tool0:1')
+    parts = list(read_recordings(options))
+    assert [part.name for part in parts] == [
+        'free.csv from 0.5 s to 1.99667 s', 'free.csv from 1.99667 s to 3.49333 s',
+        'free.csv from 3.49333 s on']
+    whole, = read_recordings(parsed(runs[0]))
+    np.testing.assert_array_equal(
+        np.concatenate([part.times for part in parts]), whole.times[50:])
+    assert all(part.payloads for part in parts)
+    results = list(prepared_recordings(options, robot))
+    assert len(results) == 3
+    with pytest.raises(RneaError, match='parts of 0 s are asked for; they need a positive length'):
+        list(read_recordings(parsed(runs[0], '--parts-of', 0)))
+
+
 @pytest.mark.parametrize(('text', 'delay'), [('common', 'common'), ('joint', 'joint'), ('0', 0.0)])
 def test_how_delays_are_taken_out_is_told(text, delay):
     assert preparation(parsed('a.csv', '--delay', text)).delay == delay
