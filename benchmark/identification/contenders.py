@@ -33,6 +33,8 @@ from ros2_rnea.identification.unknowns import Design, Unknowns
 
 FIGAROH = 'FIGAROH'
 REGRESSOR, REDUCTION = 'regressor', 'regressor and reduction'
+PRODUCTS = 'BLAS alone'
+"""The products of our reduction, of rows that were computed before: a bound for it."""
 
 FROM_PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 """Where our ten inertial parameters stand in Pinocchio's: it has Iyy before Ixz."""
@@ -64,8 +66,7 @@ class Rows:
 
 def ours(problem: Problem, rows: Rows) -> dict[str, Statement]:
     """Return the statements of this package."""
-    design = Design(problem.robot, Unknowns(friction='all', links='all'),
-                    np.abs(rows.qd).max(axis=0))
+    design = _design(problem, rows)
     recording = rows.recording()
     return {
         REGRESSOR: Statement(
@@ -76,7 +77,17 @@ def ours(problem: Problem, rows: Rows) -> dict[str, Statement]:
             [recording],
             {'reduced': reduced, 'design': design, 'chunks': chunks, 'stop': len(rows.q)},
             'information', evaluations=len(rows.q),
-            remark='friction with offset, chunks of 2048 rows, a matrix for each joint')}
+            remark='friction with offset, independent columns, a matrix for each joint')}
+
+
+def products_alone(problem: Problem, rows: Rows) -> dict[str, Statement]:
+    """Return the symmetric products that BLAS computes for our reduction, without all else."""
+    design = _design(problem, rows)
+    numbers = design.evaluate({}, rows.q, rows.qd, rows.qdd, rows.tau)
+    return {REDUCTION: Statement(
+        'products = [numbers[:, part].T @ numbers[:, part] for part in parts]', 'numbers',
+        [numbers], {'parts': design.parts}, 'products', evaluations=len(numbers),
+        remark='of rows that were computed before: a bound for the reduction')}
 
 
 def pinocchio_loop(problem: Problem, rows: Rows) -> dict[str, Statement]:
@@ -148,7 +159,7 @@ def figaroh(problem: Problem, rows: Rows) -> dict[str, Statement]:
 
 
 CONTENDERS: Mapping[str, Callable[[Problem, Rows], dict[str, Statement]]] = {
-    OURS: ours, PINOCCHIO: pinocchio_loop, FIGAROH: figaroh}
+    OURS: ours, PRODUCTS: products_alone, PINOCCHIO: pinocchio_loop, FIGAROH: figaroh}
 
 
 def compiled(problem: Problem, rows: Rows) -> tuple[dict[str, dict[str, Compiled]], list[str]]:
@@ -174,6 +185,11 @@ def compiled(problem: Problem, rows: Rows) -> tuple[dict[str, dict[str, Compiled
             raise BenchmarkError(
                 f'the regressor of {name} differs from that of Pinocchio by {error:.1e}')
     return found, missing
+
+
+def _design(problem: Problem, rows: Rows) -> Design:
+    return Design(problem.robot, Unknowns(friction='all', links='all'),
+                  np.abs(rows.qd).max(axis=0))
 
 
 def _answer(one: Compiled) -> np.ndarray:
