@@ -66,8 +66,8 @@ would write first, and against FIGAROH.
 All have the same {SIZES[0]} samples, the inertial parameters of all bodies, and friction with an
 offset.  A contender whose regressor differs from Pinocchio's by more than 1e-9 ends the run.  They
 are timed in turn for {FULL.rounds} rounds, on one core, with one thread of BLAS; ratios are
-computed within a round.  "{PRODUCTS}" is the part of our reduction that no kernel makes faster, the
-products of columns.  Then recordings of {SIZES[0]} to {SIZES[-1]} rows are reduced in turn:
+computed within a round.  "{PRODUCTS}" is the part of our reduction that no kernel makes faster:
+the products of columns.  Then recordings of {SIZES[0]} to {SIZES[-1]} rows are reduced in turn:
 a cost that is linear in the rows is the same for each row.
 """
 
