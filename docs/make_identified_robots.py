@@ -27,18 +27,28 @@ from hashlib import sha256
 from pathlib import Path
 import re
 import shlex
-import warnings
 
 import matplotlib
 from matplotlib.figure import Figure
 import numpy as np
+from public_recordings import (
+    controller_gains,
+    convert_tiago,
+    convert_tx40,
+    JOINTS,
+    OF_THE_REPOSITORY,
+    published_model,
+    TIAGO_JOINTS,
+    TIAGO_ROWS,
+    ur10e_recording,
+)
 from rich.console import Console
 from ros2_rnea.feedforward.state.momentum_observer import MomentumObserver
 from ros2_rnea.identification.identification import HELD_BACK, identify
 from ros2_rnea.identification.information import chunks, Information, reduced
 from ros2_rnea.identification.node_parameters import CONTACT
 from ros2_rnea.identification.preparation import prepare
-from ros2_rnea.identification.recording import PreparedRecording, Recording
+from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.results import Identification
 from ros2_rnea.identification.unknowns import Design, Unknowns
 from ros2_rnea.model.description import Inertial
@@ -54,8 +64,6 @@ UR10E_COMMIT = '11af40e'
 FIGAROH = 'https://github.com/thanhndv212/figaroh-examples'
 FIGAROH_COMMIT = 'c0b5c7f'
 
-JOINTS = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
-          'wrist_2_joint', 'wrist_3_joint')
 UR10E_URDF = 'URe/urdf/ur10e.urdf'
 FREE = 'dataset_ur10e/identification_data/'
 OTHER_DAY = f'{FREE}ur-20_02_12-50sec_12harm.csv'
@@ -63,12 +71,6 @@ LOAD_MASS = 2.805
 
 OF_A_UR10 = (14.87, 13.26, 11.13, 10.62, 11.03, 11.47)
 """Gains in main.m [Nm/A], there said to be those of a paper."""
-
-OF_THE_REPOSITORY = (10.0, 10.6956, 8.4566, 9.0029, 9.48, 10.1232)
-"""Gains in UR10E_parameters.txt [Nm/A]."""
-
-AT_REST = 0.003
-"""The largest speed of a joint in a recording in which it is at rest [rad/s]."""
 
 OBSERVER_GAINS = (10.0, 5.0)
 """Gains of the momentum observer [1/s]."""
@@ -294,48 +296,6 @@ def ur10e_arguments(file: str, gains: Sequence[float]) -> tuple[str, ...]:
             '--csv-effort', '14-19', '--csv-command=', '--csv-joints', ','.join(JOINTS),
             '--csv-units', 'effort=A', '--current-gains',
             ','.join(f'{name}={gain:g}' for name, gain in zip(JOINTS, gains)))
-
-
-def raw(folder: Path, file: str) -> np.ndarray:
-    """Return the rows of a file that has lines of garbage, which are left out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')  # about lines with another number of columns
-        rows = np.genfromtxt(folder / file, delimiter=',', invalid_raise=False)
-    return rows[np.isfinite(rows).all(axis=1) & (np.abs(rows) < 1e5).all(axis=1)]
-
-
-def controller_gains(folder: Path) -> np.ndarray:
-    """
-    Return the torque for each ampere [Nm/A] that the controller of the recorded arm uses.
-
-    The recordings have the controller's target torques and target currents.  In a joint that is at
-    rest, and does not have to accelerate, their ratio is constant to four digits.
-    """
-    currents, torques = np.zeros(6), np.zeros(6)
-    for file in sorted((folder / 'dataset_ur10e/jointwise_motion').glob('*.csv')):
-        rows = raw(folder, str(file.relative_to(folder)))
-        rests = np.abs(rows[:, 7:13]).max(axis=0) < AT_REST
-        current, torque = rows[:, 19:25] * rests, rows[:, 25:31]
-        currents += np.square(current).sum(axis=0)
-        torques += (current * torque).sum(axis=0)
-    return np.round(torques / currents, 2)
-
-
-def ur10e_recording(folder: Path, file: str, gains: np.ndarray) -> Recording:
-    """Return a recording of the UR10e."""
-    rows = raw(folder, file)
-    return Recording(Path(file).name, rows[:, 0], JOINTS, rows[:, 1:7], rows[:, 13:19] * gains,
-                     rows[:, 7:13])
-
-
-def published_model(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ten parameters of each body in our order, rotors, and friction by joint."""
-    text = (folder / 'UR10E_parameters.txt').read_text(encoding='utf-8')
-    lists = {part.partition('=')[0].split()[-1]: np.array(
-        part.partition('=')[2].strip().strip('[]').split(), dtype=float)
-        for part in text.split('\n') if '= [' in part}
-    bodies = lists['pi_rgd'].reshape(6, 10)[:, [9, 6, 7, 8, 0, 1, 2, 3, 4, 5]]
-    return bodies, lists['pi_drvs'], lists['pi_frcn'].reshape(6, 3)
 
 
 def published_error(folder: Path, one: PreparedRecording, robot: Robot) -> np.ndarray:
@@ -619,21 +579,6 @@ def draw_pushes(pushed: Sequence[Observed], thresholds: np.ndarray) -> None:
 # ---- FIGAROH's examples -------------------------------------------------------------------------
 
 
-def csv(path: Path) -> np.ndarray:
-    """Return the numbers of a file with one line of titles."""
-    return np.loadtxt(path, delimiter=',', skiprows=1)
-
-
-def write_csv(path: Path, joints: Sequence[str], times: np.ndarray, **columns: np.ndarray) -> None:
-    """Write a recording as ``identify`` reads it without options."""
-    titles = ['time', *(f'{joint}.{name}' for name in columns for joint in joints)]
-    np.savetxt(path, np.column_stack([times, *columns.values()]), fmt='%.9g', delimiter=',',
-               header=','.join(titles), comments='')
-
-
-TIAGO_JOINTS = ('torso_lift_joint', *(f'arm_{number}_joint' for number in range(1, 8)))
-TIAGO_GAINS = (1.0, 13.6, 13.6, -8.7, -8.7, -20.5968, -20.5968, -20.5968)
-TIAGO_ROWS = slice(921, 6791)
 TIAGO_BASE = 'tiago/data/identification/dynamic/tiago_bp_19_Oct_2024_2320.csv'
 TIAGO_URDF = 'tiago/urdf/tiago_48_schunk.urdf'
 
@@ -642,13 +587,9 @@ def tiago_case(folder: Path, work: Path) -> Case:
     """Return TIAGo, whose recording is joined from three files."""
     data = 'tiago/data/identification/dynamic/tiago_'
     files = tuple(f'{data}{name}.csv' for name in ('position', 'velocity', 'effort'))
-    position, velocity, effort = (csv(folder / file)[TIAGO_ROWS] for file in files)
     robot = Robot.from_urdf((folder / TIAGO_URDF).read_text(encoding='utf-8'))
     weight = robot.gravity(np.zeros(robot.nq))[robot.joint_names.index(TIAGO_JOINTS[0])]
-    efforts = effort[:, 1:] * TIAGO_GAINS
-    efforts[:, 0] += weight
-    write_csv(work / 'tiago.csv', TIAGO_JOINTS, position[:, 0], position=position[:, 1:],
-              velocity=velocity[:, 1:], effort=efforts)
+    convert_tiago([folder / file for file in files], weight, work / 'tiago.csv')
     recorded = ':'.join(TIAGO_JOINTS)
     return Case(
         'tiago', 'TIAGo', folder, FIGAROH, FIGAROH_COMMIT, files, TIAGO_URDF,
@@ -685,20 +626,10 @@ recording in October 2024 (``{Path(TIAGO_BASE).name}``): of {len(deviations)} pa
 {np.count_nonzero(deviations > 1000.0)} have one above 1000 %."""
 
 
-TX40_RATIOS = (32.0, 32.0, 45.0, -48.0, 45.0, 32.0)
-TX40_PERIOD = 2e-4
-
-
 def tx40_case(folder: Path, work: Path) -> Case:
     """Return the TX40, whose recording is converted from the motors to the joints."""
     files = ('staubli_TX40/data/pos_read_data.csv', 'staubli_TX40/data/curr_data.csv')
-    motors, efforts = (csv(folder / file) for file in files)
-    to_motors, to_joints = np.diag(TX40_RATIOS), np.diag(TX40_RATIOS)
-    to_motors[5, 4] = to_joints[4, 5] = TX40_RATIOS[5]  # motor 6 turns with joint 5
-    q = np.linalg.solve(to_motors, motors.T).T + [0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]
-    joints = tuple(f'joint_{number}' for number in range(1, 7))
-    write_csv(work / 'tx40.csv', joints, np.arange(len(q)) * TX40_PERIOD, position=q,
-              effort=efforts @ to_joints.T)
+    convert_tx40([folder / file for file in files], work / 'tx40.csv')
     return Case(
         'tx40', 'Stäubli TX40', folder, FIGAROH, FIGAROH_COMMIT, files,
         'staubli_TX40/urdf/tx40_mdh_modified.urdf',

@@ -29,7 +29,11 @@ pytest.importorskip('rich')
 
 @pytest.fixture(scope='module')
 def program():
-    return runpy.run_path(str(ROOT / 'docs' / 'make_identified_robots.py'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / 'docs'))  # as for a program that is there
+        programs = [runpy.run_path(str(ROOT / 'docs' / f'{name}.py'))
+                    for name in ('public_recordings', 'make_identified_robots')]
+    return {**programs[0], **programs[1]}
 
 
 def test_least_squares_leaves_the_noise_of_data_that_it_has_not_seen(program):
