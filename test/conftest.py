@@ -14,6 +14,9 @@
 """
 Settings for all tests, made before any of them imports rclpy.
 
+./run test shares the tests among processes, twice as many as there are processors.  Tests of nodes
+and of programs wait half of their time: for discovery, for messages, or for the end of a fade.
+
 ROS 2 of a test run stays on this machine and in a domain of its own, so that it never meets
 another run, or a robot in the same network.  Each process of pytest-xdist has its own domain, and
 the processes that its tests start inherit that.
@@ -28,6 +31,7 @@ DRAW_THOROUGHLY set, the examples are others each time.
 """
 
 import atexit
+import gc
 import os
 from pathlib import Path
 import shutil
@@ -54,11 +58,35 @@ from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what 
 
 os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
 
+PROCESSES_PER_PROCESSOR, MOST_PROCESSES = 2, 16
+"""More of them only collect the tests once more, and need memory."""
 
 settings.register_profile(
     'repeatable', deadline=None, derandomize='DRAW_THOROUGHLY' not in os.environ, database=None,
     suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile('repeatable')
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Return how many processes share the tests, unless the variable of pytest-xdist tells."""
+    if 'PYTEST_XDIST_AUTO_NUM_WORKERS' in os.environ:
+        return None
+    return min(PROCESSES_PER_PROCESSOR * len(os.sched_getaffinity(0)), MOST_PROCESSES)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """
+    Let the garbage collector leave out all that exists before the first test, once and for all.
+
+    It would examine the modules and the tests, a million of objects, again and again.
+    """
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

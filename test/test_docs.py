@@ -68,6 +68,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     return Build(folder, *json.loads(report.read_text(encoding='utf-8')))
 
 
+@pytest.mark.slow
 def test_site_builds_without_warnings(build: Build):
     assert build.status == 0, build.messages
     for page, name in (('api', 'ros2_rnea.Robot.inverse_dynamics'),
@@ -90,6 +91,7 @@ def look_at(site: Path) -> subprocess.CompletedProcess:
     return result
 
 
+@pytest.mark.slow
 def test_pages_have_no_fault_in_a_browser(build: Build):
     result = look_at(build.folder)
     assert result.returncode == 0, result.stdout + result.stderr

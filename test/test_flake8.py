@@ -24,6 +24,7 @@ pytest.importorskip('ament_flake8.main', reason='ament_flake8 is not installed')
 
 @pytest.mark.flake8
 @pytest.mark.linter
+@pytest.mark.slow
 def test_flake8():
     """It forks, which a process with the threads of other tests may not survive."""
     result = subprocess.run(

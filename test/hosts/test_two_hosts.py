@@ -44,7 +44,7 @@ DEMANDED = 'ROS2_RNEA_DEMANDS_HOSTS' in os.environ
 IMPOSSIBLE = why_impossible()
 
 pytestmark = [
-    pytest.mark.alone, pytest.mark.ros, pytest.mark.slow,
+    pytest.mark.ros, pytest.mark.slow,
     pytest.mark.skipif(bool(IMPOSSIBLE) and not DEMANDED, reason=IMPOSSIBLE)]
 
 ROBOT = Robot.from_urdf(ur5().urdf)

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 import re
 
 from comparison import assert_same
@@ -76,6 +77,7 @@ def changed(robot: Robot, rng: np.random.Generator, size: float) -> Robot:
     return other
 
 
+@cache
 def read(text: str, massless: tuple[str, ...] = ()) -> Robot:
     try:
         robot = Robot.from_urdf(text, massless_links=massless)

@@ -20,6 +20,7 @@ Every robot of example-robot-data against Pinocchio and MuJoCo: a sample of the 
 from __future__ import annotations
 
 from dataclasses import replace
+from fcntl import flock, LOCK_EX
 from functools import cache
 import os
 from pathlib import Path
@@ -51,18 +52,18 @@ WITHOUT_ACCELERATIONS = {'romeo/romeo', 'romeo/romeo_laas_small'}
 
 @cache
 def sample(name):
-    """Return the proof of one robot on both bases, which processes that test share."""
+    """Return the proof of one robot on both bases, which one of the processes that test makes."""
     kept = SHARED / f'{name.replace("/", "_")}.proof'
-    if kept.exists():
-        return pickle.loads(kept.read_bytes())
-    proof = Proof()
-    robot = next(robot for robot in ROBOTS if robot.name == name)
-    for floating_base in (False, True):
-        proof.add(robot, floating_base, STATES)
-    unfinished = kept.with_suffix(f'.{os.getpid()}')
-    unfinished.write_bytes(pickle.dumps(proof))
-    unfinished.replace(kept)
-    return proof
+    with kept.with_suffix('.lock').open('w') as lock:
+        flock(lock, LOCK_EX)
+        if kept.exists():
+            return pickle.loads(kept.read_bytes())
+        proof = Proof()
+        robot = next(robot for robot in ROBOTS if robot.name == name)
+        for floating_base in (False, True):
+            proof.add(robot, floating_base, STATES)
+        kept.write_bytes(pickle.dumps(proof))
+        return proof
 
 
 @pytest.mark.parametrize('robot', ROBOTS, ids=lambda robot: robot.name)
