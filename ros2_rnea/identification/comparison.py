@@ -35,7 +35,7 @@ class Coordinate:
     """
     One velocity coordinate of a robot: that of a joint, or one of several.
 
-    :ivar label: as :func:`coordinate_names` has it.
+    :ivar label: as :func:`.coordinate_names` has it.
     :ivar effort_unit: Nm or N.
     :ivar position_unit: rad or m.
     """
