@@ -24,6 +24,7 @@ import numpy as np
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.dynamics.friction import SLOW
 from ros2_rnea.errors import ArgumentError, did_you_mean, MessageError, TrajectoryError
+from ros2_rnea.feedforward.contact import Contact
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
@@ -127,12 +128,9 @@ class FeedforwardPolicy:
         self._guiding_effort: np.ndarray | None = None
         self.external = ExternalEffort(
             self.robot, self.controlled, self._index_map, self._motions.controlled)
-        self._in_contact = ''  # where, for people, while the reaction to a contact lasts
-        self._fades_contact = False  # whether what pressed may not have faded yet
-        self._awaits_reference = False  # after it: one near the measured state
-        self._has_asked_blend = False  # whether one of an asked duration may not have ended
         self._ramp = EffortRamp(self.controlled, inf)
         self._final_fade = FinalFade(self._ramp)
+        self._contact = Contact(self._ramp, self._final_fade)
         self.evidence = Evidence()
         self.start_reason = ''
         self._starts_anew = False  # whether the last command may not be held any more
@@ -319,9 +317,8 @@ class FeedforwardPolicy:
         """
         chosen = self.settings.blend_time if duration is None else duration
         remaining = max(at_least, self._ramp.remaining)
-        self._fades_contact = self._fades_contact and remaining > 0.0
-        self._has_asked_blend = self._has_asked_blend or duration is not None
-        if self._final_fade.is_active or (self._fades_contact and duration is None):
+        is_allowed = self._contact.allows_blend(remaining, is_asked=duration is not None)
+        if self._final_fade.is_active or not is_allowed:
             chosen = 0.0  # what fades has to end in time
         self._ramp.blend(max(chosen, remaining))
 
@@ -359,10 +356,7 @@ class FeedforwardPolicy:
             self._transitions.adopt(previous._transitions)
         self.wrenches.adopt(previous.wrenches)
         self.external.adopt(previous.external)
-        self._in_contact = previous._in_contact
-        self._fades_contact = previous._fades_contact
-        self._has_asked_blend = previous._has_asked_blend
-        self._awaits_reference = previous._awaits_reference
+        self._contact.adopt(previous._contact)
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
         self._dead_man_switch.adopt(previous._dead_man_switch)
@@ -509,34 +503,21 @@ class FeedforwardPolicy:
         self.external.update(MeasuredMotion(
             self._singles, self.states.velocities[:self._single_count], self.states.efforts[:n],
             self.states.without_velocity(), time))
-        if self._reacts(now) and self.external.contacts and not self._in_contact:
-            self._in_contact = ', '.join(
-                f'{value:+.3g} at {name}' for name, value in self.external.contacts.items())
+        if self.external.contacts and self._can_react(now):
+            self._contact.begin(self.external.contacts, self.settings.blend_time)
             self.motion.clear()
-            self._fades_contact = True
-            self._ramp.blend(min(self.settings.blend_time, CONTACT_BLEND_TIME))
 
     @property
     def reacts_to_contacts(self) -> bool:
         """Tell whether a contact can change what the next cycle decides."""
         return self.settings.contact_reaction is not ContactReaction.NONE
 
-    def _reacts(self, now: Instant) -> bool:
-        """
-        Tell whether a contact has a consequence now.
-
-        Before efforts are sent, and until they are the right ones, measured efforts say nothing of
-        the environment: motors may be off, or brakes on.  The observer knows a new payload at
-        once.  While its effort is blended in for as long as somebody has asked for, what carries
-        the rest of the payload looks like a contact.
-        """
-        settings, ramp = self.settings, self._ramp
-        self._has_asked_blend = self._has_asked_blend and ramp.remaining > 0.0
-        settled = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
+    def _can_react(self, now: Instant) -> bool:
+        """Tell whether a contact that begins now changes what is sent."""
+        settings = self.settings
+        settling_time = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
         return (self.reacts_to_contacts and not self._gravity_only
-                and not self._has_asked_blend
-                and ramp.is_sending and not self._final_fade.is_active
-                and now.steady - ramp.sending_since > settled)
+                and self._contact.can_begin(now.steady, settling_time))
 
     def end_contact(self) -> None:
         """
@@ -545,9 +526,8 @@ class FeedforwardPolicy:
         The reference of a controller, which has gone on meanwhile, is followed once it is near
         the measured state.
         """
-        if self._in_contact:
-            self._in_contact = ''
-            self._awaits_reference = True
+        if self._contact.where:
+            self._contact.end()
             self.external.restart()
             self.motion.clear()
             self.blend()
@@ -747,11 +727,11 @@ class FeedforwardPolicy:
                 return Decision(Status.UNKNOWN_START, detail=reason)
         if self._gravity_only:
             return self._while_guided(now)
-        if self._in_contact:
+        if self._contact.where:
             self.motion.keeps_tracking = False
             self._guiding_effort = self._guiding.damping(self._measured[1])
             return self._effort(
-                self._motions.at_rest(self._singles), Status.CONTACT, now, self._in_contact)
+                self._motions.at_rest(self._singles), Status.CONTACT, now, self._contact.where)
         if self._feedback is not None:
             without = self.states.without_velocity()
             if without:
@@ -869,7 +849,7 @@ class FeedforwardPolicy:
         target = self.motion.target(
             now.ros, self._measured_q, now.steady, self.settings.lookahead)
         status = target.status
-        if self._awaits_reference:
+        if self._contact.awaits_reference:
             if self.motion.has_reference:
                 if status is not Status.FOLLOWING_CONTROLLER or self._is_far(target):
                     return self._effort(
@@ -877,7 +857,7 @@ class FeedforwardPolicy:
                         'after a contact: the reference of the controller is far from the arm, or '
                         'does not come any more')
                 self.blend()  # it may be in motion
-            self._awaits_reference = status is Status.NO_TRAJECTORY
+            self._contact.awaits_reference = status is Status.NO_TRAJECTORY
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
             self._ramp.blend(self.settings.blend_time)
@@ -979,11 +959,6 @@ SPEED_WITHOUT_LIMIT = 0.1
 
 SPEEDS_OF_FRICTION = 16
 """Speeds in each direction at which friction is computed for the report on it."""
-
-CONTACT_BLEND_TIME = 0.05
-"""Longest blend from the effort that presses against a contact to that which only holds [s].
-
-Where the rate limit allows less than the effort needs, it takes that much longer."""
 
 GAP_SHARE = 0.5
 """Share of ``state_timeout`` for which states are missing in a gap."""
