@@ -25,8 +25,9 @@ from math import inf, nan
 import os
 
 from hypothesis import HealthCheck, settings as hypothesis_settings, strategies as st
-from hypothesis.stateful import precondition, rule, RuleBasedStateMachine
+from hypothesis.stateful import initialize, precondition, rule, RuleBasedStateMachine
 import numpy as np
+from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, LONGEST_STEP
@@ -39,6 +40,7 @@ from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import (
     Arm,
     BeyondLimits,
+    ContactReaction,
     ExertedBy,
     Mode,
     OnStop,
@@ -66,7 +68,16 @@ joint_lists = st.sampled_from([
     NAMES, NAMES[::-1], NAMES[:1], NAMES[1:], (*NAMES, 'grip'), ('wheel', *NAMES),
     ('elbow', 'elbow'), ()])
 controlled = st.sampled_from([NAMES, NAMES[::-1], ('elbow',)])
-some_settings = st.fixed_dictionaries({
+observing = st.fixed_dictionaries({
+    'observe_external_effort': st.just(True),
+    'contact_reaction': st.sampled_from([
+        ContactReaction.HOLD, ContactReaction.HOLD, ContactReaction.NONE]),
+    'external_effort_threshold': st.sampled_from([
+        {'shoulder': 4.0, 'elbow': 4.0}, {'elbow': 2.0}]),
+    'external_effort_gain': st.sampled_from([50.0, 1000.0]),
+    'guiding_damping': st.sampled_from([{}, {'shoulder': 2.0}]),
+})
+other_settings = st.fixed_dictionaries({
     'joints': controlled,
     'mode': st.sampled_from(Mode),
     'enabled': st.sampled_from([True, True, True, False]),
@@ -99,6 +110,8 @@ some_settings = st.fixed_dictionaries({
     'wrench_tool_mass': st.sampled_from([0.0, 0.0, 2.0]),
     'assumed_positions': st.just({'shoulder': (0.1,), 'grip': (0.02,)}),
 })
+some_settings = st.builds(
+    lambda *parts: {**parts[0], **parts[1]}, other_settings, st.one_of(st.just({}), observing))
 
 
 class AnythingHappens(RuleBasedStateMachine):
@@ -114,6 +127,16 @@ class AnythingHappens(RuleBasedStateMachine):
         self.sent_at = -inf
         self.fading_since = inf
         self.last_wanted = None  # of a final fade
+        self.in_contact = False
+        self.awaits_reference = False  # since a contact
+        self.reference: dict[str, float] = {}  # the newest position of each joint
+
+    @initialize(settings=observing)
+    def it_is_configured(self, settings):
+        """Begin with few settings, so that efforts are sent and contacts are reacted to."""
+        self.policy = FeedforwardPolicy(
+            AdjustableRobot.of(ROBOTS[0], optional_parameters=['armature']),
+            Settings(joints=NAMES, **settings))
 
     @property
     def now(self):
@@ -129,6 +152,7 @@ class AnythingHappens(RuleBasedStateMachine):
 
     def decide(self, how='decide'):
         was_sending = self.policy.is_sending
+        self.note_reaction()
         decision = getattr(self.policy, how)(self.now)
         if decision.effort is not None:
             self.check(decision)
@@ -136,7 +160,34 @@ class AnythingHappens(RuleBasedStateMachine):
             self.fading_since = inf
             if was_sending:
                 self.check_what_is_held(decision)
+        self.note_reaction()
         return decision
+
+    def note_reaction(self):
+        """Remember the end of a contact where no settings react to it any more."""
+        if not self.policy.reacts_to_contacts:
+            self.end_contact()
+
+    def end_contact(self):
+        self.awaits_reference |= self.in_contact
+        self.in_contact = False
+
+    def check_contact(self, decision):
+        """In a contact nothing is followed, and afterwards no reference that is far."""
+        status = decision.status
+        self.in_contact |= status is Status.CONTACT
+        if self.in_contact:
+            assert status in (Status.CONTACT, Status.STOPPING, Status.GRAVITY)
+        if self.awaits_reference and status is Status.FOLLOWING_CONTROLLER:
+            for name, position in self.measured().items():
+                distance = abs(self.reference[name] - position)
+                assert distance <= self.policy.settings.hold_tolerance + 1e-9
+        self.awaits_reference &= status in (
+            Status.CONTACT, Status.STOPPING, Status.GRAVITY, Status.NO_TRAJECTORY)
+
+    def measured(self):
+        """Return the measured positions of the controlled joints."""
+        return dict(zip(self.policy.controlled, self.policy.states.positions.tolist()))
 
     def check_what_is_held(self, decision):
         """Where efforts end, the last one is that of ``on_stop``, or it is said that it is not."""
@@ -154,6 +205,7 @@ class AnythingHappens(RuleBasedStateMachine):
         assert np.isfinite(effort).all()
         settings = self.policy.settings
         self.check_age(decision, settings.state_timeout)
+        self.check_contact(decision)
         bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
         if self.steady != self.sent_at:  # cycles of the same moment share the credit
             self.credit = min(max(self.steady - self.sent_at, 0.0), LONGEST_STEP)
@@ -233,6 +285,50 @@ class AnythingHappens(RuleBasedStateMachine):
         self.attempt(
             self.policy.take_joint_state, MeasuredJoints(names, q, qd, stamp=stamp), self.now)
 
+    @rule(span=st.floats(0.0, 0.01), q=st.tuples(usual, usual), qd=st.tuples(usual, usual),
+          efforts=st.tuples(values, values), time=st.sampled_from([*[None] * 8, 0.0, 1e3]))
+    def a_state_with_efforts_comes(self, span, q, qd, efforts, time):
+        self.steady += span
+        self.ros += span
+        self.observe(q, qd, efforts, time)
+        self.decide()
+
+    def observe(self, q, qd, efforts, time=None):
+        """Take a joint state, and observe the external effort as the node does."""
+        try:
+            self.policy.take_joint_state(MeasuredJoints(NAMES, q, qd, efforts), self.now)
+        except RneaError:
+            pass
+        self.policy.observe(self.now, self.steady if time is None else time)
+
+    @rule(q=st.tuples(st.floats(-2.9, 2.9), st.floats(-2.9, 2.9)),
+          rest=st.sampled_from([0.02, 0.12, 0.6]), push=st.sampled_from([0.0, 5.0, -50.0]))
+    def the_arm_rests_and_is_pushed(self, q, rest, push):
+        """Without a push, what is measured is what holds the arm."""
+        robot = self.policy.robot
+        tau = robot.gravity([{**dict(zip(NAMES, q)), 'grip': 0.02}[name]
+                             for name in robot.joint_names])
+        holding = np.array([dict(zip(robot.joint_names, tau))[name] for name in NAMES])
+        for external in [0.0] * round(rest / LONGEST_STEP) + [push] * 10:
+            self.steady += LONGEST_STEP
+            self.ros += LONGEST_STEP
+            self.observe(q, (0.0, 0.0), holding - external)
+            self.decide()
+
+    @rule()
+    def somebody_ends_the_contact(self):
+        self.policy.end_contact()
+        self.end_contact()
+        self.decide()
+
+    @precondition(lambda self: self.policy.robot.takes_joint_parameter('armature'))
+    @rule(joint=st.sampled_from(NAMES), armature=st.sampled_from([0.0, 0.4, 1e5]),
+          duration=st.sampled_from([None, 0.2]))
+    def a_rotor_changes(self, joint, armature, duration):
+        self.policy.robot.set_joint_parameters('armature', {joint: armature})
+        self.policy.blend(duration)
+        self.decide()
+
     @rule(names=joint_lists, ends=st.lists(
         st.tuples(st.floats(0.0, 0.5), values, values), max_size=3),
         ahead=st.sampled_from([None, -0.1, 0.0, 0.1]), complete=st.booleans())
@@ -270,15 +366,29 @@ class AnythingHappens(RuleBasedStateMachine):
     @rule(names=joint_lists, q=st.tuples(values, values), qd=st.tuples(usual, usual),
           accelerations=st.tuples(values, values), scaling=st.sampled_from([0.0, 0.5, 1.0]))
     def a_controller_s_reference_comes(self, names, q, qd, accelerations, scaling):
-        self.attempt(self.policy.take_controller_state,
-                     ControllerReference(names, q, qd, accelerations, 0.0, scaling), self.now)
+        self.attempt(self.take_reference, names, q, qd, accelerations, scaling)
+
+    @rule(distance=st.sampled_from([0.0, 0.09, 0.11, 1.2]))
+    def a_resting_reference_comes(self, distance):
+        measured = self.measured()
+        rest = [0.0] * len(measured)
+        self.attempt(self.take_reference, [*measured],
+                     [position + distance for position in measured.values()], rest, rest, 1.0)
+
+    def take_reference(self, names, q, qd, accelerations, scaling):
+        self.policy.take_controller_state(
+            ControllerReference(names, q, qd, accelerations, 0.0, scaling), self.now)
+        self.reference = dict(zip(names, q))
 
     @rule(robot=st.sampled_from([0, 0, 1, 2, 3]), settings=some_settings,
-          payload=st.sampled_from([0.0, 0.0, 5.0]), duration=st.sampled_from([None, 0.0, 0.2]))
-    def robot_or_settings_change(self, robot, settings, payload, duration):
+          payload=st.sampled_from([0.0, 0.0, 5.0]), duration=st.sampled_from([None, 0.0, 0.2]),
+          has_rotors=st.booleans())
+    def robot_or_settings_change(self, robot, settings, payload, duration, has_rotors):
         whole = ROBOTS[robot]
         if payload:
             whole = whole.with_payload('box', 'lower', Inertial(mass=payload))
+        if has_rotors:
+            whole = AdjustableRobot.of(whole, optional_parameters=['armature'])
         try:
             policy = FeedforwardPolicy(whole, Settings(**settings))
             policy.continue_from(self.policy, duration)
@@ -325,11 +435,14 @@ class AnythingHappens(RuleBasedStateMachine):
             self.decide('decide_last')
 
     @precondition(lambda self: self.policy.settings.enabled)
-    @rule(q=st.tuples(st.floats(-2.9, 2.9), st.floats(-2.9, 2.9)))
-    def the_faults_end(self, q):
-        """Within a bounded time, the effort is that which the robot needs."""
+    @rule(q=st.tuples(st.floats(-2.9, 2.9), st.floats(-2.9, 2.9)), ends_contact=st.booleans())
+    def the_faults_end(self, q, ends_contact):
+        """Within a bounded time, the effort is that which the robot needs, also in a contact."""
         policy = self.policy
         policy.motion.clear()
+        if ends_contact:
+            policy.end_contact()
+            self.end_contact()
         settings = policy.settings
         fade = settings.wrench_timeout + settings.wrench_fade_time
         self.steady += fade + settings.state_timeout + 0.01
@@ -363,7 +476,8 @@ class AnythingHappens(RuleBasedStateMachine):
             self.ros += LONGEST_STEP
             policy.take_joint_state(MeasuredJoints(NAMES, q, [0.0, 0.0]), self.now)
             decision = self.decide()
-        assert decision.status in (Status.NO_TRAJECTORY, Status.GRAVITY)
+        assert decision.status in (
+            Status.NO_TRAJECTORY, Status.GRAVITY, *([Status.CONTACT] if self.in_contact else []))
         np.testing.assert_allclose(decision.effort, needed, rtol=1e-9, atol=1e-9)
 
 
