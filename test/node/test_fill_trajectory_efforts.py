@@ -542,6 +542,31 @@ def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch,
         assert 'stale' in response.message
 
 
+def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(monkeypatch):
+    """Then no state is waited for any more, since nothing would be done with it."""
+    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
+    happened = []
+
+    def ask(self, question):
+        happened.append('refused')
+        return Message({}, (fill_answer.answer_bytes(
+            question.blobs[0], ARM_ROBOT, from_plain(question.content['context'])),))
+
+    def becomes_fresh(self, policy):
+        happened.append('waited')
+        return True  # and is stale again when it is read
+
+    monkeypatch.setattr(WorkerProcess, 'ask', ask)
+    monkeypatch.setattr(fill_service.FillService, '_becomes_fresh', becomes_fresh)
+    service = fill_service.FillService(
+        ServiceOwner(Node('filling'), lambda: policy, lambda: 1.2), lambda _: None)
+    response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
+    service.close()
+    assert not response.success and 'stale' in response.message
+    assert happened == ['refused', *['waited', 'refused'] * (fill_service.MOST_REFUSALS - 1)]
+
+
 def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(monkeypatch):
     policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
     times = iter([1.0, 1.2])

@@ -73,13 +73,15 @@ class FillService(BackgroundServices):
                 f'the trajectory has {points} points; at most {MOST_FILLED_POINTS} are accepted')
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # frees its objects before the next collection
-        for _ in range(MOST_REFUSALS):
+        refusals = 0
+        while True:
             context, was_stale = self._context(policy)
             answer = self.process.ask(fill_request(question, policy.snapshot, context))
             response = deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
-            if response.success or not was_stale or not self._becomes_fresh(policy):
-                break
-        return response
+            refusals += 1
+            if (response.success or not was_stale or refusals == MOST_REFUSALS
+                    or not self._becomes_fresh(policy)):
+                return response
 
     def _context(self, policy: FeedforwardPolicy) -> tuple[FillContext, bool]:
         """
