@@ -540,7 +540,8 @@ def values_of(node: Node) -> dict[str, Any]:
     """
     early = {name: parameter.value for name, parameter in overrides(node).items()
              if _is_of_joint(name)}
-    declared: Mapping[str, Any] = node.get_parameters_by_prefix('')  # parameters, not values
+    # rclpy annotates values, but returns objects of the class Parameter.
+    declared: Mapping[str, Any] = node.get_parameters_by_prefix('')
     return {**early, **{name: parameter.value for name, parameter in declared.items()
                         if name in BY_NAME or _is_of_joint(name)}}
 

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import NamedTuple
 
@@ -163,7 +163,7 @@ class ExternalEffort:
         if measured.without_velocity:
             return 'joint_states lack the velocity of ' + ', '.join(measured.without_velocity)
         if not np.isfinite(measured.efforts).any():
-            return 'joint_states lack the efforts of ' + ', '.join(self._joints)
+            return _lack_of_efforts(self._joints)
         return ''
 
     def _unwatched(self, efforts: np.ndarray) -> str:
@@ -171,11 +171,16 @@ class ExternalEffort:
         names = [name for name, effort, threshold in zip(
             self._joints, efforts.tolist(), self._thresholds.tolist())
             if not isfinite(effort) and threshold < inf]
-        return names and 'joint_states lack the efforts of ' + ', '.join(names) or ''
+        return _lack_of_efforts(names) if names else ''
 
     def _term(self, name: str, qd: np.ndarray) -> np.ndarray:
         """Return a term that the measured efforts lack, at the measured state."""
         return getattr(self._robot.effort_terms(self._q, qd, self._rest), name)
+
+
+def _lack_of_efforts(names: Iterable[str]) -> str:
+    """Return that the efforts of joints are not measured."""
+    return 'joint_states lack the efforts of ' + ', '.join(names)
 
 
 def check_external_wrench_link(robot: Robot, link: str) -> None:

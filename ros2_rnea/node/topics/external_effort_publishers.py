@@ -56,7 +56,7 @@ class ExternalEffortPublishers:
         """Return why somebody who is interested gets nothing; empty: nobody, or all comes."""
         if not policy.settings.observe_external_effort:
             listens = self._effort_is_wanted or self._wrench_is_wanted
-            return listens and 'the parameter observe_external_effort is false' or ''
+            return 'the parameter observe_external_effort is false' if listens else ''
         if not self._is_wanted(policy.settings):
             return ''
         if not self._is_ready():

@@ -374,32 +374,6 @@ def test_the_reaction_holds_gravity_until_it_is_ended():
     assert other.decision.status is Status.NO_TRAJECTORY
 
 
-def test_what_presses_is_gone_within_fifty_milliseconds_of_a_contact():
-    ride = Ride(replace(
-        OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5,
-        effort_rate_limit=np.inf))
-    accelerations = np.array([8.0, 0.0])
-
-    def follow(external):
-        ride.policy.take_controller_state(
-            ControllerReference(JOINTS, Q + 1e-6 * ride.time, (0.0, 0.0), accelerations),
-            Instant(ride.time, RosTime(round(1e9 * ride.time))))
-        ride.go(STEP, external)
-
-    for _ in range(1100):
-        follow((0.0, 0.0))
-    holding = ride.policy.robot.gravity(Q)
-    pressing = ride.decision.effort - holding
-    assert ride.decision.status is Status.FOLLOWING_CONTROLLER and np.max(pressing) > 1.0
-    while ride.decision.status is not Status.CONTACT:
-        follow((5.0, 0.0))
-    assert ride.decision.effort - holding == pytest.approx(pressing, rel=1e-2)  # no step
-    ride.go(0.025, (5.0, 0.0))
-    assert ride.decision.effort - holding == pytest.approx(0.5 * pressing, rel=0.1)
-    ride.go(0.027, (5.0, 0.0))
-    assert ride.decision.effort == pytest.approx(holding)
-
-
 def pressing_ride(**changes):
     """Return a ride in contact that accelerates against it, and the effort that presses."""
     hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5, **changes)
@@ -410,6 +384,16 @@ def pressing_ride(**changes):
     while ride.decision.status is not Status.CONTACT:
         ride.go(STEP, (5.0, 0.0), reference=(Q, (8.0, 0.0)))
     return ride, pressing
+
+
+def test_what_presses_is_gone_within_fifty_milliseconds_of_a_contact():
+    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
+    holding = ride.policy.robot.gravity(Q)
+    assert ride.decision.effort - holding == pytest.approx(pressing, rel=1e-2)  # no step
+    ride.go(0.025, (5.0, 0.0))
+    assert ride.decision.effort - holding == pytest.approx(0.5 * pressing, rel=0.1)
+    ride.go(0.027, (5.0, 0.0))
+    assert ride.decision.effort == pytest.approx(holding)
 
 
 def test_what_presses_fades_as_fast_with_the_default_rate_limit():
@@ -517,10 +501,7 @@ def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference
     assert ride.decision.status is Status.CONTACT
     ride.policy.change_settings(OBSERVING)
     for distance, status in ((1.2, Status.NO_TRAJECTORY), (0.05, Status.FOLLOWING_CONTROLLER)):
-        ride.policy.take_controller_state(
-            ControllerReference(JOINTS, Q + distance, (0.0, 0.0), (0.0, 0.0)),
-            Instant(ride.time, RosTime(round(1e9 * ride.time))))
-        ride.go(0.01)
+        ride.go(0.01, reference=(Q + distance, (0.0, 0.0)))
         assert ride.decision.status is status
 
 
@@ -589,10 +570,7 @@ def test_after_a_contact_a_reference_is_followed_once_it_is_near():
     ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
 
     def follow(distance):
-        ride.policy.take_controller_state(
-            ControllerReference(JOINTS, Q + distance, (0.0, 0.0), (0.0, 0.0)),
-            Instant(ride.time, RosTime(round(1e9 * ride.time))))
-        ride.go(0.01)
+        ride.go(0.01, reference=(Q + distance, (0.0, 0.0)))
         return ride.decision.status
 
     assert follow(0.0) is Status.FOLLOWING_CONTROLLER
