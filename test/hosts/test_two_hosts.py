@@ -170,6 +170,23 @@ def assert_held(commands: list[Command]) -> None:
         assert (command.effort <= MOST + 0.01).all(), command
 
 
+def assert_blended(commands: list[Command]) -> None:
+    """
+    Assert that the effort of another place does not come all at once after a cut.
+
+    It comes within ``blend_time``, less than a tenth of it in each period of the joint states.  A
+    machine that pauses meanwhile takes larger steps, which the rate limit allows.
+
+    :param commands: the last one before the end of the cut, and those that follow.
+    """
+    efforts = [command.effort for command in commands]
+    largest = max(np.abs(after - before).max() for before, after in zip(efforts, efforts[1:]))
+    whole = np.abs(ROBOT.gravity(OTHER) - ROBOT.gravity(START)).max()
+    print(f'at most {largest:.2f} of {whole:.2f} Nm in one command')
+    if DEMANDED:
+        assert largest <= 0.5 * whole
+
+
 def assert_young(arm: Arm) -> None:
     """
     Assert that no effort was computed from a joint state that was too old.
@@ -212,6 +229,7 @@ def test_after_a_cut_the_effort_goes_on_without_a_step(arm, seconds, recovery):
     sleep(1.0)
     assert_no_step(arm.commands[before:])
     assert_held(arm.commands[before:])
+    assert_blended(arm.commands[received - 1:])
     assert_young(arm)
     assert arm.is_right(OTHER)
     print(f'right {right_again - mended:.3f} s after a cut of {seconds:g} s')
