@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 import json
 import os
@@ -32,8 +33,15 @@ from benchmark.node.runs import (
     measure_fleet,
     measure_gaps,
     measure_highest_rate,
+    measure_respawns,
 )
-from benchmark.node.tables import cycle_table, fleet_table, gap_table, rate_table
+from benchmark.node.tables import (
+    cycle_table,
+    fleet_table,
+    gap_table,
+    rate_table,
+    respawn_table,
+)
 from benchmark.robots import EXAMPLES
 from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
@@ -104,6 +112,14 @@ def _measure(
             progress.console.print(gap_table(CHANGES_RATE, effort.seconds, gaps))
             record['gaps'] = gaps
             return record
+        if options.respawn:
+            respawns = {robot.name: measure_respawns(
+                robot, CHANGES_RATE, options.parameter, effort, progress) for robot in robots}
+            progress.console.print(respawn_table(CHANGES_RATE, respawns))
+            record['respawns'] = {
+                name: [asdict(respawn) for respawn in of_robot]
+                for name, of_robot in respawns.items()}
+            return record
         highest = {}
         for robot in robots:
             by_rate = measure_cycle(robot, options.rates, options.parameter, effort, progress)
@@ -152,6 +168,9 @@ All figures but the answers are the median of the blocks.""",
     parser.add_argument('--changes', action='store_true',
                         help='instead: the longest gap between two answers while descriptions, '
                              'payloads and gravity change without end')
+    parser.add_argument('--respawn', action='store_true',
+                        help='instead: how long no effort comes when the node is killed (kill -9) '
+                             'and started again at once')
     parser.add_argument('--fleet-rate', type=float, default=100.0, metavar='HZ',
                         help='states of each of N robots per second (default: 100)')
     parser.add_argument('-p', '--parameter', action='append', default=[], metavar='NAME:=VALUE',

@@ -15,13 +15,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import contextmanager, ExitStack
 from dataclasses import dataclass
 import os
 from pathlib import Path
 import tempfile
+from threading import Event
 import time
 from types import TracebackType
 from typing import Any
@@ -41,6 +42,12 @@ SETTLING = 0.05
 
 DISCOVERY = 1.0
 """What DDS may take until a process that has been started knows all others [s]."""
+
+SENT_AT_ONCE = 0.5
+"""For how long states are sent without a look whether they still have to be [s]."""
+
+LOOK_PERIOD = 0.005
+"""How often it is looked whether there is an answer [s]."""
 
 QUEUE_OF_THE_RELAY = 'state_depth:=10'
 """The node would rather drop an old state than answer it; here it answers all, as the relay."""
@@ -74,6 +81,19 @@ class Block:
     def answered(self) -> float:
         """Return the share of the states that were answered."""
         return len(self.latencies) / self.sent
+
+
+@dataclass(frozen=True)
+class Respawn:
+    """
+    What it took to come back after kill -9, where the process is started again at once.
+
+    :ivar gap: between the last answer before and the first one after it [s].
+    :ivar processor: time that all threads of the new process had taken by then [s].
+    """
+
+    gap: float
+    processor: float
 
 
 class Subject:
@@ -189,6 +209,47 @@ class Bench:
             block = self.measure(subject, rate, seconds)
             changes.result()
         return block
+
+    def measure_respawn(self, subject: Subject, rate: float) -> Respawn:
+        """Kill a subject of one process while it answers, start it again, and measure that."""
+        process = subject.processes[0]
+        self._receiver.ask('begin', robots=subject.namespaces, shift=self._shift)
+        with self._sending(subject, rate):
+            self._until_answered(subject)
+            process.respawn()
+            while len(self.take_latencies()):  # of answers that were on their way
+                time.sleep(SETTLING)
+            self._until_answered(subject)
+            processor = process.processor_time()
+            gap = self._receiver.ask('report')['longest_gap']
+        return Respawn(1e-9 * gap, processor)
+
+    @contextmanager
+    def _sending(self, subject: Subject, rate: float) -> Iterator[None]:
+        """Publish states at a rate meanwhile."""
+        is_over = Event()
+
+        def send() -> None:
+            while not is_over.is_set():
+                self._publisher.ask('send', robots=subject.namespaces, rate=rate,
+                                    seconds=SENT_AT_ONCE, shift=self._shift)
+
+        with ThreadPoolExecutor(1) as pool:
+            sent = pool.submit(send)
+            try:
+                yield
+            finally:
+                is_over.set()
+                sent.result()
+
+    def _until_answered(self, subject: Subject) -> None:
+        """Wait for an answer."""
+        deadline = time.monotonic() + PATIENCE
+        while not len(self.take_latencies()):
+            if time.monotonic() > deadline:
+                raise SilentSubjectError(
+                    f'within {PATIENCE:.0f} s the {subject.name} never answers')
+            time.sleep(LOOK_PERIOD)
 
     def _changer(self, namespace: str) -> Callable[[float], Any]:
         """

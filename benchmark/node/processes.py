@@ -44,11 +44,21 @@ class Process:
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
         self._module = module
+        self._arguments = arguments
         self._log = log
-        with log.open('wb') as file:
-            self._process = subprocess.Popen(
-                [sys.executable, '-m', module, *arguments], text=True, stderr=file,
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen:
+        with self._log.open('wb') as file:
+            return subprocess.Popen(
+                [sys.executable, '-m', self._module, *self._arguments], text=True, stderr=file,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+
+    def respawn(self) -> None:
+        """Kill the process (kill -9), and start it again at once with the same command."""
+        self._process.kill()
+        self._process.communicate()
+        self._process = self._started()
 
     def __enter__(self) -> Process:
         """Return this object."""

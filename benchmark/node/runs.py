@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchmark.node.bench import Bench, Block
+from benchmark.node.bench import Bench, Block, Respawn
 from benchmark.node.figures import climb, Figures, STEP, summarize
 from benchmark.node.robots import BenchmarkRobot
 from rich.progress import Progress
@@ -126,3 +126,18 @@ def measure_gaps(
                 progress.advance(task)
     progress.remove_task(task)
     return gaps
+
+
+def measure_respawns(
+        robot: BenchmarkRobot, rate: float, parameters: Sequence[str], effort: Effort,
+        progress: Progress) -> list[Respawn]:
+    """Return what it took until the node answered again, once in each block."""
+    task = progress.add_task(f'{robot.name}: kill -9', total=effort.blocks)
+    respawns = []
+    with Bench(robot) as bench:
+        node = bench.nodes(['/node'], parameters)
+        for _ in range(effort.blocks):
+            respawns.append(bench.measure_respawn(node, rate))
+            progress.advance(task)
+    progress.remove_task(task)
+    return respawns

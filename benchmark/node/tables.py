@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import statistics
 
+from benchmark.node.bench import Respawn
 from benchmark.node.figures import Figures, ratios
 from rich.table import Table
 
@@ -28,6 +29,10 @@ RATE_GOAL = 2.0
 
 GAP_GOAL = 0.01
 """How long no command may come while the robot changes, on an idle machine [s]."""
+
+
+RESPAWN_GOAL = 1.0
+"""How long no command may come after kill -9, on an idle machine [s]."""
 
 
 def cycle_table(robot: str, by_rate: Sequence[Mapping[str, Figures]]) -> Table:
@@ -118,6 +123,25 @@ def gap_table(
             color = 'green' if typical <= GAP_GOAL else 'yellow'
             cells.append(f'[{color}]{1e3 * typical:.1f}[/] ({1e3 * max(by_way[way]):.1f})')
         table.add_row(robot, *cells)
+    return table
+
+
+def respawn_table(rate: float, respawns: Mapping[str, Sequence[Respawn]]) -> Table:
+    """Return how long no effort comes when the node is killed, by robot."""
+    table = Table(
+        title=f'from the last effort before kill -9 to the first one after it, at {rate:.0f} Hz',
+        title_justify='left',
+        caption='median, and in brackets the longest; the process is started again at once',
+        caption_justify='left')
+    for heading in ('robot', 'no effort for [s]', 'processor time of the new process [s]'):
+        table.add_column(heading, justify='left' if heading == 'robot' else 'right')
+    for robot, of_robot in respawns.items():
+        gaps = [respawn.gap for respawn in of_robot]
+        typical = statistics.median(gaps)
+        color = 'green' if typical <= RESPAWN_GOAL else 'yellow'
+        table.add_row(
+            robot, f'[{color}]{typical:.2f}[/] ({max(gaps):.2f})',
+            f'{statistics.median(respawn.processor for respawn in of_robot):.2f}')
     return table
 
 

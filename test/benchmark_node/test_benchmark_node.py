@@ -106,6 +106,7 @@ def test_a_process_that_ends_is_said_with_its_last_words(tmp_path):
 @pytest.mark.parametrize('arguments, key', [
     (['--rates', '100'], 'robots'),
     (['--robots', '2', '--fleet-rate', '50'], 'fleet'),
+    (['--respawn'], 'respawns'),
 ])
 def test_it_measures_and_records(tmp_path, capsys, monkeypatch, arguments, key):
     monkeypatch.setattr('benchmark.node.runs.CLIMB_END', 1000.0)
@@ -131,5 +132,9 @@ def test_it_measures_and_records(tmp_path, capsys, monkeypatch, arguments, key):
             assert 0 < subject['answered'] <= subject['sent']
         assert by_subject['node']['processor'] > 0.0
         assert 'ratio' in capsys.readouterr().out
-    else:
+    elif key == 'fleet':
         assert set(record['fleet']['rows']) == {'1', '2'}
+    else:
+        assert len(record['respawns']['arm']) == 2
+        assert all(0.0 < each['processor'] and 0.0 < each['gap']
+                   for each in record['respawns']['arm'])
