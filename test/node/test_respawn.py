@@ -15,6 +15,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+import signal
 import subprocess
 import sys
 
@@ -22,10 +25,12 @@ from patience import PATIENCE, until
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from repository import ROOT
 from ros2_rnea import Robot
 from sensor_msgs.msg import JointState
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
+import yaml
 
 pytestmark = pytest.mark.ros
 
@@ -39,6 +44,23 @@ DEPTH = 10
 TRIES = 3
 """Between two looks, DDS may forget the killed process by chance."""
 
+PARAMETERS = {
+    'mode': 'gravity_compensation', 'joints': ['shoulder', 'elbow'], 'blend_time': 0.0,
+    'state_timeout': 10.0}
+
+LAUNCH = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+service = LaunchService()
+service.include_launch_description(LaunchDescription([IncludeLaunchDescription(
+    PythonLaunchDescriptionSource(sys.argv[1]),
+    launch_arguments=[word.split(':=') for word in sys.argv[2:]])]))
+sys.exit(service.run())
+"""
+
 
 @pytest.fixture
 def start():
@@ -46,8 +68,8 @@ def start():
     processes = []
 
     def start() -> subprocess.Popen:
-        given = ['mode:=gravity_compensation', f'robot_description:={ARM!r}',
-                 'joints:=[shoulder, elbow]', 'blend_time:=0.0', 'state_timeout:=10.0']
+        given = [f'robot_description:={ARM!r}',
+                 *(f'{name}:={value}' for name, value in PARAMETERS.items())]
         processes.append(subprocess.Popen([
             sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args', '-r',
             f'__ns:={NAMESPACE}', *(word for each in given for word in ('-p', each))]))
@@ -78,6 +100,13 @@ class Driver:
             effort=Robot.from_urdf(ARM).gravity(Q)))
         self._executor.spin_once(timeout_sec=0.01)
 
+    def forget(self):
+        """Forget what has come until now, and what was on its way."""
+        for _ in range(5 * DEPTH):
+            self.turn()
+        self.commands.clear()
+        self.efforts.clear()
+
     def lists_killed(self):
         """Tell whether DDS still lists the killed process beside the present one."""
         return self.node.count_publishers(TOPIC) > 1
@@ -102,10 +131,7 @@ def test_after_kill_9_it_sends_again_while_dds_still_lists_the_killed_process(st
         until(lambda: driver.commands and driver.commands[-1] == gravity, driver.turn)
         process.kill()
         process.wait()
-        for _ in range(5 * DEPTH):  # what has arrived before is read
-            driver.turn()
-        driver.commands.clear()
-        driver.efforts.clear()
+        driver.forget()
         process = start()
         until(lambda: driver.efforts or driver.commands, driver.turn)
         could_wait = driver.lists_killed()
@@ -116,3 +142,45 @@ def test_after_kill_9_it_sends_again_while_dds_still_lists_the_killed_process(st
     if not could_wait:
         pytest.skip('this machine is so busy that DDS has forgotten the killed process already')
     raise AssertionError('the node waits until DDS has forgotten the killed process')
+
+
+def children(process):
+    """Return the identifiers of the processes that a process has started."""
+    return {int(child) for task in Path(f'/proc/{process.pid}/task').iterdir()
+            for child in (task / 'children').read_text().split()}
+
+
+@pytest.fixture
+def launched(tmp_path):
+    """Return a process of launch that starts the node, with ``respawn``."""
+    pytest.importorskip('launch_ros', reason='the launch system comes with ROS 2 only')
+    (tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages').mkdir(parents=True)
+    (tmp_path / 'share/ament_index/resource_index/packages/ros2_rnea').touch()
+    executable = tmp_path / 'lib' / 'ros2_rnea' / 'inverse_dynamics_node'
+    executable.parent.mkdir(parents=True)
+    executable.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m ros2_rnea.node.inverse_dynamics_node "$@"\n')
+    executable.chmod(0o755)
+    (tmp_path / 'arm.urdf').write_text(ARM, encoding='utf-8')
+    (tmp_path / 'arm.yaml').write_text(
+        yaml.safe_dump({'/**': {'ros__parameters': PARAMETERS}}), encoding='utf-8')
+    process = subprocess.Popen(
+        [sys.executable, '-c', LAUNCH, str(ROOT / 'launch' / 'inverse_dynamics.launch.py'),
+         f'params_file:={tmp_path / "arm.yaml"}', f'urdf:={tmp_path / "arm.urdf"}',
+         f'namespace:={NAMESPACE}', f'commands:={TOPIC}', 'respawn:=true'],
+        env={**os.environ, 'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, (
+            str(tmp_path), os.environ.get('AMENT_PREFIX_PATH', ''))))})
+    yield process
+    process.send_signal(signal.SIGINT)  # so that it ends the node, too
+    process.wait(timeout=PATIENCE)
+
+
+def test_a_launch_file_with_respawn_starts_it_again_after_kill_9(launched, driver):
+    gravity = pytest.approx(Robot.from_urdf(ARM).gravity(Q))
+    until(lambda: driver.commands and driver.commands[-1] == gravity, driver.turn)
+    killed, = children(launched)
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: children(launched) - {killed}, driver.turn)
+    driver.forget()
+    until(lambda: driver.commands, driver.turn)
+    assert driver.commands[0] == gravity
