@@ -15,6 +15,7 @@
 
 from collections import Counter
 import gc
+import itertools
 import math
 import os
 import threading
@@ -106,6 +107,24 @@ def test_a_swap_takes_the_cycle_a_millisecond_at_most(
     # A busy machine makes single swaps slower, by what other processes do to the caches.
     assert sorted(durations['swap'])[-3] <= LONGEST_SWAP, durations
     assert sorted(durations['declare'])[-3] <= LONGEST_SWAP, durations
+
+
+def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatch):
+    """Nothing is sent before it; each of them takes 0.1 ms here."""
+    now = itertools.count(step=0.0001)
+    monkeypatch.setattr(configuration, 'thread_time', lambda: next(now))
+    declare, calls = configuration.Configuration._declare_some, []
+
+    def noted(self):
+        calls.append(self.policy is None)
+        return declare(self)
+
+    monkeypatch.setattr(configuration.Configuration, '_declare_some', noted)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert calls == [True]
+    arm.describe(ARM_WITH_GRIPPER)
+    assert len(calls) > 5
 
 
 def test_one_description_makes_one_robot_and_one_policy(bench, monkeypatch):

@@ -78,6 +78,9 @@ doubles each time."""
 LONGEST_DECLARATIONS = 0.0003
 """How long parameters are declared in one callback [s of processor time]; each takes 0.1 ms."""
 
+LONGEST_FIRST_DECLARATIONS = 0.01
+"""The same for the first robot, for which the first effort waits and no cycle does [s]."""
+
 
 class Configuration:
     """
@@ -621,9 +624,10 @@ class Configuration:
         """Declare some of the joints' parameters, and tell whether more may remain."""
         self._is_declaring = True
         started = thread_time()
+        longest = LONGEST_FIRST_DECLARATIONS if self.policy is None else LONGEST_DECLARATIONS
         try:
             for _ in self._declarations:
-                if thread_time() - started > LONGEST_DECLARATIONS:
+                if thread_time() - started > longest:
                     return True
             return False
         except ParameterException as error:  # refused by another callback of the node
