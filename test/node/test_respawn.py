@@ -48,6 +48,25 @@ PARAMETERS = {
     'mode': 'gravity_compensation', 'joints': ['shoulder', 'elbow'], 'blend_time': 0.0,
     'state_timeout': 10.0}
 
+NOT_NEEDED = {
+    'asyncio', 'jinja2', 'lxml', 'matplotlib', 'mujoco', 'multiprocessing', 'rich', 'rosbags',
+    'scipy', 'toppra'}
+"""What takes long to import, and no effort needs; rclpy itself needs yaml and lark."""
+
+TELLS_ITS_MODULES = """
+import sys
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
+
+class Node(InverseDynamicsNode):
+    def _send(self, *arguments):
+        has_sent = super()._send(*arguments)
+        if has_sent:
+            print(*{name.partition('.')[0] for name in sys.modules}, flush=True)
+        return has_sent
+
+run(Node)
+"""
+
 LAUNCH = """
 import sys
 from launch import LaunchDescription, LaunchService
@@ -67,18 +86,19 @@ def start():
     """Return a function that starts the node; it is gone after the test."""
     processes = []
 
-    def start() -> subprocess.Popen:
+    def start(*program: str) -> subprocess.Popen:
         given = [f'robot_description:={ARM!r}',
                  *(f'{name}:={value}' for name, value in PARAMETERS.items())]
         processes.append(subprocess.Popen([
-            sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args', '-r',
-            f'__ns:={NAMESPACE}', *(word for each in given for word in ('-p', each))]))
+            sys.executable, *(program or ('-m', 'ros2_rnea.node.inverse_dynamics_node')),
+            '--ros-args', '-r', f'__ns:={NAMESPACE}',
+            *(word for each in given for word in ('-p', each))], stdout=subprocess.PIPE))
         return processes[-1]
 
     yield start
     for process in processes:
         process.kill()
-        process.wait(timeout=PATIENCE)
+        process.communicate(timeout=PATIENCE)
 
 
 class Driver:
@@ -142,6 +162,14 @@ def test_after_kill_9_it_sends_again_while_dds_still_lists_the_killed_process(st
     if not could_wait:
         pytest.skip('this machine is so busy that DDS has forgotten the killed process already')
     raise AssertionError('the node waits until DDS has forgotten the killed process')
+
+
+def test_nothing_that_takes_long_is_imported_before_the_first_effort(start, driver):
+    process = start('-c', TELLS_ITS_MODULES)
+    until(lambda: driver.efforts, driver.turn)
+    modules = {*process.stdout.readline().decode().split()}
+    assert {'rclpy', 'numpy', 'ros2_rnea'} <= modules
+    assert NOT_NEEDED & modules == set()
 
 
 def children(process):
