@@ -261,7 +261,13 @@ def _payload(text: str) -> Payload:
 
 
 def _delay(text: str) -> float | str:
-    return text if text in WAYS else float(text)
+    if text in WAYS:
+        return text
+    seconds = finite_numbers(text)
+    if len(seconds) != 1:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be {", ".join(WAYS)} or a number of seconds')
+    return seconds[0]
 
 
 def _names(text: str) -> list[str]:

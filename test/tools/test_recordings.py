@@ -137,7 +137,7 @@ def test_the_preparation_is_told(runs):
     ('--payload', 'tool0'), ('--payload', 'tool0:-1'), ('--payload', 'tool0:1:0,0'),
     ('--payload', ':1'), ('--payload', 'tool0:1:0,0,0:1,1,1,1,1,1:2'), ('--payload', 'tool0:nan'),
     ('--csv-units', 'deg'), ('--current-gains', 'a=x'), ('--assume', 'a=inf'),
-    ('--assume', '=1')])
+    ('--assume', '=1'), ('--delay', 'joints'), ('--delay', 'nan')])
 def test_options_that_mean_nothing_are_refused(option, value, capsys):
     with pytest.raises(SystemExit):
         parsed('a.csv', option, value)
