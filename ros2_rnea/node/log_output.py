@@ -44,18 +44,18 @@ def unblocked_log() -> Iterator[None]:
     before.
     """
     output = 1 if os.environ.get('RCUTILS_LOGGING_USE_STDOUT') == '1' else 2
-    try:
-        original, copier = _redirect(output)
-    except OSError:
-        yield
-        return
+    redirection = None
+    with suppress(OSError):
+        redirection = _redirect(output)
     try:
         yield
     finally:
-        os.dup2(original, output)
-        os.close(original)
-        with suppress(subprocess.TimeoutExpired):
-            copier.wait(LAST_LINES)
+        if redirection is not None:
+            original, copier = redirection
+            os.dup2(original, output)
+            os.close(original)
+            with suppress(subprocess.TimeoutExpired):
+                copier.wait(LAST_LINES)
 
 
 def _redirect(output: int) -> tuple[int, subprocess.Popen[bytes]]:
