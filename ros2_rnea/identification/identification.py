@@ -59,7 +59,7 @@ from ros2_rnea.identification.solver import (
     slope_of,
     squares,
 )
-from ros2_rnea.identification.time_blocks import FEWEST_RECORDINGS, time_blocks
+from ros2_rnea.identification.time_blocks import FEWEST_RECORDINGS, time_blocks, TimeBlocks
 from ros2_rnea.identification.unknowns import (
     coordinate_names,
     Design,
@@ -113,7 +113,7 @@ def identify(
     _check_amount(design, seen)
     unseen = reduced(design, test(), executor)
     with one_thread():
-        fit = _Fit(design, seen, blocks.recordings)
+        fit = _Fit(design, seen, blocks)
 
     def left() -> Residuals:
         return residuals(
@@ -134,9 +134,9 @@ def identify(
 class _Fit:
     """A fit while its weights and its choice of unknowns are found."""
 
-    def __init__(self, design: Design, seen: Information, blocks: np.ndarray) -> None:
+    def __init__(self, design: Design, seen: Information, blocks: TimeBlocks) -> None:
         self.design = design
-        self.blocks = blocks  # of time: the recording of each
+        self.blocks = blocks
         self.seen = seen
         self.prior = Prior.of(design, seen)
         self.x = self.prior.center.copy()
@@ -189,13 +189,11 @@ class _Fit:
         slopes = slope_of(self.design, self.x, [
             weight * own for weight, own in zip(self.precision, self.scores)])
         slopes = np.where(self.chosen, slopes, 0.0)
-        if len(slopes) < 2:
-            return ()
-        recordings = int(self.blocks[-1]) + 1
-        if recordings < FEWEST_RECORDINGS:
-            return (_apart(slopes),)
-        return _apart(slopes), _apart(np.add.reduceat(
-            slopes, np.searchsorted(self.blocks, np.arange(recordings))))
+        parts = [_summed(slopes, self.blocks.phases)]
+        by_recording = _summed(slopes, self.blocks.recordings)
+        if len(by_recording) >= FEWEST_RECORDINGS:
+            parts.append(by_recording)
+        return tuple(_apart(own) for own in parts if len(own) > 1)
 
     def _fit(self) -> None:
         for _ in range(10):
@@ -257,7 +255,7 @@ class _Fit:
             physically_consistent=all(
                 is_consistent(x[first:first + 10]) for first in design.bodies),
             condition_number=condition_number(self.chosen, hessian),
-            recordings=int(self.blocks[-1]) + 1,
+            recordings=int(self.blocks.recordings[-1]) + 1,
             samples=self.seen.rows,
             independent_samples=self.independent,
             not_identifiable=why_not_identifiable(
@@ -275,6 +273,13 @@ class _Fit:
                 unknown.name, unknown.quantity, unknown.owner, unknown.unit, value,
                 error if determined[index] else None, unknown.urdf_value))
         return tuple(result)
+
+
+def _summed(slopes: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return sums of slopes over blocks of the same group, shape (groups, unknowns)."""
+    result = np.zeros((int(groups.max()) + 1, slopes.shape[1]))
+    np.add.at(result, groups, slopes)
+    return result
 
 
 def _apart(slopes: np.ndarray) -> np.ndarray:

@@ -21,10 +21,11 @@ parameters differ by more than noise explains.  Standard errors from blocks (clu
 "sandwich") hold this, whatever the correlation within a block is.
 
 Where a motion is repeated, as a periodic excitation is, its model errors are repeated too and do
-not average out.  A block then is a phase of the period, not a part of the recording.
+not average out.  A block then is a phase of the period, not a part of the recording.  The same
+holds where several recordings are of one motion: a phase is then one block in all of them.
 
-What is the same throughout a recording, such as friction at one temperature, only several
-recordings show: each is then a block of its own, in a second estimate.
+What is the same throughout a recording, such as friction at one temperature, is only seen in
+several recordings: each is then a block of its own, in a second estimate.
 
 H. White, "A Heteroskedasticity-Consistent Covariance Matrix Estimator and a Direct Test for
 Heteroskedasticity", Econometrica 48(4), 1980; K.-Y. Liang and S. L. Zeger, "Longitudinal Data
@@ -35,6 +36,7 @@ Analysis Using Generalized Linear Models", Biometrika 73(1), 1986; A. C. Cameron
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +61,12 @@ FEWEST_RECORDINGS = 3
 LONGEST_PERIOD = 0.75
 """As a share of the recording: the rest has to be a repetition."""
 
+MOST_COMPARED = 2**14
+"""Of longer recordings, every second, third ... sample is compared with other recordings."""
+
+LEAST_OVERLAP = 0.5
+"""The share of the shorter of two recordings in which their motions have to be the same."""
+
 
 class TimeBlocks(NamedTuple):
     """
@@ -66,41 +74,126 @@ class TimeBlocks(NamedTuple):
 
     :ivar of_samples: for each recording the block of each of its samples, shape (n,).
     :ivar recordings: the recording of each block, by index.
+    :ivar phases: the phase of each block, by index: blocks of different recordings have the same
+        where these are of one motion.
     """
 
     of_samples: tuple[np.ndarray, ...]
     recordings: np.ndarray
+    phases: np.ndarray
 
 
 def time_blocks(recordings: Sequence[PreparedRecording], stops: Sequence[int]) -> TimeBlocks:
     """
-    Divide recordings into about BLOCKS blocks of one length, at least one for each recording.
+    Divide motions into about BLOCKS blocks of one length, at least one for each motion.
 
     :param stops: how many samples of each recording are used.
     """
-    spans = np.array([_span(one, stop) for one, stop in zip(recordings, stops)])
-    total = spans.sum()
-    shares = spans / total if total > 0.0 else 0.0 * spans
-    counts = np.maximum(np.round(BLOCKS * shares), 1.0).astype(int)
-    firsts = np.cumsum(counts) - counts
-    of_samples = []
-    for one, span, first, count in zip(recordings, spans, firsts, counts):
-        since = one.times - one.times[0]
-        phase = np.mod(since, span) / span if span > 0.0 else 0.0 * since
-        of_samples.append(first + np.minimum((count * phase).astype(int), count - 1))
-    return TimeBlocks(tuple(of_samples), np.repeat(np.arange(len(counts)), counts))
+    motions = [_Motion(one, stop) for one, stop in zip(recordings, stops)]
+    firsts, lags = _repeated(motions)
+    total = sum(motions[k].span for k in {*firsts})
+    counts = [max(round(BLOCKS * motion.span / total), 1) if total > 0.0 else 1
+              for motion in motions]
+    begins = np.cumsum([0, *(counts[k] if k == first else 0 for k, first in enumerate(firsts))])
+    of_samples, owners, phases = [], [np.empty(0, int)], [np.empty(0, int)]
+    for k, (motion, first, lag) in enumerate(zip(motions, firsts, lags)):
+        count = counts[first]
+        place = motions[first].place(motion.since + lag)
+        of_samples.append(sum(map(len, owners))
+                          + np.minimum((count * place).astype(int), count - 1))
+        owners.append(np.full(count, k))
+        phases.append(begins[first] + np.arange(count))
+    return TimeBlocks(tuple(of_samples), np.concatenate(owners), np.concatenate(phases))
 
 
-def _span(recording: PreparedRecording, stop: int) -> float:
-    """Return how long a recording is, or the period of its motion where it is repeated [s]."""
-    if not stop:
-        return 0.0
-    times, q = recording.times[:stop], recording.q[:stop]
-    longest = max((range(piece.start, min(piece.stop, stop)) for piece in recording.pieces),
-                  key=len, default=range(0))
-    duration = float(times[-1] - times[0]) + recording.period
-    period = period_of(q[longest.start:longest.stop])
-    return duration if period is None else min(period * recording.period, duration)
+class _Motion:
+    """
+    The motion of one recording.
+
+    :ivar since: the time of each of its samples since the first [s], shape (n,).
+    :ivar span: its duration without gaps, or the period where it is repeated [s].
+    :ivar begin: the time since the first sample at which its longest piece begins [s].
+    :ivar q: the positions of this piece, shape (m, nq), ``step`` seconds apart.
+    """
+
+    def __init__(self, recording: PreparedRecording, stop: int) -> None:
+        self.since = recording.times - recording.times[0]
+        self.step = recording.period if np.isfinite(recording.period) else 0.0
+        longest = max((range(piece.start, min(piece.stop, stop)) for piece in recording.pieces),
+                      key=len, default=range(0))
+        self.q = recording.q[longest.start:longest.stop]
+        self.begin = float(self.since[longest.start]) if len(longest) else 0.0
+        # Gaps count as one step, so that they have no blocks of their own.
+        steps = np.minimum(np.diff(self.since[:stop], prepend=-self.step), self.step)
+        self._used = np.cumsum(steps) - self.step
+        period = period_of(self.q)
+        duration = float(steps.sum())
+        self._period = None if period is None else min(period * self.step, duration)
+        self.span = self._period or duration
+
+    def place(self, since: np.ndarray) -> np.ndarray:
+        """Return which share of the span is before times since the first sample [s]."""
+        if not self.span > 0.0:
+            return np.zeros(len(since))
+        if self._period:
+            return np.mod(since, self._period) / self._period
+        return np.interp(since, self.since[:len(self._used)], self._used) / self.span
+
+
+def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
+    """
+    Return for each recording the one that it repeats the motion of, or itself.
+
+    :return: their indices, and what is added to the time in the recording to have the time in the
+        repeated one [s].
+    """
+    firsts, lags = list(range(len(motions))), [0.0] * len(motions)
+    usable = [k for k, motion in enumerate(motions) if motion.step > 0.0 and len(motion.q) >= 8]
+    if len(usable) < 2:
+        return firsts, lags
+    longest = max(motions[k].step * len(motions[k].q) for k in usable)
+    step = max(longest / MOST_COMPARED, min(motions[k].step for k in usable))
+    q = {k: _sampled(motions[k], step) for k in usable}
+    usable.sort(key=lambda k: -len(q[k]))
+    for place, k in enumerate(usable):
+        for other in usable[:place]:
+            lag = _lag(q[other], q[k]) if firsts[other] == other else None
+            if lag is not None:
+                firsts[k] = other
+                lags[k] = lag * step + motions[other].begin - motions[k].begin
+                break
+    return firsts, lags
+
+
+def _sampled(motion: _Motion, step: float) -> np.ndarray:
+    """Return the positions of the longest piece of a motion at another period."""
+    count = max(ceil(len(motion.q) * motion.step / step - 1e-6), 1)
+    at, times = np.arange(count) * step, np.arange(len(motion.q)) * motion.step
+    return np.array([np.interp(at, times, column) for column in motion.q.T]).T
+
+
+def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
+    """
+    Return by how many samples later a motion begins in one recording than in another.
+
+    :param q: shape (N, nq); likewise ``other``, which is not longer.
+    :return: None where it is another motion, or no motion.
+    """
+    q, other = q - q.mean(axis=0), other - q.mean(axis=0)
+    size = next_fast_len(2 * len(q), real=True)
+    products = irfft((rfft(q, size, axis=0) * np.conj(rfft(other, size, axis=0))).sum(axis=1),
+                     size)
+    squares, others = (np.concatenate([[0.0], np.cumsum(np.square(each).sum(axis=1))])
+                       for each in (q, other))
+    if not squares[-1] > 0.0:
+        return None
+    least = max(int(LEAST_OVERLAP * len(other)), 1)
+    lags = np.arange(least - len(other), len(q) - least + 1)
+    low, high = np.maximum(lags, 0), np.minimum(len(q), len(other) + lags)
+    both = squares[high] - squares[low] + others[high - lags] - others[low - lags]
+    differs = (both - 2.0 * products[lags]) / np.where(both > 0.0, both, 1.0)
+    best = int(np.argmin(np.where(both > SAME * both.max(), differs, 1.0)))
+    return int(lags[best]) if differs[best] < SAME else None
 
 
 def period_of(q: np.ndarray) -> float | None:

@@ -58,26 +58,64 @@ def test_no_period_is_found_where_none_is(q):
 def test_blocks_divide_all_recordings_evenly(robot):
     two = [recording(robot, motion(robot, count, seed)) for seed, count in ((1, 600), (2, 400))]
     two = [replace(one, q=np.cumsum(one.qd + 1.0, axis=0)) for one in two]  # never returns
-    (first, second), recordings = time_blocks(two, [600, 400])
+    (first, second), recordings, phases = time_blocks(two, [600, 400])
     sizes = np.bincount(np.concatenate([first, second]), minlength=BLOCKS)
     assert (np.abs(sizes - 50) <= 2).all()
     assert (np.diff(first) >= 0).all() and first[-1] + 1 == second[0] == BLOCKS * 6 // 10
     assert recordings.tolist() == [0] * 12 + [1] * 8
+    assert phases.tolist() == [*range(20)]
 
 
 def test_each_recording_has_a_block_however_short_it_is(robot):
     many = [recording(robot, motion(robot, count, seed)) for seed, count in enumerate(
         [2000, *[20] * 30])]
-    blocks, recordings = time_blocks(many, [len(one.times) for one in many])
+    blocks, recordings, _ = time_blocks(many, [len(one.times) for one in many])
     assert {*recordings.tolist()} == {*range(31)}
     assert all(recordings[own].tolist() == [k] * len(own) for k, own in enumerate(blocks))
 
 
 def test_a_repeated_motion_has_its_blocks_again(robot):
     once = motion(robot, 600, 1)  # which repeats itself in the middle
-    (blocks,), _ = time_blocks([recording(robot, once)], [600])
+    (blocks,), _, _ = time_blocks([recording(robot, once)], [600])
     assert (blocks[:300] == blocks[300:]).mean() > 0.95
     assert {*blocks.tolist()} == {*range(BLOCKS)}
+
+
+def test_gaps_have_no_blocks(robot):
+    t, q, qd, qdd = motion(robot, 800, 1)
+    once = recording(robot, (t, np.cumsum(qd + 1.0, axis=0), qd, qdd))
+    later = replace(once, times=t + np.where(np.arange(800) < 500, 0.0, 3600.0),
+                    pieces=(slice(0, 500), slice(500, 800)))
+    (found,), _, _ = time_blocks([later], [700])
+    (expected,), _, _ = time_blocks([once], [700])
+    assert (found == expected).mean() > 0.98  # rounding moves single samples at the edges
+    assert {*found[:700]} == {*range(BLOCKS)}
+
+
+@pytest.mark.parametrize('is_repeated', [True, False])
+def test_recordings_of_one_motion_have_the_same_phases(robot, is_repeated):
+    t, *state = motion(robot, 1000, 1)  # of two periods
+    whole, part = slice(0, 1000 if is_repeated else 480), slice(33, 880 if is_repeated else 400)
+    several = [
+        recording(robot, (t[rows] + begin, *(each[rows] for each in state)))
+        for rows, begin in ((part, 7.0), (whole, 0.0), (part, 100.0))]
+    several.append(recording(robot, motion(robot, 1000, 2)))
+    several[2] = replace(several[2], **{name: getattr(several[2], name)[::2] for name in (
+        'times', 'q', 'qd', 'qdd', 'tau', 'moves')}, pieces=(slice(0, len(t[part]) // 2),))
+    blocks, recordings, phases = time_blocks(several, [len(one.times) for one in several])
+    first, second, third, other = (phases[own] for own in blocks)
+    assert (first == second[part]).mean() > 0.95
+    assert (third == second[part][::2][:len(third)]).mean() > 0.95
+    assert not {*other} & {*second}
+    assert {*second} | {*other} == {*range(phases.max() + 1)}
+    assert [{*recordings[own]} for own in blocks] == [{0}, {1}, {2}, {3}]
+
+
+def test_recordings_at_rest_are_no_repetitions(robot):
+    t, q, qd, qdd = motion(robot, 200, 1)
+    resting = [recording(robot, (t, 0.0 * q + 1.0, 0.0 * qd, 0.0 * qdd))] * 2
+    _, _, phases = time_blocks([*resting, recording(robot, (t, q, qd, qdd))], [200] * 3)
+    assert len({*phases}) == len(phases)
 
 
 def test_what_the_model_lacks_does_not_average_out_over_repetitions(robot):
@@ -92,6 +130,21 @@ def test_what_the_model_lacks_does_not_average_out_over_repetitions(robot):
         return np.array([one.standard_error for one in result.parameters])
 
     assert (error_of(16) > 0.7 * error_of(2)).all()  # independent samples would give 0.35
+
+
+def test_what_the_model_lacks_does_not_average_out_over_recordings_of_one_motion(robot):
+    def error_of(number):
+        state = motion(robot, 1000, 1)
+        recordings = []
+        for seed in range(number):
+            one = recording(robot, state)
+            noise = np.random.default_rng(seed).normal(size=one.tau.shape) * 1e-3
+            recordings.append(replace(
+                one, tau=one.tau + np.sin(5.0 * one.q) * np.tanh(20.0 * one.qd) + noise))
+        result = identify(recordings, robot, Unknowns(links=()), held_back=0.0)
+        return np.array([one.standard_error for one in result.parameters])
+
+    assert (error_of(9) > 0.7 * error_of(1)).all()  # independent recordings would give 0.33
 
 
 def test_recordings_that_differ_make_large_errors(robot):
