@@ -21,7 +21,8 @@ Cross-correlation with the modelled effort would need masses that are right; and
 would take gravity, which follows positions, for a delay.
 
 Drives and sensors differ, so each joint may have a delay of its own.  It is used where the effort
-of this joint fits significantly better with it than with the delay of all joints.
+of this joint fits significantly better with it than with the common delay, which is that of the
+joints that have none of their own.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ COMMON, BY_JOINT = 'common', 'joint'
 WAYS = (COMMON, BY_JOINT)
 """Whether one delay is taken out of the efforts of all joints, or each joint may have its own."""
 
+MOST_ROUNDS = 10
+"""So often the common delay is estimated again without the joints that have their own."""
+
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
 _ROUNDING = 1e-12  # share of an effort's power that no residual is below
 
@@ -61,7 +65,8 @@ class Delay(NamedTuple):
     """
     An estimated delay.
 
-    :ivar seconds: by which the efforts of all joints together are late; 0 where none was found.
+    :ivar seconds: by which the efforts of the joints without a delay of their own are late; 0
+        where none was found.
     :ivar by_joint: the delay of each joint that moves.
     :ivar gain: by how much the logarithm of the likelihood is larger than without a delay.
     :ivar reason: why ``seconds`` is 0, if it is.
@@ -100,20 +105,19 @@ def effort_delay(
         [len(chosen) for chosen in pieces if len(chosen)])
     alone = [search.lowest(search.costs[:, k], [k]) for k in range(len(moving))]
     search.take_noise(alone)
-    best = search.lowest(search.costs @ search.independent, range(len(moving)))
-    gain = search.gain(best, 0.0, range(len(moving)))
-    reason = ''
-    if search.is_at_end(best):
-        reason = f'the best fit is beyond ±{largest:g} s'
-    elif gain < SIGNIFICANT:
-        reason = f'{1e3 * best:.2f} ms fit no better than none'
-    common = 0.0 if reason else best
-    by_joint = {}
-    for k, (joint, own) in enumerate(zip(moving, alone)):
-        is_own = (way == BY_JOINT and not search.is_at_end(own)
-                  and search.gain(own, common, [k]) > SIGNIFICANT)
-        by_joint[joint] = JointDelay(own, search.standard_error(k, own), own if is_own else common)
-    return Delay(common, by_joint, gain, reason)
+    common = search.common(range(len(moving)))
+    others = set[int](range(len(moving)))
+    for _ in range(MOST_ROUNDS if way == BY_JOINT else 0):
+        before, others = others, {
+            k for k, own in enumerate(alone) if search.is_at_end(own)
+            or search.gain(own, common.seconds, [k]) <= SIGNIFICANT}
+        if not others or others == before:
+            break
+        common = search.common(sorted(others))
+    return common._replace(by_joint={
+        joint: JointDelay(own, search.standard_error(k, own),
+                          common.seconds if k in others else own)
+        for k, (joint, own) in enumerate(zip(moving, alone))})
 
 
 class _Search:
@@ -162,6 +166,18 @@ class _Search:
             fitted = self._bases[k].shape[1]
             time = correlation_of(np.split(residual, self._ends), len(residual), fitted).time
             self.independent[k] = max((len(residual) - fitted) / time, 1.0)
+
+    def common(self, joints: Sequence[int]) -> Delay:
+        """Return the delay of joints together."""
+        best = self.lowest(self.costs[:, joints] @ self.independent[joints], joints)
+        gain = self.gain(best, 0.0, joints)
+        if self.is_at_end(best):
+            reason = f'the best fit is beyond ±{self._grid[-1]:g} s'
+        elif gain < SIGNIFICANT:
+            reason = f'{1e3 * best:.2f} ms fit no better than none'
+        else:
+            reason = ''
+        return Delay(0.0 if reason else best, {}, gain, reason)
 
     def gain(self, delay: float, other: float, joints: Sequence[int]) -> float:
         """Return by how much the logarithm of the likelihood is larger than with another delay."""

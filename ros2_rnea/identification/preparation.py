@@ -121,7 +121,8 @@ class Preparation:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < inf:
                 raise RecordingError(f'{name} is {value!r}; it needs a number that is 0 or more')
-        if self.delay not in WAYS and (isinstance(self.delay, str) or not isfinite(self.delay)):
+        if self.delay not in WAYS and (
+                self.delay is None or isinstance(self.delay, str) or not isfinite(self.delay)):
             raise RecordingError(
                 f'delay is {self.delay!r}; it needs {" or ".join(WAYS)}, or a finite number of '
                 'seconds')
@@ -643,20 +644,22 @@ class _Preparing:
             self, prepared: PreparedRecording, measured: dict[str, int], period: float) -> Delay:
         way = self._settings.delay
         if not isinstance(way, str):
-            self._tell('delay', f'Efforts are taken {1e3 * way:.3g} ms later, as told.'
+            self._tell('delay', f'Efforts are {_late(way)} as told, which is taken out.'
                        if way else 'Not searched, as told.', {'delay': way})
             return Delay(way)
         found = effort_delay(
             self._loaded, prepared, measured, period, self._settings.largest_delay, way)
         own = {name: each for name, each in found.by_joint.items()
                if each.taken_out != found.seconds}
-        others = 'of the other joints' if own else 'of all joints'
-        text = (f'None was found {others}: {found.reason}.' if not found.seconds else
-                f'Efforts {others} are {_late(found.seconds)}, which is taken out.')
+        others = 'the other joints' if own else 'all joints'
+        text = (f'No delay was found for {others}: {found.reason}.' if not found.seconds else
+                f'Efforts of {others} are {_late(found.seconds)}, which is taken out.')
+        if own and len(own) == len(found.by_joint):
+            text = ''
         if own:
             delays = ', '.join(f'{name} {_late(each.seconds)}' for name, each in own.items())
             text = ('Taken out of efforts that fit significantly better with a delay of their '
-                    f'own: {delays}.  {text}')
+                    f'own: {delays}.  {text}'.rstrip())
         each = ', '.join(
             f'{name} {_milliseconds(delay)}' for name, delay in found.by_joint.items())
         if each:

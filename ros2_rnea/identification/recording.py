@@ -148,8 +148,8 @@ class PreparedRecording:
     :ivar payloads: as those of the recording.
     :ivar cutoff: of the low-pass that all signals went through [Hz]: samples closer than its
         inverse are not independent; infinite where there was none.
-    :ivar delay: by which the efforts of all joints together were late [s].  It is taken out, but
-        where ``joint_delays`` has another for a joint.
+    :ivar delay: by which efforts were late [s], and which was taken out, except for joints for
+        which ``joint_delays`` has another.
     :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
     """
 

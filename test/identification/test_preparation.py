@@ -337,6 +337,14 @@ def test_one_delay_for_all_joints_can_be_asked_for(robot):
     assert errors[0] < 0.5 * errors[1]
 
 
+def test_joints_without_a_delay_do_not_get_a_mean_of_those_that_have_one(robot):
+    prepared = prepare(late_by_joint(robot, [0.02] * 3 + [0.0] * 3, 3.0), robot).prepared
+    taken_out = [each.taken_out for each in prepared.joint_delays.values()]
+    assert prepared.delay == 0.0
+    assert taken_out[:3] == pytest.approx([0.02] * 3, abs=4e-3)
+    assert taken_out[3:] == [0.0] * 3
+
+
 def test_joints_with_the_same_delay_have_no_other_of_their_own(robot):
     prepared = prepare(late_by_joint(robot, [0.012] * robot.nv, 3.0), robot).prepared
     assert prepared.delays_taken_out == (prepared.delay,)
@@ -354,7 +362,7 @@ def test_a_joint_that_does_not_tell_its_delay_has_that_of_the_others(robot):
 
 
 def test_a_delay_that_is_no_number_and_no_way_is_named():
-    for delay in ('joints', inf, np.nan):
+    for delay in ('joints', inf, np.nan, None):
         with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs common or joint'):
             Preparation(delay=delay)
 
