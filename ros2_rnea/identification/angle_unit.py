@@ -14,10 +14,13 @@
 """
 Whether angles in radians were taken for degrees, by the efforts that were measured.
 
-Where that happened to positions and velocities alike, they agree with each other, and are within
-all limits.  But the efforts that gravity and inertia need then hardly change, other than the
-measured ones.  If the angles are right, those 57 times as large need efforts that are far beyond
-all that was measured, whatever the masses are; so the two cases are not mistaken for each other.
+Where that happened to positions and velocities alike, they agree with each other and are within
+all limits.  The measured efforts show it: they change with gravity along the real motion, and the
+efforts of the model along the recorded motion, which is 57 times as small, hardly change.  If the
+angles are right, angles that are 57 times as large need efforts far beyond the measured ones.
+
+The rotor of a geared drive may have 57 times the inertia of its link.  So what the acceleration
+of a joint explains of its own effort says nothing about the angles, and nor does friction.
 """
 
 from __future__ import annotations
@@ -51,7 +54,8 @@ class TakenForDegrees(NamedTuple):
     """
     The joint that shows most clearly that angles in radians were taken for degrees.
 
-    :ivar left: RMS of what the model leaves of its measured effort, friction apart [Nm or N].
+    :ivar left: RMS of what the model leaves of its measured effort, besides what friction and a
+        rotor can be [Nm or N].
     :ivar left_with_radians: the same if all angles are in radians [Nm or N].
     """
 
@@ -78,8 +82,9 @@ def taken_for_degrees(
         qd[:, v_place] *= DEGREES
         qdd[:, v_place] *= DEGREES
     after = recording.tau[every] - robot.inverse_dynamics(q, qd, qdd)
-    left = np.array([[_beside_friction(each[:, v], recording.qd[every, v])
-                      for v in coordinates.values()] for each in (before, after)])
+    left = np.array([[
+        _beside_joint(each[:, v], recording.qd[every, v], recording.qdd[every, v])
+        for v in coordinates.values()] for each in (before, after)])
     ratios = left[0] / np.maximum(left[1], np.finfo(float).tiny)
     if not turning or ratios.min() < NOT_WORSE or np.log(ratios).sum() < np.log(BETTER):
         return None
@@ -87,9 +92,10 @@ def taken_for_degrees(
     return TakenForDegrees(list(coordinates)[clearest], *left[:, clearest].tolist())
 
 
-def _beside_friction(effort: np.ndarray, speed: np.ndarray) -> float:
-    """Return the RMS of what friction, of slow or fast motion, and an offset do not explain."""
+def _beside_joint(effort: np.ndarray, speed: np.ndarray, acceleration: np.ndarray) -> float:
+    """Return the RMS of what friction, of slow or fast motion, and a rotor do not explain."""
     columns = np.column_stack([
-        np.ones(len(speed)), speed, smooth_sign(speed), smooth_sign(DEGREES * speed)])
+        np.ones(len(speed)), speed, acceleration, smooth_sign(speed),
+        smooth_sign(DEGREES * speed)])
     explained = columns @ lstsq(columns, effort)[0]
     return float(np.sqrt(np.mean(np.square(effort - explained))))

@@ -633,12 +633,12 @@ class _Preparing:
         found = taken_for_degrees(self._loaded, prepared, measured, turning)
         if found is not None:
             raise RecordingError(
-                f'recording {self._recording.name!r}: friction apart, the model leaves '
+                f'recording {self._recording.name!r}: besides friction, the model leaves '
                 f'{found.left:.3g} Nm or N (RMS) of the effort of joint {found.joint!r}, and '
                 f'{found.left_with_radians:.3g} if all angles are {DEGREES:.3g} times as large: '
                 'were radians taken for degrees?  Tell the right units, such as --csv-units '
-                'position=rad,velocity=rad/s, or correct them where they are recorded; if they '
-                'are right, say --trust-angles (trust_angles in Python)')
+                'position=rad,velocity=rad/s, or correct them where they are recorded.  If the '
+                'angles are right, give --trust-angles (trust_angles in Python)')
 
     def _delay(
             self, prepared: PreparedRecording, measured: dict[str, int], period: float) -> Delay:

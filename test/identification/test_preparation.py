@@ -278,6 +278,14 @@ def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
     assert np.sqrt((error**2).mean()) < 0.15
 
 
+def one_vertical_joint():
+    return """<robot name="bench"><link name="base"/><link name="arm"><inertial>
+      <origin xyz="0.1 0 0"/><mass value="0.5"/>
+      <inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+      <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/>
+      <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="10" velocity="5"/></joint></robot>"""
+
+
 def friction(qd):
     return 1.5 * qd + 2.0 * np.tanh(qd / 0.01)
 
@@ -466,6 +474,17 @@ def test_radians_that_were_taken_for_degrees_are_refused_by_the_efforts(robot, m
             'radians taken for degrees')):
         prepare(recording, model)
     assert prepare(recording, model, Preparation(trust_angles=True))
+
+
+@pytest.mark.parametrize('times_the_link', [40.0, 57.0, 80.0])
+def test_a_large_rotor_on_a_vertical_axis_is_not_taken_for_wrong_angles(times_the_link):
+    robot = Robot.from_urdf(one_vertical_joint())
+    q, qd, qdd = motion(np.arange(0.0, DURATION, 1.0 / RATE), 1)
+    efforts = (robot.inverse_dynamics(q, qd, (1.0 + times_the_link) * qdd) + friction(qd)
+               + np.random.default_rng(1).normal(0.0, 0.01, q.shape))
+    recording = Recording('swing', np.arange(0.0, DURATION, 1.0 / RATE), robot.joint_names,
+                          positions=q, velocities=qd, efforts=efforts)
+    assert prepare(recording, robot)
 
 
 @pytest.mark.parametrize('efforts', [
