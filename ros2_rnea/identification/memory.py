@@ -33,7 +33,10 @@ except ImportError:  # not on Windows, where the limit of a process is not known
     resource = None  # type: ignore[assignment]
 
 BYTES = 300
-"""Memory that reading and preparing take for each sample of a joint, at most (measured)."""
+"""
+Memory that reading and preparing take for each sample of a joint, at most (measured); and once
+more for each sample, for its time and for the joints of the robot that were not recorded.
+"""
 
 
 class Part(NamedTuple):
@@ -90,7 +93,7 @@ def check_memory(name: str, samples: float, joints: int) -> None:
     :param samples: how many it has, about.
     :raises RecordingError: with both sizes, and what would do.
     """
-    needed, available = BYTES * samples * joints, available_memory()
+    needed, available = BYTES * samples * (joints + 1), available_memory()
     if needed > available:
         raise RecordingError(
             f'recording {name!r} has about {samples:.2g} samples of {joints} joints; preparing '
