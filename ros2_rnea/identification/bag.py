@@ -98,7 +98,8 @@ def messages_of(
     wanted = {*topics}
     connections = [c for c in reader.connections if c.topic in wanted]
     if connections:  # rosbags takes none for all
-        start = reader.start_time + round(1e9 * part.begin)
+        # The metadata of a bag may be wrong about its begin; all of it does not depend on them.
+        start = reader.start_time + round(1e9 * part.begin) if part.begin else None
         stop = reader.start_time + round(1e9 * part.end) if isfinite(part.end) else None
         for connection, received, data in reader.messages(connections, start, stop):
             yield connection.topic, 1e-9 * received, reader.deserialize(data, connection.msgtype)

@@ -13,6 +13,7 @@
 # limitations under the License.
 """Recordings from bags of both formats, written by rosbags."""
 
+import re
 import sys
 
 import numpy as np
@@ -124,10 +125,20 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
         read_bag(path, part=Part(4.0, 2.0))
 
 
+def test_all_of_a_bag_is_read_whatever_its_metadata_say_of_its_begin(make_bag, state):
+    path = make_bag([state(100.0 + 0.1 * k, 'a', [k], [], [k]) for k in range(10)])
+    metadata = path / 'metadata.yaml'
+    text, count = re.subn(r'(nanoseconds_since_epoch: )\d+', r'\g<1>100500000000',
+                          metadata.read_text(encoding='utf-8'))
+    assert count
+    metadata.write_text(text, encoding='utf-8')
+    assert len(read_bag(path).times) == 10
+
+
 def test_a_bag_that_does_not_fit_into_memory_is_refused_before_it_is_read(
         make_bag, state, monkeypatch):
     path = make_bag([state(0.1 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(100)])
-    monkeypatch.setattr(memory, 'available_memory', lambda: 150.0 * memory.BYTES)
+    monkeypatch.setattr(memory, 'available_memory', lambda: 200.0 * memory.BYTES)
     with pytest.raises(RecordingError, match=(
             r"'bag' has about 1e\+02 samples of 3 joints; .*: use parts of at most 50 % of it")):
         read_bag(path)
