@@ -38,11 +38,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 import functools
 import pickle
-from typing import NamedTuple, TypeVar
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from ros2_rnea.errors import ArgumentError
@@ -207,16 +208,45 @@ def reduce_chunk(design: Design, chunk: Chunk) -> Information:
         one.T @ total @ one for one, total in zip(design.expansions, products)))
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """Let BLAS use one thread in a ``with`` block: with small matrices, more only wait."""
-    if ThreadpoolController is None:
-        return nullcontext()
-    return _blas().limit(limits=1, user_api='blas')
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """
+    Let BLAS use one thread in a ``with`` block: with small matrices, more only wait.
+
+    The limit is of the process.  Where several threads are in such a block, as in the workers of a
+    ThreadPoolExecutor, the last one that leaves it lifts the limit.
+    """
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
 
 
-@functools.lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+class _Limit:
+    """The limit to one thread, and how many blocks it is for."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._blocks = 0
+        self._controller: ThreadpoolController | None = None
+        self._limiter: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._blocks += 1
+            if self._blocks == 1 and ThreadpoolController is not None:
+                self._controller = self._controller or ThreadpoolController()
+                self._limiter = self._controller.limit(limits=1, user_api='blas')
+
+    def leave(self) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks and self._limiter is not None:
+                self._limiter.restore_original_limits()
+
+
+_limit = _Limit()
 
 
 class ChunkResiduals(NamedTuple):

@@ -13,7 +13,7 @@
 # limitations under the License.
 """Identification of robots whose true parameters are known."""
 
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 import multiprocessing
 import tracemalloc
@@ -25,11 +25,12 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import is_consistent
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.identification.identification import identify
-from ros2_rnea.identification.information import chunks, reduced
+from ros2_rnea.identification.information import chunks, one_thread, reduced
 from ros2_rnea.identification.unknowns import Design, Unknowns
 from ros2_rnea.model.description import Inertial, Pose
 from scipy.signal import lfilter
 from synthetic_recordings import changed_inertias, motion, recording, with_joint_numbers
+import threadpoolctl
 
 
 def arm(seed=3, size=3, kinds=('revolute',)):
@@ -341,6 +342,29 @@ def test_chunks_and_executors_give_the_same():
         assert (other.rows == whole.rows).all()
         for mine, theirs in zip(whole.products, other.products):
             assert np.allclose(theirs, mine, rtol=1e-9, atol=1e-9 * np.abs(mine).max())
+
+
+def test_threads_give_the_same_and_leave_blas_as_it_was():
+    robot = arm()
+    one = recording(robot, motion(robot, 60_000, 1, 1e-3))
+    # BLAS has no two threads by itself on a machine with one processor
+    with threadpoolctl.threadpool_limits(2, 'blas'):
+        alone = identify([one], robot, Unknowns())
+        with ThreadPoolExecutor(4) as executor:
+            together = identify([one], robot, Unknowns(), executor=executor)
+        first, second = one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        inside = blas_threads()
+        second.__exit__(None, None, None)
+        assert (inside, blas_threads()) == ({1}, {2})
+    assert together.parameters == alone.parameters
+
+
+def blas_threads():
+    return {one['num_threads'] for one in threadpoolctl.threadpool_info()
+            if one['user_api'] == 'blas'}
 
 
 def test_a_dask_cluster_gives_the_same():
