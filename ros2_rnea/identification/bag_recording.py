@@ -142,7 +142,8 @@ class _BagReading:
             velocities=velocities if np.isfinite(velocities).any() else None,
             wrenches=self._wrenches(times), wrench_link=next(iter(self._frames), ''),
             commands=self._commanded(times, joints), payloads=payloads,
-            remarks=tuple(self._remarks))
+            remarks=tuple(self._remarks),
+            part_of='' if self._part == Part() else str(self._path))
 
     def _state_topics(self) -> list[str]:
         for topic in self._topics.states:

@@ -146,7 +146,7 @@ def read_csv(
     return Recording(
         recording, times, tuple(joints), arrays['position'], arrays['effort'],
         velocities=arrays.get('velocity'), commands=arrays.get('command'),
-        payloads=payloads or {})
+        payloads=payloads or {}, part_of='' if part == Part() else str(path))
 
 
 def csv_duration(path: Path, columns: CsvColumns | None = None) -> float:

@@ -255,7 +255,7 @@ class _Fit:
             physically_consistent=all(
                 is_consistent(x[first:first + 10]) for first in design.bodies),
             condition_number=condition_number(self.chosen, hessian),
-            recordings=int(self.blocks.recordings[-1]) + 1,
+            recordings=int(self.blocks.recordings.max()) + 1,
             samples=self.seen.rows,
             independent_samples=self.independent,
             not_identifiable=why_not_identifiable(

@@ -15,8 +15,9 @@
 How much of a recording is read, and whether that fits into memory, which is asked before reading.
 
 A recording is filtered forward and backward, so it is in memory as a whole while it is prepared.
-What is prepared takes a sixth of that.  So a recording of hours is prepared in parts: each loses
-some tenths of a second at its ends, where the filter settles, and nothing else.
+What is prepared takes a sixth of that.  So a recording of hours is prepared in parts, each as if
+it were a recording: with a low-pass and delays of its own, and without some tenths of a second at
+its ends, where the filter settles.
 """
 
 from __future__ import annotations
@@ -75,8 +76,10 @@ def parts_of(part: Part, duration: float, longest: float) -> list[Part]:
     :param part: to be divided.
     :param duration: of the whole recording [s].
     :param longest: that each may have [s].
-    :raises RecordingError: where that is no length.
+    :raises RecordingError: where that is no length, or the recording has none.
     """
+    if not duration >= 0.0:
+        raise RecordingError('a recording without times cannot be read in parts')
     if not longest > 0.0:
         raise RecordingError(f'parts of {longest:g} s are asked for; they need a positive length')
     end = min(part.end, duration)

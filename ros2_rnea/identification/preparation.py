@@ -234,7 +234,8 @@ class _Preparing:
         prepared = PreparedRecording(
             self._recording.name, smooth.times, q, qd, qdd, tau, self._moves(
                 joints, smooth, qd, spectra, period, cutoff),
-            tuple(smooth.pieces), dict(self._recording.payloads), cutoff)
+            tuple(smooth.pieces), dict(self._recording.payloads), cutoff,
+            part_of=self._recording.part_of)
         if 'wrenches' in smooth.by_name:
             prepared = self._without_wrenches(prepared, smooth.by_name['wrenches'])
         measured = {name: v for name, v, is_measured in zip(

@@ -54,6 +54,7 @@ class Recording:
     :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
         and inertial by the payload's name.
     :ivar remarks: sentences of its reader for the user, such as where the times come from.
+    :ivar part_of: the path of the recording that this is a part of; empty where it is whole.
     :raises RecordingError: where names and arrays do not fit each other.  Numbers that are not
         finite and times that do not increase are no errors here, because the preparation cuts
         these rows out.
@@ -70,6 +71,7 @@ class Recording:
     commands: np.ndarray | None = None
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    part_of: str = ''
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'joints', tuple(self.joints))
@@ -151,6 +153,7 @@ class PreparedRecording:
     :ivar delay: by which efforts were late [s], and which was taken out, except for joints for
         which ``joint_delays`` has another.
     :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
+    :ivar part_of: as that of the recording.
     """
 
     name: str
@@ -165,6 +168,7 @@ class PreparedRecording:
     cutoff: float = inf
     delay: float = 0.0
     joint_delays: Mapping[str, JointDelay] = field(default_factory=dict)
+    part_of: str = ''
 
     @property
     def delays_taken_out(self) -> tuple[float, ...]:

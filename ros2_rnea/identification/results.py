@@ -148,8 +148,8 @@ class Identification:
     :ivar physically_consistent: whether every identified body has a density that is nowhere
         negative.
     :ivar condition_number: of the weighted base regressor with columns of equal norm.
-    :ivar recordings: how many the fit used.  From three on, standard errors hold by how much the
-        recordings differ.
+    :ivar recordings: how many the fit used; parts of one count as one.  From three on, standard
+        errors hold by how much the recordings differ.
     :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
         how many of them count, residuals being correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.

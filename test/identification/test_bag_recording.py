@@ -117,7 +117,7 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
     path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
     assert bag_duration(path) == pytest.approx(9.9)
     recording = read_bag(path, part=Part(2.0, 4.0))
-    assert recording.name == 'bag from 2 s to 4 s'
+    assert (recording.name, recording.part_of) == ('bag from 2 s to 4 s', str(path))
     np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
     with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
         read_bag(path, part=Part(50.0, 60.0))

@@ -106,6 +106,7 @@ def test_a_part_of_a_file_is_read(tmp_path, robot):
         part = read_csv(path, part=Part(begin, end))
         np.testing.assert_array_equal(part.times, whole.times[rows])
         np.testing.assert_array_equal(part.efforts, whole.efforts[rows])
+        assert (whole.part_of, part.part_of) == ('', str(path))
     with pytest.raises(RecordingError, match=r'swing\.csv has no rows from 20 s to 30 s'):
         read_csv(path, part=Part(20.0, 30.0))
 
@@ -122,3 +123,8 @@ def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
 def test_parts_that_mean_nothing_are_refused(tmp_path, part):
     with pytest.raises(RecordingError, match='needs a begin that is not negative, and a later'):
         read_csv(tmp_path / 'a.csv', part=part)
+
+
+def test_a_recording_without_times_has_no_parts():
+    with pytest.raises(RecordingError, match='without times cannot be read in parts'):
+        memory.parts_of(Part(), np.nan, 20.0)
