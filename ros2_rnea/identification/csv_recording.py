@@ -53,8 +53,8 @@ UNITS = {
 """Factors from the units of a file to those of a recording."""
 UNITS['command'] = UNITS['position']
 
-HEAD = 2**16
-"""So many bytes tell how long a line is."""
+SAMPLES, SAMPLE = 16, 2**14
+"""So many parts of a file, of so many bytes each, tell how long a line is."""
 
 _DELIMITERS = ',;\t'
 _MISSING = ('', 'nan', 'na', 'null', 'none', '-')
@@ -299,10 +299,17 @@ class _Table:
 
     def all_rows(self) -> _Rows:
         """Return all rows; how many they are is estimated by the size of the file."""
+        size = self._path.stat().st_size
+        length = lines = 0
         with self._path.open('rb') as file:
-            begin = file.read(HEAD)
-        lines = begin.count(b'\n') or 1
-        return _Rows(int(bool(self.titles)), self._path.stat().st_size / len(begin) * lines, None)
+            for place in range(SAMPLES):
+                file.seek(place * size // SAMPLES)
+                sample = file.read(SAMPLE)
+                if b'\n' in sample:
+                    length += len(sample)
+                    lines += sample.count(b'\n')
+        number = size / length * lines if lines else 1
+        return _Rows(int(bool(self.titles)), number, None)
 
     def rows_of(self, part: Part, place: int, factor: float) -> _Rows:
         """

@@ -224,4 +224,10 @@ def period_of(q: np.ndarray) -> float | None:
     if not len(again):
         return None
     end = again[0] + int(np.argmax(np.diff(again, append=count) > 1)) + 1
-    return float(stride * (again[0] + int(np.argmin(differs[again[0]:end]))))
+    lag = int(again[0] + np.argmin(differs[again[0]:end]))
+    if lag + 1 == len(differs):
+        return float(stride * lag)
+    # In a hundred periods, half a sample would add up to some blocks: a parabola tells the rest.
+    before, lowest, after = differs[lag - 1:lag + 2]
+    bend = before - 2.0 * lowest + after
+    return float(stride * (lag + (0.5 * (before - after) / bend if bend > 0.0 else 0.0)))

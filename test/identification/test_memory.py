@@ -65,6 +65,19 @@ def test_ten_gigabytes_are_refused_with_their_size_and_what_would_do(huge, monke
     assert len(read_csv(huge, part=Part(0.0, 5.0)).times) == 500
 
 
+def test_short_lines_at_the_begin_do_not_make_a_recording_too_large(tmp_path, monkeypatch):
+    path = tmp_path / 'a.csv'
+    numbers = np.random.default_rng(0).normal(size=(20_000, 2))
+    numbers[:3000] = 0.0
+    path.write_text('time,a.position,a.effort\n' + ''.join(
+        f'{k},{q!r},{tau!r}\n' for k, (q, tau) in enumerate(numbers.tolist())))
+    monkeypatch.setattr(memory, 'available_memory', lambda: 1.5 * 2 * memory.BYTES * 20_000)
+    assert len(read_csv(path).times) == 20_000
+    monkeypatch.setattr(memory, 'available_memory', lambda: 0.7 * 2 * memory.BYTES * 20_000)
+    with pytest.raises(RecordingError, match="'a.csv' has about"):
+        read_csv(path)
+
+
 def test_the_limit_of_a_process_counts(huge):
     program = f"""\
 import pathlib, resource

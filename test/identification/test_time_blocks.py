@@ -47,6 +47,12 @@ def test_periods_are_found(samples, period):
     assert period_of(sines(samples, period) + noise) == pytest.approx(period, rel=0.01)
 
 
+@pytest.mark.parametrize('periods, period', [(60, 10_000.0), (120, 5000.37), (300, 1000.4)])
+def test_phases_stay_the_same_over_many_periods(periods, period):
+    found = period_of(sines(int(periods * period), period))
+    assert abs(found - period) * periods < 0.5 * period / BLOCKS
+
+
 @pytest.mark.parametrize('q', [
     sines(1000, 1500), np.zeros((1000, 2)), np.cumsum(np.ones((1000, 2)), axis=0),
     np.random.default_rng(0).normal(size=(1000, 2)), np.zeros((3, 2)),
