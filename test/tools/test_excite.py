@@ -250,6 +250,15 @@ def test_collada_is_converted_in_its_unit_and_axes(tmp_path, monkeypatch):
         mesh_files.as_stl(path)
 
 
+@pytest.mark.parametrize('unit', ['0', '-1', 'nan', 'inf'])
+def test_a_collada_mesh_of_an_impossible_unit_is_not_read(tmp_path, unit):
+    pytest.importorskip('coal')
+    path = tmp_path / 'tip.dae'
+    path.write_text(COLLADA.replace('"0.01"', f'"{unit}"'), encoding='utf-8')
+    with pytest.raises(mesh_files.MeshError, match=f'unit of length is {unit} m; it needs a'):
+        mesh_files.as_stl(path)
+
+
 def test_a_collada_mesh_keeps_its_distance(tmp_path):
     pytest.importorskip('coal')
     (tmp_path / 'tip.dae').write_text(COLLADA, encoding='utf-8')

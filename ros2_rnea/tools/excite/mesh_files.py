@@ -20,6 +20,7 @@ The library coal reads them (by Assimp).  Like RViz, it ignores the axis that a 
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -72,5 +73,8 @@ def _unit(path: Path) -> float:
         return 1.0
     for element in read_xml(path.read_text(encoding='utf-8', errors='replace')).iter():
         if element.tag.rpartition(':')[2] == 'unit' and element.get('meter'):
-            return float(element.get('meter', '1'))
+            unit = float(element.get('meter', '1'))
+            if not 0.0 < unit < inf:
+                raise MeshError(f'its unit of length is {unit:g} m; it needs a positive number')
+            return unit
     return 1.0
