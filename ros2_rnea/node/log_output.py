@@ -19,13 +19,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 import fcntl
 import os
+import select
+import shutil
 import subprocess
+from time import monotonic
 
 PIPE_SIZE = 1 << 20
 """How much of the log waits for an output that stands still [byte]: the most that Linux allows."""
 
 LAST_LINES = 3.0
 """How long the end of the process waits at most until the last lines are written [s]."""
+
+COPY = """
+trap '' HUP INT TERM
+until cat || ! kill -0 "$PPID" 2>/dev/null; do sleep 1; done
+"""
+"""
+What copies the pipe to the output, for sh.
+
+systemd sends SIGTERM to this process, too; without the trap, the last lines would be lost.  A cat
+that cannot write ends, as when the disk is full; another one follows, as there may be room later.
+"""
 
 
 @contextmanager
@@ -42,6 +56,9 @@ def unblocked_log() -> Iterator[None]:
     output.  While the output stands still, the pipe takes :data:`PIPE_SIZE`; further lines are
     missing there, but not on /rosout.  Where ``cat`` cannot be started, the log is written as
     before.
+
+    Afterwards the output is what it was, unless it still stands still: then what is written to it
+    is lost, so that the process can end.
     """
     output = 1 if os.environ.get('RCUTILS_LOGGING_USE_STDOUT') == '1' else 2
     redirection = None
@@ -54,8 +71,10 @@ def unblocked_log() -> Iterator[None]:
             original, copier = redirection
             os.dup2(original, output)
             os.close(original)
+            deadline = monotonic() + LAST_LINES
             with suppress(subprocess.TimeoutExpired):
                 copier.wait(LAST_LINES)
+            _discard_unless_writable(output, deadline)
 
 
 def _redirect(output: int) -> tuple[int, subprocess.Popen[bytes]]:
@@ -65,12 +84,14 @@ def _redirect(output: int) -> tuple[int, subprocess.Popen[bytes]]:
     :return: another descriptor of the output, and the process that copies the pipe to it.
     :raises OSError: where the output is closed, or the process cannot be started.
     """
+    if shutil.which('cat') is None:
+        raise FileNotFoundError('cat')
     original = os.dup(output)
     reading, writing = os.pipe()
     try:
         # In a session of its own, it gets no Ctrl-C, and ends with the last line of this process.
         copier = subprocess.Popen(
-            ['cat'], stdin=reading, stdout=original, start_new_session=True)
+            ['sh', '-c', COPY], stdin=reading, stdout=original, start_new_session=True)
         os.set_blocking(writing, False)
         with suppress(OSError):  # a user may have filled his share with other pipes
             fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
@@ -84,3 +105,13 @@ def _redirect(output: int) -> tuple[int, subprocess.Popen[bytes]]:
     if os.isatty(original):  # which the log cannot find out any more
         os.environ.setdefault('RCUTILS_COLORIZED_OUTPUT', '1')
     return original, copier
+
+
+def _discard_unless_writable(output: int, deadline: float) -> None:
+    """Discard what is written to an output from now on, if it still stands still at a deadline."""
+    ready = select.poll()
+    ready.register(output, select.POLLOUT)
+    if not ready.poll(1000.0 * max(deadline - monotonic(), 0.0)):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output)
+        os.close(nowhere)

@@ -138,6 +138,45 @@ def test_without_the_process_that_copies_the_log_is_written_as_before(tmp_path):
     assert (result.returncode, result.stderr) == (0, b'a line')
 
 
+SIGNALED = """
+import os
+from ros2_rnea.node.log_output import unblocked_log
+
+def children(process):
+    with open(f'/proc/{process}/task/{process}/children') as file:
+        return [int(child) for child in file.read().split()]
+
+def is_cat(process):
+    with open(f'/proc/{process}/comm') as file:
+        return file.read() == 'cat\\n'
+
+with unblocked_log():
+    cats = []
+    while not cats:
+        started = children(os.getpid())
+        cats = [*filter(is_cat, started + [each for child in started for each in children(child)])]
+    os.kill(cats[0], NUMBER)
+    while NUMBER == 9 and os.path.exists(f'/proc/{cats[0]}'):
+        pass
+    os.write(2, b'a line')
+"""
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
+def test_lines_are_written_though_the_process_that_copies_them_gets_a_signal(number):
+    """Systemd sends SIGTERM to all processes of a service; a full disk ends cat, as SIGKILL."""
+    result = subprocess.run(
+        [sys.executable, '-c', SIGNALED.replace('NUMBER', str(int(number)))], timeout=PATIENCE,
+        stderr=subprocess.PIPE)
+    assert result.returncode == 0
+    assert b'a line' in result.stderr
+
+
+def test_the_process_ends_with_an_error_that_nobody_reads():
+    with full_pipe() as (_, writing):
+        assert run('raise SystemExit("an error")', stderr=writing).returncode == 1
+
+
 def test_without_an_output_it_runs():
     statement = 'from pathlib import Path; Path("/dev/stdout").write_text("it runs")'
     result = run(statement, stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2))
