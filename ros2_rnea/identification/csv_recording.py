@@ -317,13 +317,22 @@ class _Table:
 
         :param place: of the column with the times.
         :param factor: of their unit [s].
+        :raises RecordingError: where there are none, or times before the end of the part go back.
         """
-        first, skipped, count = nan, 0, 0
+        first, skipped, count, last = nan, 0, 0, nan
         for line, row in self._filled_rows(int(bool(self.titles))):
             time = factor * self._number(row[place], place, line)
             first = time if isnan(first) else first
-            if time - first >= part.end:
+            if time < last:
+                raise RecordingError(
+                    f'{self.name}: the time goes back from {last - first:g} s to '
+                    f'{time - first:g} s in line {line}, so that the part{part.words()} is not '
+                    'known: correct the times, or read all of the recording')
+            if last - first >= part.end:  # seen after this row, whose time may go back
                 break
+            last = time if time == time else last
+            if time - first >= part.end:
+                continue
             if count or time - first >= part.begin:
                 skipped = skipped if count else line - 1
                 count += 1

@@ -120,7 +120,28 @@ def available_memory() -> float:
                 free = min(free, limit - pages * resource.getpagesize())
     except OSError:  # no Linux
         return free
-    return max(free, 0.0)
+    return max(min(free, available_in_container()), 0.0)
+
+
+def available_in_container(groups: Path = Path('/sys/fs/cgroup')) -> float:
+    """
+    Return how many bytes the container of this process can still take; infinite without a limit.
+
+    A container has a control group (version 2) of Linux.  Pages of files that the kernel gives up
+    first do not count as taken.
+
+    :param groups: where the control groups are mounted.
+    """
+    try:
+        limit = (groups / 'memory.max').read_text(encoding='ascii').strip()
+        if limit == 'max':
+            return inf
+        taken = int((groups / 'memory.current').read_text(encoding='ascii'))
+        statistics = dict(line.split() for line in (
+            groups / 'memory.stat').read_text(encoding='ascii').splitlines())
+    except OSError:  # no container, or none of this kind
+        return inf
+    return float(int(limit) - taken + int(statistics.get('inactive_file', 0)))
 
 
 def _gigabytes(size: float) -> str:

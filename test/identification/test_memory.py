@@ -93,6 +93,17 @@ read_csv(pathlib.Path({str(huge)!r}))
     assert 0.8 <= available <= 1.0  # of the gigabyte that is left
 
 
+@pytest.mark.parametrize('files, available', [
+    ({'memory.max': '3000\n', 'memory.current': '2500\n',
+      'memory.stat': 'anon 100\ninactive_file 400\n'}, 900.0),
+    ({'memory.max': 'max\n', 'memory.current': '2500\n'}, np.inf),
+    ({}, np.inf)], ids=['limited', 'not limited', 'no container'])
+def test_the_limit_of_a_container_counts(tmp_path, files, available):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert memory.available_in_container(tmp_path) == available
+
+
 @pytest.mark.parametrize('joints', [6, 2])
 def test_no_more_memory_is_taken_than_is_checked(tmp_path, robot, joints, monkeypatch):
     rows = 60_000
@@ -130,6 +141,14 @@ def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
     part = read_csv(path, part=Part(1.0, 3.0))
     np.testing.assert_array_equal(part.times, [6.0, 7.0])
     np.testing.assert_array_equal(part.positions[:, 0], [np.nan, 3.0])
+
+
+@pytest.mark.parametrize('part', [Part(0.0, 3.0), Part(1.0, 2.0)])
+def test_a_part_is_not_read_where_times_go_back(tmp_path, part):
+    path = tmp_path / 'a.csv'
+    path.write_text('time,a.position,a.effort\n5,1,1\n1e9,2,2\n6,3,3\n7,4,4\n', encoding='utf-8')
+    with pytest.raises(RecordingError, match='the time goes back from 1e.09 s to 1 s in line 4'):
+        read_csv(path, part=part)
 
 
 @pytest.mark.parametrize('part', [Part(-1.0, 2.0), Part(2.0, 2.0), Part(np.nan, 1.0)])
