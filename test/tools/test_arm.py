@@ -166,7 +166,7 @@ def test_sliding_joints_are_shown_in_millimetres():
 @pytest.mark.parametrize(('urdf', 'tip', 'reason'), [
     (seven_dof_arm().replace('effort="87"', 'effort="5"'), '', 'cannot hold it'),
     (seven_dof_arm().replace('effort="87"', 'effort="37"'), '',
-     'can do less than 5% of the motion of the demo, for which: joint2 needs 31.33 and has 37'),
+     'cannot do 5% of the motion of the demo with 80% of .* limits: joint2 needs 31.33 of 29.6 '),
     (seven_dof_arm(), 'gripper', "no link 'gripper'; it has link0, .*tool"),
 ], ids=['does not hold', 'does not move', 'no such link'])
 def test_what_cannot_be_shown_is_refused_with_the_reason(urdf, tip, reason):

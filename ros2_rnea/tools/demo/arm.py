@@ -138,8 +138,8 @@ def arm_of(model: Model, tip: str = '') -> Arm:
     holding = engine.holding_effort(start)
     if effort_share(engine, holding) > WHOLE_SHARE:
         raise ArgumentError(
-            f'the motors of {robot.name!r} cannot hold it at its start, where gravity may need '
-            f'{WHOLE_SHARE:.0%} of an effort limit: {_too_weak(engine, holding)}')
+            f'the motors of {robot.name!r} cannot hold it at its start with '
+            f'{WHOLE_SHARE:.0%} of their effort limits: {_too_weak(engine, holding)}')
     ability = _Ability(robot, engine, start)
     return ability.asked(urdf, still, tip or ability.tip(_links_from_tip(urdf)))
 
@@ -151,7 +151,7 @@ def _too_weak(engine: Engine, efforts: Vector) -> str:
     :param efforts: shape (..., n) [Nm or N].
     """
     needed = np.abs(efforts).reshape(-1, len(engine.joint_names)).max(axis=0)
-    weak = [f'{joint} needs {effort:.4g} and has {limit:.4g}' for joint, effort, limit
+    weak = [f'{joint} needs {effort:.4g} of {WHOLE_SHARE * limit:.4g}' for joint, effort, limit
             in zip(engine.joint_names, needed, engine.effort_limits)
             if effort > WHOLE_SHARE * limit]
     return (f'{", ".join(weak)} [Nm or N]. Correct the '
@@ -212,8 +212,9 @@ class _Ability:
                 break
         else:
             raise ArgumentError(
-                f'the motors of {self._robot.name!r} can do less than {SHARES[-1]:.0%} of the '
-                f'motion of the demo, for which: {_too_weak(self._engine, efforts)}')
+                f'the motors of {self._robot.name!r} cannot do {SHARES[-1]:.0%} of the motion of '
+                f'the demo with {WHOLE_SHARE:.0%} of their effort limits: '
+                f'{_too_weak(self._engine, efforts)}')
         rate = float(np.max(np.abs(np.diff(efforts, axis=1)))) / SPACING
         return Arm(
             self._robot.name, urdf, still, self._engine.balanced, self._engine.joint_names,
