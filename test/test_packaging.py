@@ -41,8 +41,9 @@ KEYS = {
     'numpy': 'python3-numpy', 'rich': 'python3-rich', 'scipy': 'python3-scipy',
     'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
 # Only the demo and other tools need these; they come with the extra `demo`.  Identification works
-# without threadpoolctl, which rosdep does not know.
-DEMO_MODULES = {'matplotlib', 'mujoco', 'rosbags', 'threadpoolctl', 'toppra'}
+# without threadpoolctl, which rosdep does not know, and `excite` without coal, which it needs for
+# COLLADA meshes alone.
+DEMO_MODULES = {'coal', 'matplotlib', 'mujoco', 'rosbags', 'threadpoolctl', 'toppra'}
 
 
 def copy_of_the_sources(folder: Path) -> Path:

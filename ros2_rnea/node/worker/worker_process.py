@@ -165,8 +165,10 @@ class WorkerProcess:
 
     def _check_cancelled(self, is_cancelled: Callable[[], bool]) -> None:
         if self._is_closed or is_cancelled():
+            is_closed = self._is_closed
             self._clean_up()
-            raise RequestCancelledError('the request is cancelled')
+            raise RequestCancelledError(
+                'the node is ending' if is_closed else 'the request is cancelled')
 
     def _clean_up(self) -> str:
         """Release the process's resources, and return the reason why it has exited."""
