@@ -111,6 +111,20 @@ def pytest_runtest_protocol(item):
         yield
 
 
+@pytest.fixture(autouse=True)
+def same_domain():
+    """
+    Check that a test leaves ROS in the domain of this run.
+
+    Participants of later tests would otherwise be in another domain than those that exist, and
+    wait for each other in vain.
+    """
+    before = os.environ['ROS_DOMAIN_ID']
+    yield
+    after, os.environ['ROS_DOMAIN_ID'] = os.environ.get('ROS_DOMAIN_ID'), before
+    assert after == before
+
+
 @pytest.fixture(scope='module', params=['textbook', 'python', 'compiled'])
 def engine(request):
     """Give each engine in turn to the robots of a module."""

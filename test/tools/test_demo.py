@@ -218,7 +218,8 @@ def test_a_robot_that_cannot_be_shown_is_refused_at_once(tmp_path, capsys, text,
     urdf = tmp_path / 'robot.urdf'
     if text is not None:
         urdf.write_text(text)
-    assert main(['--urdf', str(urdf), '--out', str(tmp_path / 'out')]) == 2
+    domain = os.environ['ROS_DOMAIN_ID']
+    assert main(['--urdf', str(urdf), '--out', str(tmp_path / 'out'), '--domain', domain]) == 2
     assert said in ' '.join(capsys.readouterr().out.split())
 
 
