@@ -20,7 +20,8 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import (
-    arm_of, carrying, gravity_when_tilted, MOST_DEFLECTION, TIP_FORCE, WHOLE_SHARE,
+    arm_of, carrying, CYCLE, gravity_when_tilted, MOST_DEFLECTION, PUSH_PERIOD, TIP_FORCE,
+    WHOLE_SHARE,
 )
 from ros2_rnea.tools.demo.motion import push_share
 from ros2_rnea.tools.models import Model, MODELS, seven_dof_arm, ur5
@@ -103,6 +104,18 @@ def test_motion_push_and_load_are_within_all_limits(model):
         assert effort_share(engine, effort) < WHOLE_SHARE + 0.02
         assert np.abs(np.diff(effort, axis=0)).max() / 0.01 < arm.rate_limit
     assert np.abs(q - arm.start).max() > 0.01
+
+
+@pytest.mark.parametrize('model', [MODELS['panda'](), Model(RAIL), Model(LEG)],
+                         ids=['panda', 'rail', 'leg'])
+def test_the_effort_for_a_push_that_has_changed_comes_with_one_command(model):
+    arm = arm_of(model)
+    robot = Robot.from_urdf(arm.urdf)
+    times = np.arange(0.0, 8.9, CYCLE)
+    shares = push_share(PUSH_PERIOD * np.floor(times / PUSH_PERIOD + 1e-6), 8.9)
+    push = np.hstack((np.zeros((len(times), 3)), shares[:, None] * arm.tip_force))
+    effort = robot.inverse_dynamics(*arm.motion(8.9).at(times), f_ext={arm.tip: push})
+    assert np.abs(np.diff(effort, axis=0)).max() / CYCLE < arm.rate_limit
 
 
 @pytest.mark.parametrize(('load_mass', 'tip_force', 'in_full'), [

@@ -74,7 +74,14 @@ SPACING = 0.02
 """Duration of the motion that is tried, and between two of its moments [s]."""
 
 RATE_MARGIN = 1.4
-"""Of the rate at which efforts may change over the one that the motion needs."""
+"""Of the rate at which efforts may change over the one that motion and push need."""
+
+PUSH_PERIOD, CYCLE = 0.01, 0.002
+"""
+Between two changes of the push, and between two efforts of the node [s].
+
+The effort for a push that has changed comes with one command.
+"""
 
 
 @dataclass(frozen=True)
@@ -204,8 +211,9 @@ class _Ability:
             load = _cube(tip, share * self._lightness * LOAD_MASS)
             tilt = share * TILT
             motion = MultiSine(self._start, sizes, LONGEST).at(times)
+            pushed = self._pushed(motion, tip, push_share(times, LONGEST)[:, None] * force)
             efforts = np.stack((
-                self._pushed(motion, tip, push_share(times, LONGEST)[:, None] * force),
+                pushed,
                 self._effort(carrying(self._robot, load), motion),
                 self._effort(self._robot.with_gravity(gravity_when_tilted(tilt)), motion)))
             if effort_share(self._engine, efforts) <= WHOLE_SHARE:
@@ -215,7 +223,8 @@ class _Ability:
                 f'the motors of {self._robot.name!r} cannot do {SHARES[-1]:.0%} of the motion of '
                 f'the demo with {WHOLE_SHARE:.0%} of their effort limits: '
                 f'{_too_weak(self._engine, efforts)}')
-        rate = float(np.max(np.abs(np.diff(efforts, axis=1)))) / SPACING
+        by_push = pushed - self._effort(self._robot, motion)
+        rate = max(_fastest(efforts), _fastest(by_push) * PUSH_PERIOD / CYCLE)
         return Arm(
             self._robot.name, urdf, still, self._engine.balanced, self._engine.joint_names,
             self._engine.slides, tip, self._start, sizes, force, load, tilt,
@@ -242,6 +251,11 @@ class _Ability:
         q, qd, qdd = (part[:, self._places] for part in motion)
         push = np.hstack((np.zeros_like(force), force))
         return self._robot.inverse_dynamics(q, qd, qdd, f_ext={link: push})[:, self._back]
+
+
+def _fastest(efforts: Vector) -> float:
+    """Return the largest rate of change of efforts, shape (..., N, n) [Nm/s or N/s]."""
+    return float(np.abs(np.diff(efforts, axis=-2)).max()) / SPACING
 
 
 def gravity_when_tilted(degrees: float) -> list[float]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ros2_rnea.tools.demo.arm import Arm
+from ros2_rnea.tools.demo.arm import Arm, PUSH_PERIOD
 from ros2_rnea.tools.demo.commander import Commander, DRIVER, FEEDFORWARD_NODE
 from ros2_rnea.tools.demo.figures import FULL_RATE, Log
 from ros2_rnea.tools.demo.motion import TimedMotion
@@ -36,7 +36,7 @@ LEAD = 0.5
 SETTLING = 0.7
 """For the arm to come to rest before each motion [s]."""
 
-MOMENT = 10_000_000
+MOMENT = round(1e9 * PUSH_PERIOD)
 """Between two looks at what is to be done [ns]."""
 
 Meanwhile = Callable[[float], None]
