@@ -321,13 +321,19 @@ def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
     assert_close(quantities(found)['moment z'], PAYLOAD.mass * PAYLOAD.origin.xyz[2])
 
 
-def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
+def of_late_efforts(robot, delay, **joint_delays):
+    """Return the diagnosis of efforts that are 30 ms late, some of which was taken out."""
     rng = np.random.default_rng(12)
-    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
-    prepared = replace(recording, delay=0.015, joint_delays={
-        'pan': JointDelay(0.01, 1e-3, 0.015), 'lift': JointDelay(0.05, 1e-3, 0.015)})
-    diagnosis = diagnose(compare([prepared], ur5))
+    recording = recorded(robot, swings(robot, rng), rng, delay=0.03)
+    diagnosis = diagnose(compare([
+        replace(recording, delay=delay, joint_delays=joint_delays)], robot))
     assert diagnosis.conclusions == ()
+    return diagnosis
+
+
+def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
+    diagnosis = of_late_efforts(
+        ur5, 0.015, pan=JointDelay(0.01, 1e-3, 0.015), lift=JointDelay(0.05, 1e-3, 0.015))
     assert [each for each in diagnosis.open_questions if re.fullmatch(
         r'The efforts are recorded (29|30)\.\d* ± [\d.]+ ms later than .*, beside the 15\.0 ms '
         'that the preparation has taken out: the delays of the joints differ, or .*', each)]
@@ -335,12 +341,8 @@ def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
 
 @pytest.mark.parametrize(('pan', 'lift'), [(0.01, 0.04), (0.05, 0.06)])
 def test_what_no_joint_is_late_by_is_not_told_as_a_delay(ur5, pan, lift):
-    rng = np.random.default_rng(12)
-    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
-    prepared = replace(recording, delay=0.015, joint_delays={
-        'pan': JointDelay(pan, 1e-3, 0.015), 'lift': JointDelay(lift, 1e-3, 0.015)})
-    diagnosis = diagnose(compare([prepared], ur5))
-    assert diagnosis.conclusions == ()
+    diagnosis = of_late_efforts(
+        ur5, 0.015, pan=JointDelay(pan, 1e-3, 0.015), lift=JointDelay(lift, 1e-3, 0.015))
     assert (
         'Something acts like a delay, beside the 15.0 ms that the preparation has taken out: the '
         f'efforts of single joints are {1e3 * pan:.1f} to {1e3 * lift:.1f} ms late, which does '
@@ -349,12 +351,8 @@ def test_what_no_joint_is_late_by_is_not_told_as_a_delay(ur5, pan, lift):
 
 
 def test_a_delay_that_is_left_by_those_of_the_joints_is_not_told_as_one(ur5):
-    rng = np.random.default_rng(12)
-    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
-    prepared = replace(recording, delay=0.0, joint_delays={
-        'pan': JointDelay(0.01, 1e-3, 0.01), 'lift': JointDelay(0.06, 1e-3, 0.06)})
-    diagnosis = diagnose(compare([prepared], ur5))
-    assert diagnosis.conclusions == ()
+    diagnosis = of_late_efforts(
+        ur5, 0.0, pan=JointDelay(0.01, 1e-3, 0.01), lift=JointDelay(0.06, 1e-3, 0.06))
     assert any(each.startswith('Something acts like a delay, beside the 10.0 to 60.0 ms')
                for each in diagnosis.open_questions)
 

@@ -24,14 +24,11 @@ import signal
 import subprocess
 import sys
 
+from arm_driver import arm_driver
 from patience import PATIENCE, until
 import pytest
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from ros2_rnea.node.log_output import PIPE_SIZE
-from sensor_msgs.msg import JointState
 from small_robots import ARM
-from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
 
@@ -73,26 +70,14 @@ def test_the_node_sends_and_ends_while_nobody_reads_its_log(executor):
         process = subprocess.Popen(
             [*NODE, *SENDING, '-p', f'executor:={executor}', '-r', f'__ns:={namespace}'],
             stdout=output, stderr=output)
-        peer, turns = Node('driver', namespace=namespace), SingleThreadedExecutor()
-        turns.add_node(peer)
-        commands = []
-        peer.create_subscription(
-            Float64MultiArray, 'inverse_dynamics/commands', commands.append, 10)
-        states = peer.create_publisher(JointState, 'joint_states', 10)
-
-        def turn() -> None:
-            states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
-            turns.spin_once(timeout_sec=0.01)
-
         try:
-            until(lambda: commands, turn)
+            with arm_driver(namespace) as driver:
+                until(lambda: driver.commands, driver.turn)
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
             process.wait(PATIENCE)
-            turns.shutdown()
-            peer.destroy_node()
 
 
 def run(statement: str, **streams) -> subprocess.CompletedProcess:

@@ -15,22 +15,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 import signal
 import subprocess
 import sys
 
+from arm_driver import arm_driver
 from patience import PATIENCE, until
 import pytest
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from repository import ROOT
 from ros2_rnea import Robot
-from sensor_msgs.msg import JointState
 from small_robots import ARM
-from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
 
@@ -145,24 +141,11 @@ def test_without_the_interfaces_it_says_what_is_missing_and_publishes(start):
         WITHOUT_INTERFACES, '-p', f'robot_description:={ARM!r}', '-p',
         'joints:=[shoulder, elbow]', '-p', 'start_from:=zero', '-r', '__ns:=/bare')
     wait_for_line(process, 'the package ros2_rnea_interfaces is not installed')
-    peer = Node('bare_peer', namespace='/bare')
-    executor = SingleThreadedExecutor()
-    executor.add_node(peer)
-    commands = []
-    peer.create_subscription(
-        Float64MultiArray, 'inverse_dynamics/commands', commands.append, 10)
-    states = peer.create_publisher(JointState, 'joint_states', 10)
-
-    def turn() -> None:
-        states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
-        executor.spin_once(timeout_sec=0.05)
-
-    until(lambda: commands, turn)
-    services = [name for name, _ in peer.get_service_names_and_types()]
-    executor.shutdown()
-    peer.destroy_node()
+    with arm_driver('/bare') as driver:
+        until(lambda: driver.commands, driver.turn)
+        services = [name for name, _ in driver.node.get_service_names_and_types()]
     assert rclpy.ok()
-    assert len(commands[0].data) == 2
+    assert len(driver.commands[0].data) == 2
     assert '/bare/inverse_dynamics/enable' in services
     assert '/bare/inverse_dynamics/zero_wrench' in services
     for missing in ('compute_gravity', 'set_payload', 'set_gravity'):
@@ -227,23 +210,6 @@ node.main()
 """]
 
 
-@contextmanager
-def driver(namespace):
-    """Give a function that publishes a state, and the commands that have come back."""
-    peer, executor, commands = Node('driver', namespace=namespace), SingleThreadedExecutor(), []
-    executor.add_node(peer)
-    peer.create_subscription(Float64MultiArray, 'inverse_dynamics/commands', commands.append, 10)
-    states = peer.create_publisher(JointState, 'joint_states', 10)
-
-    def turn() -> None:
-        states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
-        executor.spin_once(timeout_sec=0.01)
-
-    yield turn, commands
-    executor.shutdown()
-    peer.destroy_node()
-
-
 @pytest.mark.parametrize('program, end, namespace', [
     (AS_USERS_START_IT, signal.SIGINT, '/interrupted'),
     (AS_USERS_START_IT, signal.SIGTERM, '/terminated'),
@@ -262,12 +228,13 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
             program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
             '-p', 'start_from:=zero', '-p', f'on_stop:={how}', '-p', 'blend_time:=0.1',
             '-p', 'state_timeout:=10.0', '-r', f'__ns:={here}')
-        with driver(here) as (turn, commands):
-            until(lambda: len(commands) >= 5, turn)
+        with arm_driver(here) as driver:
+            until(lambda: len(driver.commands) >= 5, driver.turn)
             if program is not FAILING:
                 process.send_signal(end)
             until(lambda: CUT_SHORT in process.log
-                  or list(commands[-1].data) == pytest.approx(expected, abs=1e-12), turn)
+                  or list(driver.commands[-1].data) == pytest.approx(expected, abs=1e-12),
+                  driver.turn)
             if program is FAILING:
                 wait_for_line(process, 'a defect in the cycle')
                 process.send_signal(end)
