@@ -180,13 +180,13 @@ def _recordings_of(told: Payload, paths: Sequence[Path]) -> Sequence[Path]:
         path for path in paths if path.name == told.recording]
     if len(set(found)) > 1:
         raise RecordingError(
-            f'--payload is told for {told.recording}, and several recordings have this name: '
+            f'--payload names {told.recording}, and several recordings have this name: '
             f'{", ".join(map(str, found))}; give the whole path')
     if not found:
         names = [path.name for path in paths]
         hint = did_you_mean(told.recording, names) or f'; there are {", ".join(names)}'
         raise RecordingError(
-            f'--payload is told for {told.recording}, which is no recording that is read{hint}')
+            f'--payload names {told.recording}, which is not among the recordings{hint}')
     return found
 
 

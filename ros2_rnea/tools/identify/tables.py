@@ -102,6 +102,6 @@ def _precision(identification: Identification) -> Iterator[str]:
         yield (f'The largest relative standard error of what the data determines is '
                f'{number(size)} %, of {name}.')
     if identification.recordings < FEWEST_RECORDINGS:
-        yield ('Standard errors do not hold what is the same throughout a recording, such as '
+        yield ('Standard errors do not cover what is the same throughout a recording, such as '
                f'friction at one temperature: identify from {FEWEST_RECORDINGS} or more '
                'recordings of different times together, and they do.')
