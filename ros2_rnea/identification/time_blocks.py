@@ -18,7 +18,7 @@ What a model lacks, such as friction that depends on the load, leaves errors tha
 motion.  A fit makes its residuals orthogonal to its columns, so that the residuals alone do not
 show by how much such errors change the result.  Parts of the motion do: fitted to each of them,
 parameters differ by more than noise explains.  Standard errors from blocks (cluster-robust, or
-"sandwich") hold this, whatever the correlation within a block is.
+"sandwich") cover this, whatever the correlation within a block is.
 
 Where a motion is repeated, as a periodic excitation is, its model errors are repeated too and do
 not average out.  A block then is a phase of the period, not a part of the recording.  The same
@@ -41,7 +41,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.identification.recording import PreparedRecording
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy.signal import correlate
 
 BLOCKS = 20
 """
@@ -182,9 +182,7 @@ def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
     :return: None where it is another motion, or no motion.
     """
     q, other = q - q.mean(axis=0), other - q.mean(axis=0)
-    size = next_fast_len(2 * len(q), real=True)
-    products = irfft((rfft(q, size, axis=0) * np.conj(rfft(other, size, axis=0))).sum(axis=1),
-                     size)
+    products = _correlation(q, other)
     squares, others = (np.concatenate([[0.0], np.cumsum(np.square(each).sum(axis=1))])
                        for each in (q, other))
     if not squares[-1] > 0.0:
@@ -193,9 +191,20 @@ def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
     lags = np.arange(least - len(other), len(q) - least + 1)
     low, high = np.maximum(lags, 0), np.minimum(len(q), len(other) + lags)
     both = squares[high] - squares[low] + others[high - lags] - others[low - lags]
-    differs = (both - 2.0 * products[lags]) / np.where(both > 0.0, both, 1.0)
+    differs = (both - 2.0 * products[lags + len(other) - 1]) / np.where(both > 0.0, both, 1.0)
     best = int(np.argmin(np.where(both > SAME * both.max(), differs, 1.0)))
     return int(lags[best]) if differs[best] < SAME else None
+
+
+def _correlation(q: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """
+    Return the sums of products of two motions, one of them delayed.
+
+    :param q: shape (N, nq); ``other`` is of shape (M, nq).
+    :return: for delays of -(M - 1) to N - 1 samples, shape (N + M - 1,).
+    """
+    return sum((correlate(one, another, method='fft') for one, another in zip(q.T, other.T)),
+               start=np.zeros(len(q) + len(other) - 1))
 
 
 def period_of(q: np.ndarray) -> float | None:
@@ -210,8 +219,7 @@ def period_of(q: np.ndarray) -> float | None:
     if count < 8:
         return None
     q = q - q.mean(axis=0)
-    size = next_fast_len(2 * count, real=True)
-    products = irfft(np.square(np.abs(rfft(q, size, axis=0))).sum(axis=1), size)[:count]
+    products = _correlation(q, q)[count - 1:]
     squares = np.concatenate([[0.0], np.cumsum(np.square(q).sum(axis=1))])
     lags = np.arange(count)
     both = squares[count - lags] + squares[count] - squares[lags]  # of the parts that overlap
