@@ -15,6 +15,7 @@
 
 from threading import Event, Thread
 
+from patience import PATIENCE
 from turns import Turns
 
 
@@ -22,7 +23,7 @@ def begin(turns, alone, events, name, may_end):
     def have_a_turn():
         with turns.turn(alone):
             events.append(f'{name} begins')
-            may_end.wait(60.0)
+            may_end.wait(PATIENCE)
             events.append(f'{name} ends')
 
     thread = Thread(target=have_a_turn)
@@ -43,5 +44,5 @@ def test_many_have_a_turn_together_and_one_alone_is_not_passed(tmp_path):
     assert set(events) == {'first begins', 'second begins'}
     for event, thread in zip(may_end, (first, second, alone, late)):
         event.set()
-        thread.join(60.0)
+        thread.join(PATIENCE)
     assert events[-4:] == ['alone begins', 'alone ends', 'late begins', 'late ends']

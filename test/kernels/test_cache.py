@@ -23,6 +23,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+from patience import PATIENCE
 import pytest
 from repository import ROOT
 from ros2_rnea.kernels import cache
@@ -326,7 +327,7 @@ def test_processes_that_write_the_same_key_at_once_never_see_it_torn(folder):
     for racer in racers:
         racer.stdin.close()
     for racer in racers:
-        assert (racer.wait(60), racer.stderr.read()) == (0, b'')
+        assert (racer.wait(PATIENCE), racer.stderr.read()) == (0, b'')
         racer.stderr.close()
     assert len(list(folder.iterdir())) == 1
 

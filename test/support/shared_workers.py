@@ -20,6 +20,7 @@ have the priority of the tests, so that they make progress on a busy machine, to
 
 from __future__ import annotations
 
+from patience import PATIENCE
 import pytest
 from ros2_rnea.node.worker import worker_process
 from ros2_rnea.node.worker.worker_process import WorkerProcess
@@ -68,5 +69,5 @@ class SharedWorkers:
         """End all."""
         for process, channel, _, lifeline in self._idle:
             channel.close()
-            process.wait(10.0)
+            process.wait(PATIENCE)
             lifeline.close()

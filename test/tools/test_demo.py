@@ -41,21 +41,32 @@ DEMO = [sys.executable, '-m', 'ros2_rnea.tools.demo']
 
 
 def children_of(pid):
-    """Return the processes that a process has started and that still run."""
-    children = []
+    """Return the processes that a process has started and that still run, with their commands."""
+    children = {}
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
             state, parent = stat.read_text().rpartition(')')[2].split()[:2]
+            if int(parent) == pid and state != 'Z':
+                children[int(stat.parent.name)] = stat.with_name('cmdline').read_text()
         except (FileNotFoundError, ProcessLookupError):
             continue  # It ended while we looked.
-        if int(parent) == pid and state != 'Z':
-            children.append(int(stat.parent.name))
     return children
 
 
-def is_driver(pid):
-    """Tell whether a process is that of the simulated driver."""
-    return b'simulated_driver' in Path(f'/proc/{pid}/cmdline').read_bytes()
+def processes_of(demo):
+    """Return the driver and the node of a demo, as far as they run their programs already."""
+    return [pid for name in ('simulated_driver', 'inverse_dynamics_node')
+            for pid, command in children_of(demo.pid).items() if name in command]
+
+
+def end(demo, processes):
+    """End a demo, and what it has left."""
+    demo.kill()
+    for pid in processes:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # as it should be
 
 
 def judged(out, *options, file='summary.json'):
@@ -119,33 +130,32 @@ def test_an_arm_that_is_unlike_its_description_is_identified(tmp_path):
 @pytest.mark.ros
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_demo_and_its_processes(tmp_path, number):
+    children = []
     with subprocess.Popen([*DEMO, '--out', tmp_path], stdout=subprocess.DEVNULL) as demo:
         try:
-            until(lambda: len(children_of(demo.pid)) == 2)
+            until(lambda: len(processes_of(demo)) == 2)
             children = children_of(demo.pid)
             demo.send_signal(number)
             assert demo.wait(PATIENCE) == 128 + number
+            assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
         finally:
-            demo.kill()
-    assert not [pid for pid in children if Path(f'/proc/{pid}').exists()]
+            end(demo, children)
 
 
 @pytest.mark.ros
 def test_a_process_that_dies_ends_the_demo_which_names_it(tmp_path):
+    children = []
     with subprocess.Popen([*DEMO, '--out', tmp_path], stdout=subprocess.PIPE, text=True) as demo:
         try:
-            until(lambda: (tmp_path / 'node.log').exists())
-            until(lambda: len(children_of(demo.pid)) == 2)
-            children = children_of(demo.pid)
-            victim, = (pid for pid in children if is_driver(pid))
-            other, = {*children} - {victim}
-            os.kill(victim, signal.SIGKILL)
+            until(lambda: len(processes_of(demo)) == 2)
+            children = driver, node = processes_of(demo)
+            os.kill(driver, signal.SIGKILL)
             output, _ = demo.communicate(timeout=PATIENCE)
+            assert demo.returncode == 2
+            assert 'the driver ended by itself with exit code -9' in ' '.join(output.split())
+            assert not Path(f'/proc/{node}').exists()
         finally:
-            demo.kill()
-    assert demo.returncode == 2
-    assert 'the driver ended by itself with exit code -9' in ' '.join(output.split())
-    assert not Path(f'/proc/{other}').exists()
+            end(demo, children)
 
 
 @pytest.mark.parametrize(('changes', 'code', 'verdict', 'said'), [
