@@ -64,9 +64,10 @@ BAG = ['rosbags>=0.10']
 RETIME = ['toppra>=0.6']
 
 # To identify a robot from recordings, and to report on them.
-IDENTIFY = BAG + FAST + YAML + ['jinja2>=3', 'matplotlib', 'scipy>=1.8', 'threadpoolctl>=3']
+IDENTIFY = BAG + FAST + YAML + [
+    'jinja2>=3', 'matplotlib', 'rich', 'scipy>=1.8', 'threadpoolctl>=3']
 
-DEMO = IDENTIFY + RETIME + ['matplotlib', 'mujoco>=3.2', 'rich']
+DEMO = IDENTIFY + RETIME + ['mujoco>=3.2']
 
 DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 

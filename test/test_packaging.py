@@ -20,6 +20,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 import os
 from pathlib import Path
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -38,12 +39,13 @@ EXECUTABLES = ['check_model', 'compile', 'demo', 'inverse_dynamics_node', 'simul
 KEYS = {
     'jinja2': 'python3-jinja2',
     'llvmlite': 'python3-numba',  # no key brings it alone
+    'matplotlib': 'python3-matplotlib',
     'numpy': 'python3-numpy', 'rich': 'python3-rich', 'scipy': 'python3-scipy',
     'urdf_parser_py': 'urdfdom_py', 'yaml': 'python3-yaml'}
 # Only the demo and other tools need these; they come with the extra `demo`.  Identification works
 # without threadpoolctl, which rosdep does not know, and `excite` without coal, which it needs for
 # COLLADA meshes alone.
-DEMO_MODULES = {'coal', 'matplotlib', 'mujoco', 'rosbags', 'threadpoolctl', 'toppra'}
+DEMO_MODULES = {'coal', 'mujoco', 'rosbags', 'threadpoolctl', 'toppra'}
 
 
 def copy_of_the_sources(folder: Path) -> Path:
@@ -155,6 +157,23 @@ def test_package_xml_names_everything_that_is_imported():
     needed -= {'lxml', 'ament_index_python'}  # lxml comes with urdf_parser_py
     declared = {element.text for element in package_xml(ROOT).iter('exec_depend')}
     assert needed - declared == set()
+
+
+def test_the_extra_for_identification_brings_what_its_commands_import(
+        monkeypatch: pytest.MonkeyPatch):
+    given: dict = {}
+    monkeypatch.setattr('setuptools.setup', lambda **arguments: given.update(arguments))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path('setup.py')
+    required = [*given['install_requires'], *given['extras_require']['identify']]
+    brought = {re.split(r'[>=<]', line)[0] for line in required}
+    tools = PACKAGE / 'tools'
+    imported = imported_modules([
+        *PACKAGE.glob('identification/*.py'), *tools.glob('identify/*.py'),
+        *tools.glob('report/*.py'), *tools.glob('*.py')])
+    ros = {'launch', 'launch_ros', 'lifecycle_msgs', 'rclpy'}  # of launch files and the demo
+    needed = {{'yaml': 'pyyaml'}.get(name, name) for name in imported - {'ros2_rnea', 'mujoco'}}
+    assert needed - ros - brought == set()
 
 
 def test_ros_wheels_bring_every_message_package():
