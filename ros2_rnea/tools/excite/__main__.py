@@ -253,12 +253,12 @@ send it, once the arm stands in the first point:
   ros2 topic pub --once /my_controller/joint_trajectory trajectory_msgs/msg/JointTrajectory \\
     "$(cat excite.yaml)"
 
-Begin with a small motion: --scale 0.3 makes the same path smaller, about the pose in which it
+Begin with a small motion: --scale 0.2 makes the same path smaller, about the pose in which it
 starts.  The same options and seed give the same path, unless --time-limit ends the search.
 
 exit codes:  0 a motion is found; 2 none, with the reason
 examples:
-  excite --urdf panda.urdf --scale 0.3
+  excite --urdf panda.urdf --scale 0.2
   excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia friction --floor -0.8
   excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand:1.5:0,0,0.1""")
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
@@ -310,7 +310,7 @@ def _add_motion_options(group: argparse._ArgumentGroup) -> None:
                             'those of the URDF, which is to be corrected (default 30)')
     group.add_argument('--scale', type=_positive, default=1.0, metavar='FACTOR',
                        help='make the path that is found smaller, about the pose in which it '
-                            'starts (default 1); begin with 0.3')
+                            'starts (default 1); begin with 0.2')
 
 
 def _add_collision_options(group: argparse._ArgumentGroup) -> None:
