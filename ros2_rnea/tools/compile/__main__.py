@@ -195,9 +195,11 @@ The node compiles each robot once, which takes from a fraction of a second to ma
 loaded machine, and stores the kernels in $XDG_CACHE_HOME/ros2_rnea or ~/.cache/ros2_rnea.  After
 this command, run by the same user on the same machine, it finds them there and compiles nothing.
 
-Kernels depend on the kinematics and the inertias in the description, on massless_links and
-payload_links, on the versions of ros2_rnea and llvmlite, and on the CPU.  They do not depend on
-gravity, payloads, friction, effort limits and other parameters, which may change at any time.""",
+Kernels depend on the kinematics and the inertias in the description, on massless_links,
+payload_links and observe_external_effort, on whether any joint has an armature, a friction_offset
+or another parameter of identified friction, on the versions of ros2_rnea and llvmlite, and on the
+CPU.  They do not depend on gravity, payloads, the values of friction, effort limits and other
+parameters, which may change at any time.  So name the parameter file of the node.""",
         epilog=f"""\
 To ship kernels, for example in a container image, --output stores them in a folder that every user
 can read, by default for all CPUs of the architecture that have AVX2 and FMA (x86_64) or NEON
@@ -219,9 +221,11 @@ examples:
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     parser.add_argument('--params-file', type=Path, metavar='FILE',
                         help='the parameter file of the node: its massless_links, payload_links, '
-                             'strict_model and robot_description count')
+                             'strict_model, observe_external_effort, armature and parameters of '
+                             'identified friction are used, and its robot_description without a '
+                             'file')
     parser.add_argument('--node', default='/inverse_dynamics', metavar='NAME',
-                        help='the full name of the node whose parameters in that file count '
+                        help='the full name of the node whose parameters in that file are used '
                              '(default /inverse_dynamics)')
     parser.add_argument('--massless', action='append', default=[], metavar='LINK',
                         help='a link that may move without <inertial>, besides massless_links; '
