@@ -392,9 +392,9 @@ friction,payload:wrist_3_link``).  The load has {LOAD_MASS} kg."""
 LESSON = """\
 So the gains of ``main.m`` make loads too heavy, and those of ``UR10E_parameters.txt`` too light.
 With those of the controller, the mass is {farthest} % off at most.  The standard errors of single
-recordings hold noise and what differs within a recording.  The three recordings differ by more,
+recordings cover noise and what differs within a recording.  The three recordings differ by more,
 for instance by the temperature of the gears, which no single recording shows.  Identified
-together, three recordings show it: the standard error then holds by how much they differ.
+together, three recordings show it: the standard error then covers their differences.
 
 What to learn from it: where efforts are currents, look for the gain of *your* type of arm, in
 the controller first.  Without a load, nothing shows a wrong gain: masses, friction and gain are

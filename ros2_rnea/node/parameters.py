@@ -66,8 +66,7 @@ PER_JOINT = {
         'a finite number, 0 or more'),
     COMMAND_SCALE: (
         'What one Nm (or N) of joint {!r} is on ~/commands in the unit of its drive, such as '
-        'amperes; negative for a drive that turns the other way. It counts from the start of the '
-        'node.',
+        'amperes; negative for a drive that turns the other way. It cannot change at run time.',
         'a finite number other than 0'),
     EXTERNAL_EFFORT_THRESHOLD: (
         'Magnitude above which an external effort of joint {!r} is a contact [Nm or N]. It has to '
