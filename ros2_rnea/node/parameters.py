@@ -152,7 +152,7 @@ SPECIFICATIONS = (
         'controller_manager', 'controller_manager',
         'Name of the controller manager, in the namespace of the effort controller. Where it '
         'answers, commands are sent only while that controller is active. Empty: it is not '
-        'asked.'),
+        'asked, and commands are sent to an inactive controller, too.'),
     Specification(
         'trajectory_controller', '',
         'Name of a joint_trajectory_controller. Its parameters then replace the five parameters '
