@@ -400,15 +400,18 @@ class FeedforwardPolicy:
         :param measured: its efforts are needed only for :meth:`terms`, and without a start.
         :raises MessageError: where the message is refused.
         """
-        before, self._plausibility.has_leapt = self.states.oldest, False
+        before = self.states.oldest
         has_controlled = self.states.update(measured, now.steady)
+        has_leapt = self._plausibility.has_leapt or self.states.plausibility is None
         if self._plausibility.has_believed:
             self._plausibility.has_believed = False
             self.blend()
         elif self.states.oldest - before > self._shortest_gap and self._transitions.end_gap(
                 before, self.states.oldest, self.settings.blend_time):
-            if self._plausibility.has_leapt and not self._final_fade.is_active:
+            if has_leapt and not self._final_fade.is_active:
                 self.blend()
+        if self.states.oldest != before:  # not earlier: each publisher may report other joints
+            self._plausibility.has_leapt = False
         return has_controlled and self.states.is_fresh(now.steady)
 
     def take_trajectory(self, command: TrajectoryCommand, now: Instant) -> None:

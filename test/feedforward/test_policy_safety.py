@@ -332,6 +332,25 @@ def test_after_a_gap_of_states_the_effort_of_another_place_is_blended_in(gap):
         ride.go(0.6, there).is_at(ARM_ROBOT.gravity(there))
 
 
+@pytest.mark.parametrize('order', [JOINTS, JOINTS[::-1]])
+def test_of_two_publishers_either_may_be_the_first_after_a_gap(order):
+    ride = Ride(effort_rate_limit=inf, plausible_speed_factor=3.0).go(2.0)
+    ride.time += 0.09
+    there = dict(zip(JOINTS, (Q[0], Q[1] + 0.3)))
+    for joint in order:
+        ride.policy.take_joint_state(MeasuredJoints([joint], [there[joint]]), ride.now)
+    before = ride.sent[-1]
+    np.testing.assert_allclose(ride.policy.decide(ride.now).effort, before, rtol=1e-12)
+
+
+def test_where_all_positions_are_believed_the_effort_after_each_gap_is_blended_in():
+    ride = Ride(effort_rate_limit=inf, plausible_speed_factor=0.0).go(2.0)
+    before, there = ride.sent[-1], (Q[0], Q[1] + 0.3)
+    ride.time += 0.09 - PERIOD
+    ride.go(PERIOD, there).is_at(before)
+    ride.go(0.6, there).is_at(ARM_ROBOT.gravity(there))
+
+
 @pytest.mark.parametrize('gap, distance', [(0.04, 0.2), (0.09, 0.05)])
 def test_a_short_gap_of_states_or_a_short_way_delays_no_effort(gap, distance):
     ride = Ride(effort_rate_limit=inf, plausible_speed_factor=3.0).go(2.0)

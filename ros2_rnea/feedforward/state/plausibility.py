@@ -146,14 +146,15 @@ class Plausibility:
         with np.errstate(invalid='ignore'):  # of infinite speeds and times
             jumps = np.abs(distance) > allowed * np.maximum(elapsed, SHORTEST_ELAPSED)
             unlike = ~(np.abs(velocities * elapsed - distance) < allowed * elapsed)
-        self.has_leapt = any_set(np.abs(distance) > allowed * SHORTEST_ELAPSED)
         too_fast = (np.abs(velocities) > allowed) & unlike
         agreeing = self._count_agreeing(joints, positions, distance, elapsed, jumps, now)
         refused = outside | too_fast | (jumps & (agreeing < AGREEING))
         if any_set(refused[:needed]):  # nothing is accepted, so that nothing is believed now
             agreeing = np.minimum(agreeing, AGREEING - 1)
-        elif any_set(jumps & (agreeing == AGREEING)):
-            self.has_believed = True
+        else:
+            leaps = np.abs(distance) > allowed * SHORTEST_ELAPSED
+            self.has_leapt = self.has_leapt or any_set(leaps & ~refused)
+            self.has_believed = self.has_believed or any_set(jumps & (agreeing == AGREEING))
         self._agreeing[joints] = agreeing
         self._has_suspects = bool(self._agreeing.any())
         return refused
