@@ -792,6 +792,7 @@ class FeedforwardPolicy:
         goes_on = self._may_fade_out() and self._final_fade.goes_on(
             now.steady, self.states.age(now.steady), self.settings.state_timeout)
         if goes_on:
+            self._guiding_effort = None
             self._last_motion = self._motions.held(self._singles)
             fading = self._sent(
                 self._stop_effort(), Status.STOPPING, now, silence.joints,

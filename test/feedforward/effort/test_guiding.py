@@ -246,6 +246,15 @@ def test_the_terms_of_a_final_fade_have_nothing_of_it():
     assert arm.terms(decision).feedback.tolist() == [0.0, 0.0]
 
 
+def test_the_terms_of_the_last_efforts_of_the_node_have_nothing_of_it():
+    arm = policy(guiding_damping={'shoulder': 3.0}, blend_time=0.5)
+    measure(arm, at(0.0), qd=(0.5, -1.0))
+    arm.decide(at(0.0))
+    decision = arm.decide_last(at(0.01))
+    assert decision.status is Status.STOPPING
+    assert arm.terms(decision).feedback.tolist() == [0.0, 0.0]
+
+
 # ---- the dead-man switch ------------------------------------------------------------------------
 
 
