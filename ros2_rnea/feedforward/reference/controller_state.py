@@ -117,7 +117,7 @@ class ControllerState:
         self.missing: tuple[str, ...] = ()
         self.commanded_efforts: Array | None = None
         self._names: Sequence[str] = ()
-        self._places = np.zeros(0, dtype=int)
+        self._indices = np.zeros(0, dtype=int)  # in a message, of the joints here
         self._scales = False
         self.clear()
 
@@ -137,7 +137,7 @@ class ControllerState:
         """Continue with the reference of an earlier object for the same joints."""
         self.missing, self._scales = older.missing, older._scales
         self.commanded_efforts = older.commanded_efforts
-        self._names, self._places = older._names, older._places
+        self._names, self._indices = older._names, older._indices
         self._newest, self._received = older._newest, older._received
         self._stamp, self._repetitions = older._stamp, older._repetitions
 
@@ -154,12 +154,13 @@ class ControllerState:
             old stamp.
         """
         joint_names, positions, velocities, accelerations, stamp, speed_scaling, efforts = message
-        if list(joint_names) != self._names:
-            self._places = self._places_of(joint_names)
-            self._names = list(joint_names)
+        names, indices = self._names, self._indices
+        if list(joint_names) != names:
+            names, indices = list(joint_names), self._indices_in(joint_names)
         fields = {
             'positions': positions, 'velocities': velocities, 'accelerations': accelerations}
-        state = np.array([self._picked(field, values) for field, values in fields.items()])
+        state = np.array([
+            self._picked(field, values, len(names), indices) for field, values in fields.items()])
         if not 0.0 <= speed_scaling <= LARGEST_SCALING:
             raise MessageError(
                 f'the speed scaling factor of the reference is {speed_scaling}; '
@@ -169,9 +170,10 @@ class ControllerState:
                 return
             self._check_order(stamp, now)
         self._stamp, self._received = stamp, now
-        has_efforts = len(efforts) == len(self._names)
+        self._names, self._indices = names, indices
+        has_efforts = len(efforts) == len(names)
         self.commanded_efforts = (
-            np.asarray(efforts, dtype=float)[self._places] if has_efforts else None)
+            np.asarray(efforts, dtype=float)[indices] if has_efforts else None)
         self.missing = tuple(field for field, values in fields.items() if not len(values))
         self._scales = self._scales or speed_scaling > 0.0
         self._take(state, speed_scaling if self._scales else 1.0)
@@ -216,23 +218,22 @@ class ControllerState:
                 f'the reference has a stamp that is {self._stamp - stamp:.6f} s older than the '
                 'newest one')
 
-    def _places_of(self, joint_names: Sequence[str]) -> np.ndarray:
-        place = {name: index for index, name in reversed([*enumerate(joint_names)])}
-        lacking = [name for name in self.joint_names if name not in place]
+    def _indices_in(self, joint_names: Sequence[str]) -> np.ndarray:
+        index_of = {name: index for index, name in reversed([*enumerate(joint_names)])}
+        lacking = [name for name in self.joint_names if name not in index_of]
         if lacking:
             raise MessageError(
                 f"the reference has no joint {', '.join(map(repr, lacking))}: its controller must "
                 'move all the joints that are controlled here')
-        return np.array([place[name] for name in self.joint_names], dtype=int)
+        return np.array([index_of[name] for name in self.joint_names], dtype=int)
 
-    def _picked(self, field: str, values: Floats) -> Array:
+    def _picked(self, field: str, values: Floats, count: int, indices: np.ndarray) -> Array:
         """Return a field's values in the order of the joints here; zeros where it is missing."""
         if field != 'positions' and not len(values):
             return np.zeros(len(self.joint_names))
-        if len(values) != len(self._names):
-            raise MessageError(
-                f'the reference has {len(values)} {field} for {len(self._names)} joints')
-        picked = np.asarray(values, dtype=float)[self._places]
+        if len(values) != count:
+            raise MessageError(f'the reference has {len(values)} {field} for {count} joints')
+        picked = np.asarray(values, dtype=float)[indices]
         usable = np.abs(picked) < LARGEST
         if not usable.all():
             joint = int(np.argmin(usable))

@@ -90,6 +90,7 @@ def test_a_missing_field_counts_as_zero_and_is_named(state, velocities, accelera
 @pytest.mark.parametrize(('changes', 'reason'), [
     ({'joint_names': ('shoulder', 'wrist')}, "no joint 'elbow': its controller must move all"),
     ({'joint_names': ()}, "no joint 'shoulder', 'elbow'"),
+    ({'joint_names': ('elbow', 'shoulder', 'finger')}, '2 positions for 3 joints'),
     ({'positions': ()}, '0 positions for 2 joints'),
     ({'positions': (1.0,)}, '1 positions for 2 joints'),
     ({'velocities': (1.0,) * 3}, '3 velocities for 2 joints'),
@@ -111,6 +112,7 @@ def test_a_reference_that_is_refused_leaves_the_one_before(state, changes, reaso
         state.update(ControllerReference(**told), 10.1)
     assert np.array_equal(state.reference(10.1)[:3], before[:3])
     assert state.missing == ()
+    assert state.controller_joints == JOINTS
     assert not state.is_fresh(10.0 + TIMEOUT + 1e-6)
 
 
