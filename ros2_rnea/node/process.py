@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import ctypes
 import gc
 import inspect
@@ -200,7 +201,8 @@ def raise_priority(priority: int) -> str:
     background = background_threads()
     try:
         for thread in {*map(int, os.listdir('/proc/self/task'))} - background:
-            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+            with suppress(ProcessLookupError):  # it has ended since it was listed
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         return (f'thread_priority {priority} is not set: {error.strerror}; allow it with '
                 f'"rtprio {priority}" in /etc/security/limits.conf')

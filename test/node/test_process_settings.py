@@ -72,6 +72,20 @@ def test_every_thread_gets_the_priority(monkeypatch):
     assert given == dict.fromkeys(threads, 50)
 
 
+def test_a_thread_that_ends_meanwhile_keeps_no_other_from_its_priority(monkeypatch):
+    given, threads = [], sorted(map(int, os.listdir('/proc/self/task')))
+
+    def give(thread, *_):
+        given.append(thread)
+        if len(given) == 1:
+            raise ProcessLookupError(3, 'No such process')
+
+    monkeypatch.setattr(os, 'listdir', lambda _: [*map(str, threads), '999999999'])
+    monkeypatch.setattr(os, 'sched_setscheduler', give)
+    assert process.raise_priority(50) == ''
+    assert {*given} == {*threads, 999999999} - background_threads()
+
+
 def test_a_thread_beside_the_cycle_does_not_get_the_priority(monkeypatch):
     given, done = [], threading.Event()
     thread = BackgroundThread(target=done.wait, daemon=True)
