@@ -98,8 +98,9 @@ def beside(bench):
     started = []
 
     def begin(**parameters):
-        arm = bench(joints=JOINTS, controller_state_timeout=5.0, blend_time=0.5,
-                    trajectory_controller='arm_controller', **parameters)
+        arm = bench(**{
+            'joints': JOINTS, 'controller_state_timeout': 5.0, 'blend_time': 0.5,
+            'trajectory_controller': 'arm_controller', **parameters})
         arm.describe(ARM)
         arm.until(lambda: arm.node.policy is not None)
         started.append(Held(arm))
@@ -127,6 +128,16 @@ def test_the_service_sends_a_goal_that_blends_to_the_effort_of_the_reference(bes
     assert (last.time_from_start.sec, last.time_from_start.nanosec) == (0, 500_000_000)
     assert list(first.effort) == WRONG
     np.testing.assert_allclose(last.effort, GRAVITY, rtol=1e-9)
+
+
+def test_the_service_waits_for_the_end_of_a_long_blend(beside, monkeypatch):
+    monkeypatch.setattr(hold_service, 'LONGEST_ANSWER', 0.1)
+    held = beside(blend_time=60.0)
+    held.goals.said = None
+    held.node.create_timer(
+        0.5, lambda: held.goals.sent and held.goals.on_end(''))
+    reply = held.hold()
+    assert reply.success, reply.message
 
 
 def test_where_the_commanded_effort_has_feedback_in_it_nothing_is_blended(beside):

@@ -48,7 +48,7 @@ PERIOD = 0.02
 """How often the node looks whether to hold [s]."""
 
 LONGEST_ANSWER = 5.0
-"""How long the service waits for the controller [s]."""
+"""How long the service waits for the controller, beside the duration of the trajectory [s]."""
 
 SHORTEST = 0.01
 """The shortest trajectory [s]: its last point has to be later than its first."""
@@ -111,11 +111,12 @@ class HoldService(BackgroundServices):
             said.append(reason)
             ended.set()
 
+        longest = policy.settings.blend_time + LONGEST_ANSWER
         self._requested = on_end
-        if not ended.wait(LONGEST_ANSWER):
+        if not ended.wait(longest):
             self._requested = None
             return Trigger.Response(
-                success=False, message=f'the controller has not answered in {LONGEST_ANSWER} s')
+                success=False, message=f'the controller has not answered within {longest:g} s')
         return Trigger.Response(success=not said[0], message=said[0])
 
     # ---- in the thread of the cycle -------------------------------------------------------------
