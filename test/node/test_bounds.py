@@ -250,6 +250,20 @@ def test_a_later_trajectory_supersedes_a_long_one(bench):
     assert arm.node.policy.motion._trajectory.duration == 3.0
 
 
+@pytest.mark.parametrize('refused', [
+    partial(trajectory, ['elbow', 'wrist'], 3), partial(trajectory, names(30_000), 1),
+], ids=['unknown joint', 'too many joints'])
+def test_a_trajectory_that_is_refused_supersedes_no_long_one(bench, refused):
+    arm = bench(joints=JOINTS, state_timeout=10.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    gives(arm, 'joint_trajectory', trajectory(JOINTS, 20_000))
+    gives(arm, 'joint_trajectory', refused())
+    assert arm.told('joint_trajectory')
+    arm.until(lambda: not arm.node._trajectories._pending)
+    assert arm.node.policy.motion._trajectory.duration == 20_000.0
+
+
 def test_a_long_trajectory_that_is_wrong_is_refused_with_its_reason(bench):
     arm = bench(joints=JOINTS, state_timeout=10.0)
     arm.describe(ARM)

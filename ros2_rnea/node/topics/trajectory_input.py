@@ -90,12 +90,14 @@ class TrajectoryInput:
         :return: :data:`.PENDING` in the second case.
         :raises RneaError: where it cannot be followed.
         """
-        self._newest += 1
         check_size(message)
         start = policy.motion_start(now)
         if len(message) <= SHORT_TRAJECTORY_BYTES:
-            policy.motion.follow(planned(start, message), now.steady)
+            motion = planned(start, message)
+            self._newest += 1  # not before, because a refused trajectory supersedes none
+            policy.motion.follow(motion, now.steady)
             return None
+        self._newest += 1
         if self._thread is None:
             self._thread = BackgroundThread(target=self._run, name=TOPIC, daemon=True)
             self._thread.start()
