@@ -24,5 +24,5 @@ def follow(motion, names, waypoints, stamp, now, positions, velocities=None, ste
     measured[0] = positions
     if velocities is not None:
         measured[1] = velocities
-    motion.take_trajectory(
-        TrajectoryCommand(names, waypoints, stamp), Instant(steady, now), measured)
+    start = motion.start(Instant(steady, now), measured)
+    motion.follow(start.planned(TrajectoryCommand(names, waypoints, stamp)), steady)

@@ -28,12 +28,7 @@ from ros2_rnea.feedforward.reference.controller_state import (
 from ros2_rnea.feedforward.reference.desired_state import DesiredState, DEVIATIONS
 from ros2_rnea.feedforward.reference.path_guard import PathGuard
 from ros2_rnea.feedforward.reference.planned_motion import MotionStart, PlannedMotion
-from ros2_rnea.feedforward.reference.trajectory import (
-    Array,
-    Trajectory,
-    TrajectoryCommand,
-    whole_turns,
-)
+from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, whole_turns
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.signals import remaining_weight
 
@@ -114,29 +109,16 @@ class DesiredMotion:
         """Tell whether the motion is a controller's reference, also one that comes no more."""
         return self.controller.has_reference
 
-    def take_trajectory(self, command: TrajectoryCommand, now: Instant, measured: Array) -> None:
-        """
-        Follow a trajectory; ``rules`` decide what becomes of the present one.
-
-        While a controller's reference is fresh, the trajectory is only checked: the controller
-        receives it too, and its reference shows how it executes it.
-
-        :param command: of some or all of the joints.
-        :param now: time of reception.
-        :param measured: positions and velocities at that time, where the motion starts from,
-            shape (2, joints).
-        :raises TrajectoryError: when it cannot be followed; the present motion then continues.
-        """
-        self.follow(self.start(now, measured).planned(command), now.steady)
-
     def start(self, now: Instant, measured: Array) -> MotionStart:
         """
         Return what a trajectory that is received now starts from.
 
         Its motion may then be computed by another thread, since that takes long for a trajectory
-        of many points.
+        of many points.  While a controller's reference is fresh, the trajectory is only checked:
+        the controller receives it too, and its reference shows how it executes it.
 
-        :param measured: positions and velocities, shape (2, joints).
+        :param now: time of reception.
+        :param measured: positions and velocities at that time, shape (2, joints).
         """
         positions, velocities = measured.copy()
         return MotionStart(
