@@ -27,8 +27,7 @@ from struct import error as StructError
 from typing import NamedTuple
 
 import numpy as np
-from rclpy.serialization import deserialize_message
-from ros2_rnea.errors import MessageError
+from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.serialized_fields import FieldReader, Numbers, STAMP, START
 from sensor_msgs.msg import JointState
 
@@ -93,10 +92,7 @@ class StateReader:
 
     def _deserialize(self, message: bytes) -> MeasuredState:
         self.deserialized += 1
-        try:
-            typed = deserialize_message(message, JointState)
-        except RuntimeError as error:  # the base class of rclpy's errors
-            raise MessageError(f'the message cannot be deserialized: {error}') from error
+        typed = deserialized(message, JointState)
         stamp = typed.header.stamp
         state = MeasuredState(
             tuple(typed.name), np.array(typed.position), np.array(typed.velocity),
