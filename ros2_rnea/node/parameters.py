@@ -112,8 +112,8 @@ SPECIFICATIONS = (
         'would act twice.'),
     Specification(
         'arm_gravity', _DEFAULT.arm_gravity,
-        'The gravity for which such an arm compensates, if it is not the true one [m/s^2], in '
-        'the axes of the root link. For a tilted arm that compensates as if it stood upright: '
+        'The gravity that such an arm compensates by itself, if it is not the true one [m/s^2], '
+        'in the axes of the root link. For a tilted arm that compensates as if it stood upright: '
         '[0.0, 0.0, -9.81]; the true gravity is the parameter gravity. The difference is sent. '
         'Empty: the arm compensates the true gravity.',
         items=float),
@@ -144,10 +144,10 @@ SPECIFICATIONS = (
     Specification(
         'effort_controller', '',
         'Name of the controller or driver that receives ~/commands, such as effort_controller. '
-        'Nothing is sent before it answers, nor unless its joints are those in joints, in the '
-        'same order; only those of a driver without a parameter joints are not compared. Empty: '
-        'the name is taken from the topic (X, if ~/commands is remapped to X/commands), and '
-        'efforts are sent to a receiver that does not answer, too.'),
+        'Nothing is sent before it answers, or while its parameter joints is not the list of this '
+        'node, in the same order; a driver without that parameter is not compared. Empty: the '
+        'name is taken from the topic (X, if ~/commands is remapped to X/commands), and efforts '
+        'are also sent to a receiver that does not answer.'),
     Specification(
         'controller_manager', 'controller_manager',
         'Name of the controller manager, in the namespace of the effort controller. Where it '
@@ -280,8 +280,9 @@ SPECIFICATIONS = (
         0.0, 1e6),
     Specification(
         'wrench_moment_limit', _DEFAULT.wrench_moment_limit,
-        'Largest compensated moment [Nm], likewise. The default is 50 N at a lever of 0.2 m. A '
-        'force has a moment about the origin of the frame, so that 0 leaves nothing of it.',
+        'Largest compensated moment [Nm], likewise. The default is 50 N at a lever of 0.2 m. With '
+        '0, most forces are not compensated either, because a force has a moment about the origin '
+        'of the frame.',
         0.0, 1e6),
     Specification(
         'wrench_effort_share', _DEFAULT.wrench_effort_share,
@@ -379,14 +380,14 @@ SPECIFICATIONS = (
         -1, 1000),
     Specification(
         'dead_man_timeout', _DEFAULT.dead_man_timeout,
-        'How long a pressed dead_man_button counts after its message [s]. The driver of the '
+        'How long a pressed dead_man_button is valid after its message [s]. The driver of the '
         'joystick has to repeat its messages more often.',
         1e-2, 10.0),
     Specification(
         'friction_from', 'none',
         'The friction of joints for which the parameters damping and friction are not set: none '
-        '(it is zero) or description (that in the URDF). A parameter that is set counts in any '
-        'case, in place of the same number in the URDF. Many URDFs contain values that make a '
+        '(it is zero) or description (that in the URDF). A parameter that is set is always used, '
+        'in place of the same number in the URDF. Many URDFs contain values that make a '
         'simulation stable, and not those of the motors.',
         choices=('none', FRICTION_FROM_DESCRIPTION)),
     Specification(
@@ -407,8 +408,9 @@ SPECIFICATIONS = (
         1e-3, 1e4),
     Specification(
         'external_wrench_link', _DEFAULT.external_wrench_link,
-        'The link at which ~/external_wrench says the force and moment that explain the external '
-        'effort best, in the frame of the link. Empty: there is no external wrench.'),
+        'The link whose external wrench is published on ~/external_wrench: the force and moment, '
+        'in the frame of the link, that explain the external effort best. Empty: none is '
+        'published.'),
     Specification(
         'contact_reaction', _DEFAULT.contact_reaction,
         'What follows when an external effort exceeds external_effort_threshold of its joint: '
