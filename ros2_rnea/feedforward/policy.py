@@ -261,7 +261,7 @@ class FeedforwardPolicy:
         if settings.command_scale != self.settings.command_scale:
             raise ArgumentError(
                 'command_scale cannot change at run time, because the command that a drive holds '
-                'would count in another unit; restart the node')
+                'would be taken in another unit; restart the node')
         if settings.enabled:
             self.check_finite(settings)
             if self._ramp.is_sending:
@@ -858,8 +858,8 @@ class FeedforwardPolicy:
                 if status is not Status.FOLLOWING_CONTROLLER or self._is_far(target):
                     return self._effort(
                         self._motions.at_rest(self._singles), Status.NO_TRAJECTORY, now,
-                        'after a contact: the reference of the controller is far from the arm, or '
-                        'does not come any more')
+                        'after a contact: the reference of the controller is farther than '
+                        'hold_tolerance from the arm, or is no longer received')
                 self.blend()  # it may be in motion
             self._contact.awaits_reference = status is Status.NO_TRAJECTORY
         if status is not self._transitions.last_status and self._transitions.need_blend(

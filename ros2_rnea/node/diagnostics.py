@@ -265,16 +265,18 @@ class Diagnostics:
     def _limited(self, flags: LimitFlags) -> None:
         saturated = flags.names(flags.saturated)
         if saturated:
-            self.transient_notice('effort', f'cut to the limit of {listed(saturated)}')
+            self.transient_notice('effort', f'limited to the effort limit of {listed(saturated)}')
         rate_limited = flags.names(flags.rate_limited)
         if rate_limited:
             self._rate_limited += 1
-            self.transient_notice('effort rate', f'limited at {listed(rate_limited)}')
+            self.transient_notice(
+                'effort rate', f'limited by effort_rate_limit at {listed(rate_limited)}')
         restrained = flags.names(flags.restrained)
         if restrained:
             self.transient_notice(
                 'joint limits',
-                f'the part that pushes further is removed from the effort of {listed(restrained)}')
+                f'at a position or velocity limit of {listed(restrained)}, the part of the effort '
+                'that would push further is removed')
 
     def _log(self) -> None:
         decision, previous = self._decision, self._logged

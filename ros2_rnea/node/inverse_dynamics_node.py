@@ -358,7 +358,7 @@ class InverseDynamicsNode(GuardedNode):
 
     def _fade_out_after_failure(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
         """
-        Publish what leads to the effort of ``on_stop``, and then nothing.
+        Publish the final fade to the effort of ``on_stop``, and then nothing.
 
         :return: None while it is being discovered who receives the commands.
         """
@@ -491,9 +491,10 @@ class InverseDynamicsNode(GuardedNode):
             self._cycle(policy, now)
 
     def _on_time_jump(self, _: object) -> None:
-        """Discard the trajectory, whose times are no longer valid."""
+        """Discard the motion and the wrenches, whose times are no longer valid."""
         self.get_logger().warning(
-            'time has jumped back or comes from another clock: the trajectory is discarded')
+            'time has jumped back or comes from another clock: the trajectory and the wrenches '
+            'are discarded')
         if self.policy is not None:
             self.policy.reset_after_time_jump()
 

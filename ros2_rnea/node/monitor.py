@@ -75,7 +75,7 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
         f'{policy.gravity.round(3).tolist()} m/s^2'))
     silent = policy.states.silent_others(steady, LONGEST_SILENCE)
     diagnostics.notice('other joints', '' if not silent else (
-        f'joint states contain {listed(silent)} no more: their last positions are used'))
+        f'joint states no longer contain {listed(silent)}: the last positions are used'))
     diagnostics.notice('ignored joints', '; '.join(policy.states.ignored.values()))
     deviations = policy.mimic_deviations()
     diagnostics.notice('mimic joints', ', '.join(
@@ -97,7 +97,7 @@ def _check_wrench_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) ->
 
 
 def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
-    """Report friction that is sent and large for the effort limit, whoever has given them."""
+    """Report friction that is sent and is a large share of the effort limit."""
     large = ', '.join(
         f'{share:.0%} at {name}' for name, share in policy.friction_shares().items()
         if share > LARGE_FRICTION)

@@ -756,7 +756,7 @@ def test_an_arm_that_cannot_hold_itself_is_not_started():
     decision = decided(policy, Status.OVERLOADED)
     assert decision.effort is None
     assert decision.joints == JOINTS
-    assert f'elbow needs {abs(in_order()[0]):.4g} and may have 1' in decision.detail
+    assert f'elbow needs {abs(in_order()[0]):.4g}, and its limit is 1 [Nm or N]' in decision.detail
     policy.change_settings(
         Settings(joints=JOINTS, effort_limits={'elbow': 4.0, 'shoulder': 4.0}, **AT_ONCE))
     near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
@@ -794,7 +794,7 @@ def test_settings_with_which_the_arm_would_not_be_held_are_refused_while_it_is_s
     policy = measured()
     before = policy.decide(at(0.0)).effort
     weaker = replace(policy.settings, **{name: WEAKER[name]})
-    with pytest.raises(UnsafeChangeError, match='shoulder needs .* and may have .*enabled'):
+    with pytest.raises(UnsafeChangeError, match='shoulder needs .*, and its limit is .*enabled'):
         policy.change_settings(weaker)
     assert policy.settings.effort_limits == {}
     near(decided(policy, Status.NO_TRAJECTORY).effort, before)

@@ -75,4 +75,4 @@ def test_parameters_of_unknown_joints_are_named_and_no_others(name, is_unknown):
 def test_it_says_where_a_parameter_replaces_the_friction_of_the_description():
     texts = [text for _, text in summary(overrides=['damping.shoulder', 'damping.elbow'])]
     said, = (text for text in texts if 'friction' in text)
-    assert 'shoulder: the parameters count' in said and 'elbow' not in said
+    assert 'shoulder: that of the parameters is used' in said and 'elbow' not in said

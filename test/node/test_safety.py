@@ -199,7 +199,7 @@ def test_of_two_publishers_of_the_same_joints_the_one_that_lags_behind_is_refuse
         return arm.refused('joint_states') > 3 and close(effort, GRAVITY)
 
     arm.until(refused)
-    assert 'older than the state already taken' in arm.told('joint_states')
+    assert 'older than that of the state in use' in arm.told('joint_states')
     assert close(arm.answer(JOINTS, Q, stamp=100.0), GRAVITY)
 
 

@@ -96,9 +96,8 @@ def effort_limit_defects(
     """
     Return what is wrong with the effort limits of joints.
 
-    A limit of the description may not be that of a motor, and one of the settings may be lost
-    because its name is no joint's.  For the latter, any wrong name counts: the limit that was
-    meant for a joint would be missing without notice.
+    A limit in the description may be a placeholder.  A limit in the settings may have a misspelt
+    joint name; that is always a defect, because the joint it was meant for would have no limit.
 
     :param joints: to check; those with a limit in the settings need none in the description.
     """
@@ -143,6 +142,6 @@ def overloads(
     :param accepted: by how much the limit may be exceeded, by joint [Nm or N]; else by nothing.
     """
     return {
-        name: f'{name} needs {effort:.4g} and may have {limit:.4g}'
+        name: f'{name} needs {effort:.4g}, and its limit is {limit:.4g} [Nm or N]'
         for name, effort, limit in zip(joints, needed.tolist(), allowed.tolist())
         if not effort <= (limit + accepted.get(name, 0.0)) * (1.0 + ROUNDING)}

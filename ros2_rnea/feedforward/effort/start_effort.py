@@ -124,7 +124,7 @@ class StartRule:
         :param holding: returns the effort that holds the joints where they are, shape (joints,),
             without the terms that the arm adds by itself.
         """
-        if evidence.is_own and evidence.receiver is Receiver.SAME:  # not heard for a while
+        if evidence.is_own and evidence.receiver is Receiver.SAME:
             last = self._from_last(evidence)
             if last.effort is not None:
                 return last
@@ -182,8 +182,8 @@ class StartRule:
         if moving.any():
             index = int(moving.argmax())
             return Start(None, (
-                f'joint {self._joints[index]!r} moves at {velocities[index]:.3g}; the measured '
-                'effort is that of gravity only at rest'))
+                f'joint {self._joints[index]!r} moves at {velocities[index]:.3g} rad/s or m/s; '
+                'the measured effort is that of gravity only at rest'))
         gravity = holding()
         effort = np.clip(measured, np.minimum(gravity, 0.0), np.maximum(gravity, 0.0))
         return Start(effort, 'the measured effort, as far as it is gravity')

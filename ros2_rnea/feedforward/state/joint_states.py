@@ -300,8 +300,8 @@ class JointStates:
         Return the time since the last values, infinite where time has jumped back [s].
 
         It is that between the receptions or that between the stamps, whichever is longer: messages
-        may arrive in a burst.  A stamp that leads the receptions by more than the timeout does not
-        count, because it may be wrong.
+        may arrive in a burst.  A stamp that leads the receptions by more than the timeout is
+        ignored, because it may be wrong.
         """
         ages, stamps = now - self._received[target], self._stamps[target]
         # Of two publishers, the message that was received first may be read last.
@@ -339,7 +339,7 @@ class JointStates:
             joint = self._places[target][np.argmax(late)]
             raise MessageError(
                 f'joint {self.names[joint]!r} has a stamp that is '
-                f'{self._stamps[joint] - stamp:.6f} s older than the state already taken')
+                f'{self._stamps[joint] - stamp:.6f} s older than that of the state in use')
 
     def _take_stamp(self, target: Indices, stamp: float, now: float) -> None:
         """

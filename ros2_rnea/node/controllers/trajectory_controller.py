@@ -72,7 +72,8 @@ class TrajectoryController:
         self._answer = values
         if values is None:
             self._diagnostics.waiting(
-                TRAJECTORY, f'{name!r} is not available: the present rules for trajectories stay')
+                TRAJECTORY,
+                f'{name!r} is not available: the present rules for trajectories stay in use')
         elif not _are_names(values.get('command_interfaces')):
             self._diagnostics.notice(
                 TRAJECTORY, f'{name!r} is not a joint_trajectory_controller: it has no parameter '

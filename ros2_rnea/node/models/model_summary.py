@@ -41,11 +41,11 @@ def log_model_summary(
     robot, findings = model.robot, model.findings
     logger.info(f'{robot!r}; controlled: {listed(policy.controlled)}')
     _warn_of_unknown_joints(robot, overrides, logger)
-    _say_whose_friction_counts(model, overrides, logger)
+    _log_replaced_friction(model, overrides, logger)
     if findings:
+        count = '1 finding' if len(findings) == 1 else f'{len(findings)} findings'
         logger.warning(
-            f'{len(findings)} findings about the model, all listed in /diagnostics; the first: '
-            f'{findings[0]}')
+            f'{count} about the model, listed in /diagnostics; the first: {findings[0]}')
     if not policy.settings.joints:
         names = ', '.join(policy.controlled)
         logger.warning(
@@ -71,13 +71,13 @@ def _warn_of_unknown_joints(
                 f'{robot.name!r}{did_you_mean(joint, robot.joint_names)}')
 
 
-def _say_whose_friction_counts(
+def _log_replaced_friction(
         model: Model, overrides: Collection[str], logger: RcutilsLogger) -> None:
-    """Say for which joints a parameter replaces the friction in the description."""
+    """Log for which joints a parameter replaces the friction in the description."""
     both = [joint for joint, index in model.tree.joints.items() if any(
         getattr(model.tree.bodies[index], kind) and f'{kind}.{joint}' in overrides
         for kind in ('damping', 'friction'))]
     if both:
         logger.info(
             'the description and the parameters both have the friction of '
-            f'{listed(both)}: the parameters count')
+            f'{listed(both)}: that of the parameters is used')

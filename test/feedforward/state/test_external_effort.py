@@ -581,7 +581,7 @@ def test_after_a_contact_a_reference_is_followed_once_it_is_near():
     ride.policy.end_contact()
     ride.go(0.2)
     assert follow(1.2) is Status.NO_TRAJECTORY
-    assert 'far from the arm' in ride.decision.detail
+    assert 'farther than hold_tolerance from the arm' in ride.decision.detail
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     assert follow(0.05) is Status.FOLLOWING_CONTROLLER
     assert follow(1.2) is Status.FOLLOWING_CONTROLLER
