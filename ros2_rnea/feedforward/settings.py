@@ -183,7 +183,7 @@ class WrenchSettings(NamedTuple):
     :ivar exerted_by: whether messages contain the wrench that the environment applies to the
         robot or its reaction, which the robot applies to the environment.
     :ivar time_constant: of the low-pass filter [s]; 0: no filter.
-    :ivar force_deadband: norms of forces below this count as zero [N].
+    :ivar force_deadband: norms of forces below this are taken as zero [N].
     :ivar moment_deadband: likewise for moments [Nm].
     :ivar gain: share of what is left that is compensated, 0 to 1.
     :ivar force_limit: largest norm of a compensated force [N].
@@ -262,14 +262,15 @@ class Settings:
     :ivar wrench_in_gravity_compensation: whether wrenches are compensated where no motion is
         followed, too.
     :ivar wrench_time_constant: of the low-pass filter for wrenches [s].
-    :ivar wrench_force_deadband: norms of forces below this count as zero [N].
+    :ivar wrench_force_deadband: norms of forces below this are taken as zero [N].
     :ivar wrench_moment_deadband: likewise for moments [Nm].
     :ivar wrench_tool_mass: of the tool that the sensor carries and the description contains [kg].
     :ivar wrench_tool_center: the tool's centre of mass in the wrench's frame [m].
     :ivar wrench_frames: the links whose wrenches act together; empty: one link at a time.
     :ivar beyond_limits: how efforts beyond their limits are limited.
     :ivar effort_limits: by name, in place of those of the description [Nm or N].
-    :ivar effort_limit_factor: share of the description's effort limits that may be used, 0 to 1.
+    :ivar effort_limit_factor: share of the effort limits that may be used, 0 to 1; of those in
+        ``effort_limits``, too.
     :ivar effort_rate_limit: upper bound of the change of an effort per second [Nm/s or N/s], see
         :func:`.effort_rate_limits`; 0: by joint alone; infinite: no rate limit.
     :ivar start_from: the effort from which the first command starts.
@@ -288,7 +289,7 @@ class Settings:
     :ivar command_scale: by name, what one Nm (or N) is on ~/commands in the unit of the drive.
     :ivar dead_man_button: index of the button that has to be pressed for efforts to be sent; −1:
         there is none.
-    :ivar dead_man_timeout: how long a pressed button counts after its message [s].
+    :ivar dead_man_timeout: a pressed button is valid for this long after its message [s].
     :ivar on_stop: the effort to which the last efforts lead before nothing is sent.
     :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
     :ivar observe_external_effort: whether the effort of the environment is observed.
@@ -498,9 +499,9 @@ class Settings:
                 'none; it needs an arm, or terms, for which gravity is left out')
         if not given and self.arm.compensates_upright and (
                 self.gravity_from_imu or dist(self.gravity, STANDARD_GRAVITY) > UPRIGHT_TOLERANCE):
-            told = 'taken from the imu' if self.gravity_from_imu else list(self.gravity)
+            used = 'taken from the imu' if self.gravity_from_imu else list(self.gravity)
             raise ArgumentError(
-                f'gravity is {told}, and arm is {self.arm.value}, which compensates gravity as if '
+                f'gravity is {used}, and arm is {self.arm.value}, which compensates gravity as if '
                 'it stood upright; it needs arm_gravity: the gravity that the arm compensates, in '
                 f"the root link's axes, as {list(STANDARD_GRAVITY)} where z of that link points "
                 'up along the base of the arm')
@@ -527,7 +528,7 @@ MEASURED_IS_NO_EFFORT = ('all',)
 """The measured effort is something else, such as a motor current; no residual is computed."""
 
 UPRIGHT_TOLERANCE = 0.1
-"""Difference of gravity from the standard one that no tilt need be the cause of [m/s^2]."""
+"""Gravity that differs less than this from the standard is not taken as a tilt [m/s^2]."""
 
 LARGEST_ASSISTANCE = 0.9
 """Largest accepted share of friction that is compensated: more would move a joint by itself where

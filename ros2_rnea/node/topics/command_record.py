@@ -62,7 +62,7 @@ class RecordedCommand(NamedTuple):
     The last command of an earlier process of this node.
 
     :ivar receivers: those that received it.
-    :ivar efforts: by joint [Nm or N].
+    :ivar efforts: by joint, in the units of the drives (see ``command_scale``).
     """
 
     receivers: frozenset[Endpoint] = frozenset()
@@ -139,7 +139,7 @@ class CommandRecord:
         self._count = 0
 
     def write(self, effort: np.ndarray) -> None:
-        """Record a command, shape (joints,)."""
+        """Record a command, shape (joints,), in the units of the drives."""
         if self._slots is None:
             return
         self._count += 1
