@@ -72,15 +72,15 @@ class Contact:
 
     def can_begin(self, now: float, settling_time: float) -> bool:
         """
-        Tell whether an external effort is one of the environment, so that there is a reaction.
+        Tell whether an external effort comes from the environment, so that a reaction may begin.
 
-        Before efforts are sent, and until they are the right ones, measured efforts say nothing of
-        the environment: motors may be off, or brakes on.  The observer knows a new payload at
-        once.  While its effort is blended in for as long as somebody has asked for, what carries
-        the rest of the payload looks like a contact.
+        It does not before efforts are sent, and until they have settled: motors may be off, or
+        brakes on.  Nor does it while the effort of a new payload is blended in over a requested
+        time: the model has the whole payload at once, so that the part of its weight which the
+        efforts do not hold yet looks like a contact.
 
         :param now: on the steady clock [s].
-        :param settling_time: how long efforts have to be sent before they are the right ones [s].
+        :param settling_time: how long efforts have to be sent before they have settled [s].
         """
         ramp = self._ramp
         self._has_asked_blend = self._has_asked_blend and ramp.remaining > 0.0

@@ -31,7 +31,7 @@ class Instant(NamedTuple):
 
 
 class Status(Enum):
-    """Why a decision sends its effort or none; the last ten come with an effort."""
+    """Why a decision sends its effort or none; from STOPPING on, there is an effort."""
 
     DISABLED = 'disabled: nothing is sent'
     NOT_ALLOWED = 'no effort may be sent at present: nothing is sent'

@@ -76,7 +76,7 @@ class Holding:
 
     :param robot: the model.
     :param controlled: the joints whose efforts are sent.
-    :param index_map: where the joints stand in q and q̇, the controlled ones first.
+    :param index_map: the indices of the joints in q and q̇, the controlled ones first.
     :param positions: of the joints of the index map, an array that is written to elsewhere; NaN:
         not measured [rad or m].
     :param motions: composes the motion at rest.

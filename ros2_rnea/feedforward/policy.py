@@ -382,7 +382,7 @@ class FeedforwardPolicy:
 
     def restart(self, has_efforts: bool = False) -> None:
         """
-        Start anew by the evidence, because others receive the commands than before.
+        Determine the start effort again from the evidence, because the receivers have changed.
 
         :param has_efforts: whether the last joint states came with the measured efforts.
         """
@@ -965,10 +965,10 @@ SPEEDS_OF_FRICTION = 16
 """Speeds in each direction at which friction is computed for the report on it."""
 
 GAP_SHARE = 0.5
-"""Share of ``state_timeout`` for which states are missing in a gap."""
+"""States that are missing for more than this share of ``state_timeout`` are a gap."""
 
 LEAST_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
 
 TIME_CONSTANTS = 5.0
-"""Of the observer, after which what it observed before counts less than a hundredth."""
+"""Time constants of the observer, after which an older sample weighs less than a hundredth."""

@@ -59,11 +59,11 @@ class Transitions:
         """
         Tell whether the effort of a new status is blended, and remember where a deviation began.
 
-        It is where the robot deviates, and from there to its path, to rest or to feedback.  From
-        one deviation to another the effort is continuous by itself: gravity at the measured state,
-        or else feedback whose bound stays, along a motion that fades at its end.  (A blend would
-        not do.  Points that are streamed may end before the next one comes, and each of the many
-        blends would add to what the one before has left.)
+        A blend begins where a deviation begins, and where it ends: on the path, at rest or with
+        feedback.  From one deviation to another, the effort is continuous by itself: gravity at
+        the measured state, or feedback with the same bound, along a motion that fades at its end.
+        (Blends would do harm there.  Each point of a stream may end before the next one arrives,
+        and its blend would begin before that of the point before it has ended.)
         """
         last = self.last_status
         if status in DEVIATIONS and last in DEVIATIONS:

@@ -82,11 +82,11 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Allow efforts; refused where it is known that none could be sent."""
-        return self._result_of('activate', self._begin_to_send, refusals=RneaError)
+        return self._result_of('activate', self._start_sending, refusals=RneaError)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Fade the effort out, then send nothing."""
-        return self._result_of('deactivate', self._end_to_send)
+        return self._result_of('deactivate', self._stop_sending)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Drop the robot and its payloads."""
@@ -142,7 +142,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         self._is_finalized = True
         self._report_state()
 
-    def _begin_to_send(self) -> None:
+    def _start_sending(self) -> None:
         """
         Allow efforts, and run the first cycle.
 
@@ -174,7 +174,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         if decision is not None and LEVELS[decision.status] == DiagnosticStatus.ERROR:
             raise ArgumentError(sentence(decision))
 
-    def _end_to_send(self) -> None:
+    def _stop_sending(self) -> None:
         self.send_last()
         self._set_active(False)
         if self.policy is not None:

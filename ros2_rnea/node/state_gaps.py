@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Gaps in the joint states, as the log tells of them: the first one, then how many followed."""
+"""Gaps in the joint states: the log reports the first one, and later how many followed."""
 
 from __future__ import annotations
 

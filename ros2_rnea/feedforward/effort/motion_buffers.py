@@ -32,7 +32,7 @@ class MotionBuffers:
     cycle would cost time and garbage collection.  A returned motion is valid until the next one
     is composed; only the one of :meth:`held` has positions of its own.
 
-    :param index_map: where the joints stand in q and q̇, the controlled ones first.
+    :param index_map: the indices of the joints in q and q̇, the controlled ones first.
     :param controlled_count: how many of its joints are controlled.
     :ivar controlled: indices of the controlled joints in q̇ and in efforts.
     """

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is known: joint states, where they stand in the robot's vectors, wrenches, gravity."""
+"""What is known: joint states, their indices in the robot's vectors, wrenches, gravity."""

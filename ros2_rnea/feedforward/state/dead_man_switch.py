@@ -25,8 +25,8 @@ class DeadManSwitch:
     """
     One button of a joystick, as far as its messages tell.
 
-    A press counts until the timeout after its message.  Once it has ended, only a new message
-    makes it count again, also if the timeout grows or the time jumps back.
+    A press is valid until the timeout after its message.  After that, only a new message can
+    allow efforts again, even if the timeout grows or the time jumps back.
 
     :ivar button: its index; negative: there is no switch.
     """
@@ -38,7 +38,7 @@ class DeadManSwitch:
 
     def use(self, button: int, timeout: float) -> None:
         """
-        Use another button or timeout [s] from now on; a press of another button does not count.
+        Use another button or timeout [s] from now on; a press of another button is ignored.
 
         :param button: its index; negative: there is no switch.
         """

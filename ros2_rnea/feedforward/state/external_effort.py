@@ -32,10 +32,10 @@ from ros2_rnea.model.tree import BASE
 from ros2_rnea.robot import Robot
 
 LARGEST_SHARE = 4.0
-"""An external effort in one sample counts up to this multiple of the joint's effort limit."""
+"""An external effort in one sample is clipped to this multiple of the joint's effort limit."""
 
 DAMPING = 0.01
-"""Of the least squares for the wrench: singular values of the Jacobian above it count."""
+"""Damping of the least squares for the wrench: smaller singular values are suppressed."""
 
 
 class MeasuredMotion(NamedTuple):
@@ -59,7 +59,7 @@ class ExternalEffort:
 
     :param robot: the model.
     :param joints: the observed joints.
-    :param index_map: where joints stand in q and q̇, the observed ones first.
+    :param index_map: the indices of the joints in q and q̇, the observed ones first.
     :param indices: of the observed joints in efforts.
     :ivar effort: shape (joints,) [Nm or N]; NaN where no effort is measured; None: nothing is
         observed.
@@ -126,7 +126,7 @@ class ExternalEffort:
         self._q = self._index_map.positions(measured.positions)
         qd = self._index_map.velocities(measured.velocities)
         effort = measured.efforts.copy()
-        self.missing = self._unwatched(effort)
+        self.missing = self._joints_without_effort(effort)
         for term in self._lacking or ():
             effort += self._term(term, qd)[self._indices]
         observer.update(self._q, qd, effort, measured.time)
@@ -166,7 +166,7 @@ class ExternalEffort:
             return _lack_of_efforts(self._joints)
         return ''
 
-    def _unwatched(self, efforts: np.ndarray) -> str:
+    def _joints_without_effort(self, efforts: np.ndarray) -> str:
         """Return which joints have a threshold but no effort."""
         names = [name for name, effort, threshold in zip(
             self._joints, efforts.tolist(), self._thresholds.tolist())

@@ -18,12 +18,12 @@ from __future__ import annotations
 from math import inf
 
 WEIGHT_OF_A_STEP_BACK = 10
-"""One stamp that is older than the one before counts as much as this many in order."""
+"""One stamp that is older than the one before weighs as much as this many in order."""
 
 MOST_DISORDER = 30
-"""Beyond this, stamps that go back are no accident.
+"""A larger disorder is not an accident.
 
-At most twice this is counted, so that 30 stamps in order are enough after any disorder."""
+It is limited to twice this, so that 30 stamps in order are enough after any disorder."""
 
 MOST_REPETITIONS = 50
 """More equal stamps one after the other are not those of publishers that share a clock."""

@@ -15,8 +15,8 @@
 How old a joint state is when it is read.
 
 Middleware says when it received a message, on the wall clock.  A callback may run much later: the
-thread that runs it was busy, or the whole process stood still.  In the latter case the time of
-reception tells nothing either, because the thread that notes it stood still too.
+thread that runs it was busy, or the whole process was stopped.  In the latter case the time of
+reception is not reliable either, because the thread that records it was stopped too.
 """
 
 from __future__ import annotations

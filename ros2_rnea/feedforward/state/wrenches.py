@@ -39,9 +39,9 @@ class ExternalWrenches:
     """
     Measured wrenches by the link in whose frame they are given; their sum acts on the robot.
 
-    Two frames count at the same time only where the settings name them.  If two sensors, or two
-    messages of one sensor, told of the same contact, it would be compensated twice, and twice the
-    gain may be no stable loop.
+    The wrenches of two frames act at the same time only where the settings name both.  If two
+    sensors measured the same contact, or one sensor published it in two frames, it would be
+    compensated twice, and the loop with twice the gain may be unstable.
 
     A wrench in a message passes through these steps:
 
@@ -91,7 +91,7 @@ class ExternalWrenches:
         :param now: time of reception on the steady clock [s].
         :param free_fall: acceleration of free fall in the frame's axes [m/s^2]; needed to compute
             the tool's weight.
-        :raises MessageError: where no moving link has the frame's name, the frame may not count
+        :raises MessageError: where no moving link has the frame's name, the frame is not admitted
             now, the value is not six finite numbers, or the tool's weight is needed and
             ``free_fall`` is None.
         """
@@ -152,7 +152,7 @@ class ExternalWrenches:
         Nothing is adopted where the subtracted tool differs, or where it is the same and the sign
         has changed: bias and filter state contain the tool's weight.  The biases are then lost.
 
-        Of a frame that may not count any more only the bias is adopted, for the case that it is
+        Of a frame that is no longer admitted only the bias is adopted, for the case that it is
         named again.  If no frames are named any more while several act, the first one of those
         that were named goes on: otherwise each would be refused because of the others, until all
         have faded out.
@@ -250,7 +250,7 @@ class ExternalWrenches:
             if other != frame and self._weight(signal, now) > 0.0:
                 raise MessageError(
                     f'the wrench in frame {frame!r} is refused while that in {other!r} acts: if '
-                    'both told of the same contact, it would be compensated twice. If they are '
+                    'both contain the same contact, it would be compensated twice. If they are '
                     f'two contacts, set   wrench_frames: [{other}, {frame}]')
 
     def _add_signal(self, frame: str) -> WrenchSignal:

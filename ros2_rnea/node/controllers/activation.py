@@ -23,10 +23,10 @@ from ros2_rnea.feedforward.effort.start_effort import Receiver
 ACTIVE = 'active'
 
 NOT_ACTIVE = ('unconfigured', 'inactive', 'finalized')
-"""States in which a controller commands nothing; others, as of transitions, tell nothing."""
+"""States in which a controller commands nothing; in others, such as transitions, it may."""
 
 NOT_LOADED = 'not loaded'
-"""What is reported in place of a state where the controller manager lists a controller no more."""
+"""What is reported in place of a state where a controller is no longer listed."""
 
 ZEROING_TYPES = (
     'effort_controllers/JointGroupEffortController',
@@ -87,9 +87,9 @@ class Activation:
     """
     Follows the state of one controller through the reports of its controller manager.
 
-    Only a state that is known to command nothing counts as not active, or that a controller is
-    listed no more which was listed before: a node that was never listed is none of ros2_control's
-    controllers.
+    A controller is taken as not active only in one of the states :data:`NOT_ACTIVE`, or where it
+    was listed before and is not any more.  A node that was never listed is not a controller of
+    ros2_control, so that nothing follows for it.
 
     :param name: of the controller, as its controller manager lists it.
     :param companion: of a controller that is meant to be active together with it, if it commands

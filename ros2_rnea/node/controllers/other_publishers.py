@@ -50,7 +50,7 @@ LISTENING_TIME = 0.3
 """How long the node listens to others before its first command [s]."""
 
 MEMORY_TIME = 1.0
-"""How long a command of others counts as arriving [s]."""
+"""For this long after a command of others [s], they are taken to publish still."""
 
 SUBJECT = 'other publishers'
 """What notices about them are called in /diagnostics."""

@@ -70,7 +70,11 @@ PARTICIPANT_BYTES = 12
 """How many bytes at the beginning of an endpoint's identifier are its participant's."""
 
 WITH_PARTICIPANTS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
-"""Where they are; of others nothing is known but whether an endpoint is the same."""
+"""
+The RMW implementations with such identifiers.
+
+With others, endpoints can be told apart, but not the processes that they belong to.
+"""
 
 UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
 """
@@ -81,7 +85,7 @@ the names of their nodes.
 """
 
 MOST_NAMES = 1000
-"""Of so many endpoints the names are remembered."""
+"""Largest number of endpoints whose names are stored."""
 
 
 class Receivers:
@@ -135,7 +139,7 @@ class Receivers:
         self._controller: frozenset[Endpoint] = frozenset()  # those that have its name
         self._is_controller_known = True
         self._appeared_at = -inf  # when the controller did
-        self._since_inactive: Receiver | None = None  # who holds the effort; None: as before
+        self._holder_meanwhile: Receiver | None = None  # since it was active; None: as before
         self._first_seen: dict[str, float] = {}  # by process
         self._early: set[str] = set()  # processes that may be older than this node
         self._own: set[str] = set()  # that of this node
@@ -154,8 +158,8 @@ class Receivers:
         """
         checked, self._checked = self._checked, monotonic()
         count = self._publisher.handle.get_subscription_count()
-        is_same = count == self._count and self._checked - checked < LONGEST_CYCLE
-        return not (is_same and not self.are_incomplete) and self.poll(controller, is_sending)
+        may_differ = count != self._count or self._checked - checked >= LONGEST_CYCLE
+        return (may_differ or self.are_incomplete) and self.poll(controller, is_sending)
 
     def poll(self, controller: str, is_sending: bool) -> bool:
         """Look who receives the commands; parameters and result are those of have_changed()."""
@@ -175,7 +179,7 @@ class Receivers:
             become active; None: nothing suggests that it is another effort than before.
         """
         self._is_controller_active = is_active
-        self._since_inactive = holder
+        self._holder_meanwhile = holder
         self.is_handing_over = not is_active and holder is Receiver.HANDED_OVER
         if not is_active:
             self.present = self._served = frozenset()
@@ -220,7 +224,7 @@ class Receivers:
         if self._effort is not None:
             self._last_command = dict(zip(self._joints, self._effort.tolist()))
         receiver = self._receiver()
-        holder = self._since_inactive
+        holder = self._holder_meanwhile
         if self._command_of_others and receiver is Receiver.SAME and holder is None:
             is_of_all = len(self._command_of_others) == len(joints)
             return Evidence(receiver, dict(zip(joints, self._command_of_others))) if (
@@ -253,7 +257,7 @@ class Receivers:
             self._seen |= served
             self._joints = tuple(joints)
             self._record.begin(self._joints, self._holding)
-            self._since_inactive = None
+            self._holder_meanwhile = None
             self._has_sent = True
         self._command_of_others = ()
         self._effort = effort
@@ -271,17 +275,18 @@ class Receivers:
             return ''
         return (
             f'several nodes receive {self._publisher.topic_name}: '
-            f'{", ".join(sorted(self.nodes))}; which of them holds the efforts is not known, so '
-            'that one that only listens may be taken for it: name it in effort_controller')
+            f'{", ".join(sorted(self.nodes))}. It is not known which of them is the controller '
+            'that holds the efforts, and a node that only listens may be taken for it: set '
+            'effort_controller')
 
     @property
     def controller_awaited(self) -> str:
         """Return which controller of an earlier process is waited for; empty where none is."""
         return self._awaited and (
-            f'{self._awaited} is waited for, {DISCOVERY_TIME:g} s at most, and nothing is sent '
-            'meanwhile: it received the last command of an earlier process of this node and may '
-            f'hold it, as {self._record.path} says, and '
-            f'{", ".join(sorted(self.nodes)) or "who else receives"} may be a recorder. If the '
+            f'{self._awaited} is waited for, at most {DISCOVERY_TIME:g} s, and nothing is sent '
+            'meanwhile. It received the last command of an earlier process of this node '
+            f'({self._record.path}) and may still hold it; '
+            f'{", ".join(sorted(self.nodes)) or "another receiver"} may be a recorder. If the '
             'controller has another name now, remap ~/commands to a topic with that name, or set '
             'effort_controller')
 

@@ -72,8 +72,8 @@ RETRY_PERIOD = 0.1
 """How often it is tried again to use a model with which the arm could not be held [s]."""
 
 FIRST_REBUILD_PERIOD, LONGEST_REBUILD_PERIOD = 1.0, 60.0
-"""How long it is waited until a model is requested again whose worker process has failed [s]; it
-doubles each time."""
+"""Delay before a model whose worker process has failed is requested again [s]; it doubles each
+time."""
 
 LONGEST_DECLARATIONS = 0.0003
 """How long parameters are declared in one callback [s of processor time]; each takes 0.1 ms."""

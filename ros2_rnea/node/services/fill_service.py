@@ -88,7 +88,7 @@ class FillService(BackgroundServices):
         Return the context of a request, and whether the state in it is stale.
 
         A message that the cycle receives meanwhile is later than the time of the context, and
-        would count as stale: another attempt finds the next one in time.
+        would be taken as stale: another attempt finds the next one in time.
         """
         for _ in range(ATTEMPTS):
             now = self._now()

@@ -56,7 +56,7 @@ SHORTEST = 0.01
 
 class CommandedPose(NamedTuple):
     """
-    Where a controller stands.
+    The pose that a controller commands, with its efforts.
 
     :ivar goals: of the controller.
     :ivar positions: that it commands, shape (joints,) [rad or m].
@@ -174,7 +174,7 @@ class HoldService(BackgroundServices):
 
     def _commanded_pose(self, policy: FeedforwardPolicy) -> CommandedPose:
         """
-        Return the pose at which the controller stands.
+        Return the pose that the controller commands.
 
         :raises ArgumentError: where no trajectory may be sent to hold it.
         """

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The two clocks that count, as the node has them."""
+"""The two clocks of the node: steady time for ages and timeouts, ROS time for stamps."""
 
 from __future__ import annotations
 

@@ -44,16 +44,16 @@ class ExternalEffortPublishers:
         self._effort_is_wanted = self._wrench_is_wanted = False
 
     def poll(self, policy: FeedforwardPolicy | None) -> None:
-        """Check who listens, and say why those who do get nothing."""
+        """Check whether there are subscribers, and report why they receive nothing."""
         self._effort_is_wanted = self._effort.get_subscription_count() > 0
         self._wrench_is_wanted = self._wrench.get_subscription_count() > 0
         self._diagnostics.notice(
-            'external effort', '' if policy is None else self._why_nothing_comes(policy))
+            'external effort', '' if policy is None else self._reason_for_silence(policy))
         if policy is None or not self.is_needed(policy):
             self._diagnostics.notice('contact', '')
 
-    def _why_nothing_comes(self, policy: FeedforwardPolicy) -> str:
-        """Return why somebody who is interested gets nothing; empty: nobody, or all comes."""
+    def _reason_for_silence(self, policy: FeedforwardPolicy) -> str:
+        """Return why a subscriber or the reaction gets nothing; empty where none needs it."""
         if not policy.settings.observe_external_effort:
             listens = self._effort_is_wanted or self._wrench_is_wanted
             return 'the parameter observe_external_effort is false' if listens else ''

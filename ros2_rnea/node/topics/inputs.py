@@ -39,7 +39,7 @@ from sensor_msgs.msg import Imu, Joy
 
 
 PENDING = 'pending'
-"""What a handler returns that will count the message as accepted or refused later."""
+"""What a handler returns that will report later whether the message is accepted."""
 
 
 class Input(NamedTuple):
