@@ -124,7 +124,7 @@ class Holding:
 
         :raises ArgumentError: naming the first joint whose effort is not a finite number.
         """
-        positions = np.where(np.isnan(self._positions), 0.0, self._positions)
+        positions = self._index_map.with_zero_where_unknown(self._positions)
         needed, _ = self._load(settings, gravity, positions)
         for name, effort in zip(self._controlled, needed.tolist()):
             if not effort < inf:

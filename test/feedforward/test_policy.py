@@ -292,6 +292,16 @@ def test_another_joint_counts_where_it_is_assumed():
     near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.5))
 
 
+def test_a_check_before_the_first_state_leaves_another_joint_where_it_is_assumed():
+    """The worker that builds the model makes such a check; then the node fades out."""
+    policy = policy_of(GRIPPER_ROBOT, assumed_positions={'grip': (0.5,)})
+    policy.check_finite()
+    measure(policy)
+    decided(policy, Status.NO_TRAJECTORY)
+    held = policy.effort_after_stop()
+    near([held[name] for name in JOINTS], gripper_gravity(0.5))
+
+
 @pytest.mark.parametrize('assumed', [{}, {'grip': (0.5,)}])
 def test_another_joint_counts_where_it_is_measured(assumed):
     policy = with_gripper(assumed_positions=assumed)

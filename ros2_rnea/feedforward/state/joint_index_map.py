@@ -144,5 +144,14 @@ class JointIndexMap:
 
     def unknown(self, values: np.ndarray) -> tuple[str, ...]:
         """Return the joints of the robot whose position is neither a value here nor assumed."""
-        missing = self._needed[np.isnan(values[self._needed])]
-        return (*(self._names[i] for i in missing), *self._unmeasurable)
+        return (*(self._names[i] for i in self._missing(values)), *self._unmeasurable)
+
+    def with_zero_where_unknown(self, values: np.ndarray) -> np.ndarray:
+        """Return the joints' values, with 0 in place of NaN where no position is assumed."""
+        known = values.copy()
+        known[self._missing(values)] = 0.0
+        return known
+
+    def _missing(self, values: np.ndarray) -> np.ndarray:
+        """Return the indices of the joints that have neither a value here nor an assumed one."""
+        return self._needed[np.isnan(values[self._needed])]

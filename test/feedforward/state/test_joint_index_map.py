@@ -152,6 +152,10 @@ def test_the_answers_are_copies():
 def test_a_joint_is_unknown_where_it_is_neither_measured_nor_assumed(assumed, values, unknown):
     whole = JointIndexMap(ARM, ('shoulder', 'elbow', 'grip'), assumed)
     assert whole.unknown(np.array(values)) == unknown
+    filled = whole.with_zero_where_unknown(np.array(values))
+    expected = [0.0 if name in unknown else value
+                for name, value in zip(('shoulder', 'elbow', 'grip'), values)]
+    np.testing.assert_array_equal(filled, expected)
 
 
 @pytest.mark.parametrize('whose, names, joint_name, position', [
