@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -112,8 +113,7 @@ class Specification:
             return None
         if self.size is None and self.items is str:
             return tuple(value) if all(isinstance(item, str) for item in value) else None
-        numbers = all(isinstance(item, (int, float)) for item in value)
-        return tuple(float(item) for item in value) if numbers else None
+        return tuple(map(float, value)) if are_numbers(value) else None
 
     def _within(self, value: Any) -> bool:
         if self.choices:
@@ -144,6 +144,12 @@ class Specification:
         kind = {bool: 'true or false', str: 'a text', int: 'a whole number', float: 'a number'}
         bounds = '' if self.minimum is None else f' from {self.minimum:g} to {self.maximum:g}'
         return kind[type(self.default)] + bounds + (', or 0' if self.or_zero else '')
+
+
+def are_numbers(values: Iterable[Any]) -> bool:
+    """Tell whether all values are numbers; a truth value is none, though Python has it so."""
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool)
+               for value in values)
 
 
 def _plain(value: Any) -> Any:

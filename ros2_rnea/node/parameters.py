@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
@@ -34,7 +33,7 @@ from ros2_rnea.model.description import (
     JOINT_NUMBERS,
     OPTIONAL_PARAMETERS,
 )
-from ros2_rnea.node.parameter_specification import Specification
+from ros2_rnea.node.parameter_specification import are_numbers, Specification
 from ros2_rnea.node.process import EXECUTORS
 
 ASSUMED = 'assumed_positions.'
@@ -623,11 +622,10 @@ def _of_joints(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _numbers(name: str, value: Any) -> tuple[float, ...]:
-    try:
-        return tuple(np.atleast_1d(np.asarray(value, dtype=float)).tolist())
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            f'{name} is {value!r}; it needs a number or a list of numbers') from error
+    items = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    if not are_numbers(items):
+        raise ArgumentError(f'{name} is {value!r}; it needs a number or a list of numbers')
+    return tuple(map(float, items))
 
 
 def _finite(name: str, value: Any) -> float:

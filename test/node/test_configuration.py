@@ -97,6 +97,8 @@ def test_an_impossible_inertia_is_a_finding_and_with_strict_model_an_error(bench
     ('effort_limit_factor', float('nan'), ''),
     ('assumed_positions.grip', [0.1, 0.2], 'needs 1 finite number'),
     ('assumed_positions.grip', 'open', 'needs a number'),
+    ('assumed_positions.grip', True, 'needs a number'),
+    ('assumed_positions.grip', '0.1', 'needs a number'),
     ('enabled', 1, 'true or false'),
 ])
 def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):

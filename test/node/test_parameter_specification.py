@@ -63,6 +63,7 @@ def test_what_fits_comes_back_in_the_type_of_the_default(specification, value, e
     (NAMES, '[elbow, 1]', r"joints is '\[elbow, 1\]'; it needs a list of names$"),
     (GAINS, ['high'], r"gains is \['high'\]; it needs a list of numbers"),
     (GAINS, b'12', 'it needs a list of numbers'),
+    (GAINS, [True], r'gains is \[True\]; it needs a list of numbers'),
     (GRAVITY, array('d', [0.0, 9.8]), r'gravity is \[0.0, 9.8\]; it needs 3 finite numbers'),
     (GRAVITY, [0.0, 0.0, float('inf')], 'it needs 3 finite numbers'),
     (KIND, 'odd', "kind is 'odd'; it needs plain or fancy"),
