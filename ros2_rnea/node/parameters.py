@@ -159,9 +159,10 @@ SPECIFICATIONS = (
         'allow_nonzero_velocity_at_trajectory_end. Empty: those five are used.'),
     Specification(
         'hold_after_goal', False,
-        'Whether the effort that trajectory_controller holds is replaced after a goal was '
-        'canceled or aborted, and after an activation: by that which holds its reference, with '
-        'an action goal at that reference. The service ~/hold does it once.'),
+        'Whether the node sends trajectory_controller an action goal at its reference, with the '
+        'effort that holds it there, after a goal was canceled or aborted and after an '
+        'activation: otherwise the controller keeps another effort. The service ~/hold does it '
+        'once.'),
     Specification(
         'enabled', _DEFAULT.enabled,
         'Whether efforts are published. The service ~/enable sets it.'),
