@@ -154,5 +154,7 @@ def _run(recording: PreparedRecording, robot: Robot) -> Run:
 
 
 def _rms(efforts: Sequence[np.ndarray]) -> np.ndarray:
-    squares = sum((np.square(each).sum(axis=0) for each in efforts), start=np.zeros(()))
-    return np.sqrt(squares / sum(map(len, efforts)))
+    """Return the RMS of each column, over those recordings that have its effort."""
+    squares = sum((np.nansum(np.square(each), axis=0) for each in efforts), start=np.zeros(()))
+    counts = sum((np.isfinite(each).sum(axis=0) for each in efforts), start=np.zeros(()))
+    return np.sqrt(squares / np.where(counts > 0, counts, np.nan))

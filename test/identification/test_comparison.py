@@ -67,6 +67,15 @@ def test_an_effort_that_was_not_recorded_has_no_rms(arm, recording):
     assert np.isnan(comparison.difference_rms).tolist() == [False, True]
 
 
+def test_an_effort_that_only_some_recordings_have_is_compared_in_these(arm, recording):
+    tau = recording.tau.copy()
+    tau[:, 1] = np.nan
+    both = compare([recording, replace(recording, tau=tau)], arm)
+    alone = compare([recording], arm)
+    assert both.difference_rms == pytest.approx(alone.difference_rms)
+    assert both.measured_rms == pytest.approx(alone.measured_rms)
+
+
 def test_coordinates_have_units():
     gripper = coordinates_of(Robot.from_urdf(ARM_WITH_GRIPPER))
     assert [(each.label, each.effort_unit, each.position_unit) for each in gripper] == [
