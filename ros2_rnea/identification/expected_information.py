@@ -72,7 +72,8 @@ class Criterion(Enum):
             return (-float(np.mean(np.log(values))),
                     -(vectors / (size * values)) @ vectors.T)
         weights = np.zeros_like(values)
-        weights[0], weights[-1] = -0.5 / values[0], 0.5 / values[-1]
+        weights[0] -= 0.5 / values[0]
+        weights[-1] += 0.5 / values[-1]  # of a single one, both are the same
         return 0.5 * float(np.log(values[-1] / values[0])), (vectors * weights) @ vectors.T
 
 

@@ -131,6 +131,12 @@ def test_derivatives_are_those_of_the_value():
             assert (ahead - behind) / 2e-6 == pytest.approx(slopes @ way, rel=2e-4, abs=1e-4)
 
 
+def test_the_condition_number_of_a_single_combination_does_not_change():
+    value, slope = Criterion.CONDITION.cost(np.array([[4.0]]))
+    assert value == 0.0
+    assert slope == pytest.approx(np.zeros((1, 1)))
+
+
 def test_obstacles_are_kept_clear_of(arm_plan):
     def wall(q):
         """Return the distance of the lower link's end from a wall beside the arm."""
