@@ -44,6 +44,9 @@ from scipy.optimize import minimize_scalar
 ROWS = 2000
 """So many instants are enough, evenly over the recording."""
 
+ROWS_A_COLUMN = 3
+"""With fewer instants for each column, no delay is estimated."""
+
 SIGNIFICANT = 10.0
 """
 The logarithm of the likelihood has to be larger by this with a delay than without, and with that
@@ -91,9 +94,9 @@ def effort_delay(
     :param way: one of :data:`WAYS`.
     """
     margin = int(np.ceil(largest / period)) + 1
-    rows, pieces = _rows(recording.pieces, margin)
-    columns = 10 * len(robot.tree.bodies) + 4
-    if len(rows) < 3 * columns:
+    least = ROWS_A_COLUMN * (10 * len(robot.tree.bodies) + 4)
+    rows, pieces = _rows(recording.pieces, margin, max(ROWS, least))
+    if len(rows) < least:
         return Delay(0.0, reason=f'no piece is long enough to search within ±{largest:g} s')
     moving = {joint: k for joint, k in coordinates.items()
               if recording.moves[rows, k].mean() > 0.1}
@@ -195,11 +198,17 @@ class _Search:
         return abs(delay) > self._grid[-1] - self._step
 
 
-def _rows(pieces: Sequence[slice], margin: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return rows whose neighbours within the margin are in the same piece, and those by piece."""
+def _rows(
+        pieces: Sequence[slice], margin: int, enough: int,
+        ) -> tuple[np.ndarray, list[np.ndarray]]:
+    """
+    Return rows whose neighbours within the margin are in the same piece, and those by piece.
+
+    :param enough: of more rows than this, every second, third ... is taken; no fewer are left.
+    """
     inner = [np.arange(piece.start + margin, piece.stop - margin) for piece in pieces]
     total = sum(map(len, inner))
-    every = max(1, total // ROWS)
+    every = max(1, total // enough)
     inner = [rows[::every] for rows in inner]
     return np.concatenate([np.empty(0, dtype=int), *inner]), inner
 
