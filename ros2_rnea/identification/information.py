@@ -301,13 +301,14 @@ def check_finite(recordings: Sequence[PreparedRecording], design: Design) -> Non
     """
     joints = coordinate_names(design.robot.tree)
     for recording in recordings:
+        unrecorded = _unrecorded(recording)
         for first in range(0, len(recording.times), ROWS):
             part = slice(first, first + ROWS)
             for name in ('q', 'qd', 'qdd', 'tau'):
                 values = getattr(recording, name)[part]
                 bad = ~np.isfinite(values)
                 if name == 'tau':
-                    bad &= ~_unrecorded(recording)
+                    bad &= ~unrecorded
                 if bad.any():
                     row, column = np.argwhere(bad)[0].tolist()
                     joint = f'coordinate {column}' if name == 'q' else repr(joints[column])

@@ -24,6 +24,7 @@ from random_robots import random_serial_arm, random_tree
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import is_consistent
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.identification import information
 from ros2_rnea.identification.identification import identify
 from ros2_rnea.identification.information import chunks, one_thread, reduced
 from ros2_rnea.identification.unknowns import Design, Unknowns
@@ -430,6 +431,19 @@ def test_recordings_that_hold_nothing_are_refused(change, words):
     robot = arm()
     with pytest.raises(ArgumentError, match=words):
         identify([change(recording(robot, motion(robot, 500, 2)))], robot)
+
+
+def test_numbers_that_are_not_finite_are_searched_in_one_pass(monkeypatch):
+    """Whether an effort was recorded at all is told once, or the time grows with the square."""
+    robot = arm()
+    one = recording(robot, motion(robot, 500, 2))
+    monkeypatch.setattr(information, 'ROWS', 10)
+    passes = []
+    unrecorded = information._unrecorded
+    monkeypatch.setattr(
+        information, '_unrecorded', lambda each: passes.append(each) or unrecorded(each))
+    information.check_finite([one, one], Design(robot, Unknowns(), np.ones(3)))
+    assert len(passes) == 2
 
 
 @pytest.mark.parametrize('unknowns, words', [
