@@ -107,7 +107,7 @@ def identify(
         for one, split in zip(recordings, splits):
             yield from chunks(one, split, len(one.times))
 
-    design = Design(robot, unknowns, _largest_speeds(recordings))
+    design = Design(robot, unknowns, _largest_speeds(recordings, splits))
     check_finite(recordings, design)
     seen = reduced(design, training(), executor)
     _check_amount(design, seen)
@@ -354,9 +354,12 @@ def _identified(design: Design, x: np.ndarray, changes: _Changes) -> Robot:
     return result
 
 
-def _largest_speeds(recordings: Sequence[PreparedRecording]) -> np.ndarray:
-    return np.max([np.maximum(one.qd.max(axis=0), -one.qd.min(axis=0)) for one in recordings],
-                  axis=0)
+def _largest_speeds(
+        recordings: Sequence[PreparedRecording], splits: Sequence[int]) -> np.ndarray:
+    """Return the largest speed of each coordinate before the split of each recording."""
+    return np.max([
+        np.maximum(one.qd[:split].max(axis=0, initial=0.0), -one.qd[:split].min(
+            axis=0, initial=0.0)) for one, split in zip(recordings, splits)], axis=0)
 
 
 def _measured(design: Design) -> list[np.ndarray]:

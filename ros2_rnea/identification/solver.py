@@ -247,7 +247,7 @@ def first_noise(design: Design, information: Information, chosen: np.ndarray) ->
         kept = [*np.flatnonzero(chosen[columns]), len(columns)]
         total = np.eye(len(columns) + 2)[-1] - np.eye(len(columns) + 2)[-2]
         right = products @ total
-        rest, rank = _remainder(
+        rest, rank, _ = _remainder(
             products[np.ix_(kept, kept)], right[kept], float(total @ right))
         result.append(rest / max(rows - rank, 1))
     return np.maximum(result, least_variance(information))
@@ -268,8 +268,8 @@ def best_knees(
     Return which unknowns are chosen once breakaway friction is where the data shows it.
 
     The only number that is not linear, the Stribeck velocity, is searched on a grid: each of its
-    values is a column already.  The best is taken where it lowers the sum of squares more than
-    noise would in one of a thousand data sets, for a positive breakaway friction.
+    values is a column already.  Of those with a positive breakaway friction, the best is taken if
+    it lowers the sum of squares more than noise would in one of a thousand data sets.
 
     :param independent: how many independent samples each coordinate has.
     """
@@ -286,11 +286,13 @@ def best_knees(
         sums = {}
         for place in (None, *tried):
             kept = base if place is None else [*base, place]
-            sums[place], _ = _remainder(
+            rest, _, last = _remainder(
                 products[np.ix_(kept, kept)], right[kept], float(total @ right))
-        best = min(tried, key=lambda place: sums[place])
+            if place is None or last > 0.0:
+                sums[place] = rest
+        best = min(sums, key=lambda place: sums[place])
         gained = (sums[None] - sums[best]) / max(sums[best], 1e-300) * independent[coordinate]
-        if gained > CHOICE:
+        if best is not None and gained > CHOICE:
             result[columns[best]] = True
     return result
 
@@ -395,17 +397,23 @@ def _clipped(x: np.ndarray, prior: Prior) -> np.ndarray:
 
 
 def _remainder(
-        products: np.ndarray, right: np.ndarray, total: float) -> tuple[float, int]:
-    """Return the sum of squares that a least-squares fit leaves, and the rank of its columns."""
+        products: np.ndarray, right: np.ndarray, total: float) -> tuple[float, int, float]:
+    """
+    Fit by least squares.
+
+    :return: the sum of squares that is left, the rank of the columns, and the last coefficient.
+    """
     norms = np.sqrt(np.diag(products))
     seen = norms > 0.0
     if not seen.any():
-        return total, 0
+        return total, 0, 0.0
     inner = 1.0 / norms[seen]
     values, vectors = eigh(inner[:, None] * products[np.ix_(seen, seen)] * inner[None, :])
     kept = values > 1e-12 * values[-1]
-    explained = (vectors[:, kept].T @ (inner * right[seen]))**2 / values[kept]
-    return max(total - float(np.sum(explained)), 0.0), int(np.count_nonzero(kept))
+    along = vectors[:, kept].T @ (inner * right[seen])
+    left = max(total - float(np.sum(along**2 / values[kept])), 0.0)
+    last = inner[-1] * float(vectors[-1, kept] @ (along / values[kept])) if seen[-1] else 0.0
+    return left, int(np.count_nonzero(kept)), last
 
 
 def _gain(design: Design, coordinate: int) -> int | None:

@@ -256,6 +256,41 @@ def test_breakaway_friction_is_found_where_it_is_and_only_there():
                    if one.quantity == 'stribeck')
 
 
+def test_friction_that_is_less_at_low_speed_is_no_breakaway_friction():
+    """The Stribeck effect the other way around: a law that the model does not have."""
+    robot = arm(5, 2)
+    state = motion(robot, 6000, 1)
+    qd = state[2]
+    noise = np.random.default_rng(0).normal(size=qd.shape) * 0.1
+    sign = qd / np.sqrt(qd**2 + 1e-4)
+    planted = sign * (2.0 - 1.5 / (1.0 + (qd / 0.1)**2))
+    one = recording(robot, state, noise + planted)
+    result, plain = (
+        identify([one], robot, Unknowns(links=(), stribeck=stribeck))
+        for stribeck in (True, False))
+    assert not any(one.quantity == 'stribeck' for one in result.parameters)
+    assert all(one.stribeck_velocity == 0.0 for one in result.friction.values())
+    for mine, its in zip(result.parameters, plain.parameters):
+        assert mine.value == pytest.approx(its.value, rel=1e-2, abs=1e-2)
+        assert mine.standard_error == pytest.approx(its.standard_error, rel=0.1)
+
+
+def test_stribeck_velocities_to_try_do_not_depend_on_held_back_data():
+    robot = arm(5, 2)
+    t, q, qd, qdd = motion(robot, 2000, 1)
+    faster = np.where(t[:, None] >= t[1400], 3.0 * qd, qd)
+    unknowns = Unknowns(links=(), stribeck=True)
+    noise = np.random.default_rng(0).normal(size=qd.shape) * 0.1
+    sign = qd / np.sqrt(qd**2 + 1e-4)
+    planted = noise + sign * 1.5 / (1.0 + (qd / 0.1)**2)
+    first, second = (
+        identify([recording(robot, (t, q, speeds, qdd), planted)], robot, unknowns)
+        for speeds in (qd, faster))
+    for joint, friction in first.friction.items():
+        assert friction.stribeck_velocity > 0.0
+        assert second.friction[joint].stribeck_velocity == friction.stribeck_velocity
+
+
 def test_friction_of_every_kind_is_in_the_identified_robot():
     robot = arm(5, 2)
     truth = with_joint_numbers(
