@@ -26,9 +26,8 @@
  * - All members but `targets` are set by the constructor and then stay as they are until the
  *   garbage collector clears the object.  A target is complete before an atomic operation makes
  *   it visible, and is never replaced.  Therefore several threads may make calls at once.  What
- *   two threads do to the same *array*, for instance
- *   resize it while another one computes with it, is the responsibility of the caller, as it is
- *   with NumPy's own functions.
+ *   two threads do to the same *array*, for instance resize it while another one computes with it,
+ *   is the responsibility of the caller, as it is with NumPy's own functions.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -249,12 +248,13 @@ done:
 
 /* ---- computing ------------------------------------------------------------------------------ */
 
+/* Tell whether machine code may access all arguments; NULL stands for one that is not given. */
 static int
 all_fit(KernelCall *self, PyObject *const *given)
 {
     Py_ssize_t output = self->count - 1;
     for (Py_ssize_t i = 0; i < output; i++) {
-        if ((given[i] != NULL || i < self->required) && !fits(given[i], &self->shapes[i], 0)) {
+        if (given[i] == NULL ? i < self->required : !fits(given[i], &self->shapes[i], 0)) {
             return 0;
         }
     }
