@@ -30,7 +30,12 @@ from ros2_rnea.arguments import Array, check_link
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.feedforward.state.joint_index_map import joint_body
-from ros2_rnea.identification.unknowns import INERTIAL_UNITS, payload_columns
+from ros2_rnea.identification.unknowns import (
+    INERTIAL_UNITS,
+    payload_columns,
+    unit_of,
+    WORDS,
+)
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.robot import Robot
 
@@ -139,12 +144,12 @@ def _is_moved(robot: Robot, body: int, joints: Sequence[str]) -> bool:
 
 
 def _friction(robot: Robot, joints: Sequence[str]) -> Columns:
-    return _of_joints(robot, joints, ('viscous', 'viscous friction', 'Nm s/rad or N s/m'),
-                      ('coulomb', 'Coulomb friction', 'Nm or N'), ('offset', 'offset', 'Nm or N'))
+    return _of_joints(robot, joints, ('viscous', 'Nm s/rad', 'N s/m'), ('coulomb', 'Nm', 'N'),
+                      ('offset', 'Nm', 'N'))
 
 
 def _rotor(robot: Robot, joints: Sequence[str]) -> Columns:
-    return _of_joints(robot, joints, ('rotor_inertia', 'rotor inertia', 'kg m^2 or kg'))
+    return _of_joints(robot, joints, ('rotor_inertia', 'kg m^2', 'kg'))
 
 
 def _of_joints(
@@ -152,7 +157,8 @@ def _of_joints(
     """
     Return columns of which each changes the effort of one joint only.
 
-    :param quantities: the name among :data:`JOINT_COLUMNS`, that for messages, and the unit.
+    :param quantities: the name among :data:`JOINT_COLUMNS`, and the unit for a joint that turns
+        and for one that slides.
     """
     def at(q: Array, qd: Array, qdd: Array) -> Array:
         columns = np.zeros((len(qd), robot.nv, len(joints), len(quantities)))
@@ -162,5 +168,5 @@ def _of_joints(
                 columns[:, row, place, which] = JOINT_COLUMNS[name](qd[:, row], qdd[:, row], 0.0)
         return columns.reshape(len(columns), robot.nv, -1)
 
-    return Columns(tuple(Sought(joint, words, unit) for joint in joints
-                         for _, words, unit in quantities), at)
+    return Columns(tuple(Sought(joint, WORDS[name], unit_of(robot.tree, joint, *units))
+                         for joint in joints for name, *units in quantities), at)

@@ -168,7 +168,7 @@ class Design:
         phi = robot.inertial_parameters
         linear = [
             *_friction(tree, friction, unknowns, largest_speeds),
-            *(Unknown('rotor_inertia', name, _unit(tree, name, 'kg m^2', 'kg'),
+            *(Unknown('rotor_inertia', name, unit_of(tree, name, 'kg m^2', 'kg'),
                       tree.bodies[tree.joints[name]].armature, tree.joints[name])
               for name in rotors),
             *(Unknown(f'gravity_{axis}', '', 'm/s^2', value, index)
@@ -469,8 +469,8 @@ def _friction(
     for name in names:
         index = tree.joints[name]
         body = tree.bodies[index]
-        viscous = _unit(tree, name, 'Nm s/rad', 'N s/m')
-        effort = _unit(tree, name, 'Nm', 'N')
+        viscous = unit_of(tree, name, 'Nm s/rad', 'N s/m')
+        effort = unit_of(tree, name, 'Nm', 'N')
         single = body.type.nv == 1
         if unknowns.by_direction and single:
             result += [
@@ -496,7 +496,8 @@ def _knees(body: Body, largest_speeds: np.ndarray) -> list[float]:
     return np.geomspace(slowest, fastest, KNEES).tolist()
 
 
-def _unit(tree: Tree, joint: str, turning: str, sliding: str) -> str:
+def unit_of(tree: Tree, joint: str, turning: str, sliding: str) -> str:
+    """Return the unit of a number of a joint: one if the joint turns, the other if it slides."""
     kind = tree.bodies[tree.joints[joint]].type
     return sliding if kind.slides_along_axis else turning
 

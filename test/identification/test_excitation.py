@@ -259,6 +259,16 @@ def test_columns_times_the_robots_numbers_are_its_efforts(kinds):
     assert np.allclose(columns.at(q, qd, qdd) @ numbers, expected, rtol=0.0, atol=1e-11)
 
 
+def test_units_are_those_of_joints_that_turn_or_slide():
+    robot = Robot.from_urdf(ARM_WITH_GRIPPER)
+    sought = columns_for(robot, ['elbow', 'grip'], ['friction', 'rotor']).sought
+    assert {each.name: each.unit for each in sought} == {
+        'elbow: viscous friction': 'Nm s/rad', 'grip: viscous friction': 'N s/m',
+        'elbow: Coulomb friction': 'Nm', 'grip: Coulomb friction': 'N',
+        'elbow: offset of the friction': 'Nm', 'grip: offset of the friction': 'N',
+        'elbow: rotor inertia': 'kg m^2', 'grip: rotor inertia': 'kg'}
+
+
 @pytest.mark.parametrize('kinds, words', [
     (['inertai'], "did you mean 'inertia'"),
     (['payload:hand'], "no link 'hand'"),
