@@ -19,10 +19,10 @@ The efforts of the model are judged on held-back data: samples that the fit did 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from ros2_rnea.dynamics.pseudo_inertia import inertial_of, is_consistent
@@ -45,7 +45,12 @@ from ros2_rnea.identification.information import (
     residuals,
 )
 from ros2_rnea.identification.recording import PreparedRecording
-from ros2_rnea.identification.results import Identification, JointFriction, Parameter
+from ros2_rnea.identification.results import (
+    Identification,
+    JointFriction,
+    ModelChanges,
+    Parameter,
+)
 from ros2_rnea.identification.solver import (
     best_knees,
     data_covariance,
@@ -67,7 +72,6 @@ from ros2_rnea.identification.unknowns import (
     PAYLOAD,
     Unknowns,
 )
-from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 
 HELD_BACK = 0.3
@@ -260,7 +264,7 @@ class _Fit:
             independent_samples=self.independent,
             not_identifiable=why_not_identifiable(
                 design, self.seen, self.chosen & ~determined),
-            **changes)
+            **vars(changes))
 
     def _named(self, errors: np.ndarray, determined: np.ndarray) -> tuple[Parameter, ...]:
         result = []
@@ -287,8 +291,8 @@ def _apart(slopes: np.ndarray) -> np.ndarray:
     return (slopes - slopes.mean(axis=0)) * np.sqrt(len(slopes) / (len(slopes) - 1))
 
 
-def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> _Changes:
-    """Return what has changed, as one needs it to use it."""
+def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> ModelChanges:
+    """Return what has changed, by joint, link or payload."""
     values: dict[str, dict[str, float]] = {}
     knees = {}
     for index in np.flatnonzero(chosen):
@@ -309,7 +313,7 @@ def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> _Changes:
     if design.payload_link is not None:
         ten = [values[PAYLOAD][name] for name in PARAMETERS]
         payload = (design.payload_link, inertial_of(ten))
-    return _Changes(
+    return ModelChanges(
         friction=friction,
         rotor_inertias={joint: numbers['rotor_inertia'] for joint, numbers in values.items()
                         if 'rotor_inertia' in numbers},
@@ -321,16 +325,7 @@ def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> _Changes:
                     if design.unknowns[first].owner != PAYLOAD))
 
 
-class _Changes(TypedDict):
-    friction: Mapping[str, JointFriction]
-    rotor_inertias: Mapping[str, float]
-    gravity: np.ndarray | None
-    payload: tuple[str, Inertial] | None
-    gains: Mapping[str, float]
-    links: tuple[str, ...]
-
-
-def _identified(design: Design, x: np.ndarray, changes: _Changes) -> Robot:
+def _identified(design: Design, x: np.ndarray, changes: ModelChanges) -> Robot:
     """Return the robot with what has changed."""
     robot = design.robot
     bodies = list(robot.tree.bodies)
@@ -339,18 +334,18 @@ def _identified(design: Design, x: np.ndarray, changes: _Changes) -> Robot:
         if unknown.owner != PAYLOAD:
             bodies[unknown.body] = replace(
                 bodies[unknown.body], inertia=inertia_from(x[first:first + 10].tolist()))
-    for joint, friction in changes['friction'].items():
+    for joint, friction in changes.friction.items():
         index = robot.tree.joints[joint]
         numbers: dict[str, Any] = friction.numbers()
         bodies[index] = replace(bodies[index], **numbers)
-    for joint, inertia in changes['rotor_inertias'].items():
+    for joint, inertia in changes.rotor_inertias.items():
         index = robot.tree.joints[joint]
         bodies[index] = replace(bodies[index], armature=inertia)
-    gravity = changes['gravity'] if changes['gravity'] is not None else robot.free_fall
+    gravity = changes.gravity if changes.gravity is not None else robot.free_fall
     result = Robot(
         replace(robot.tree, bodies=tuple(bodies)), gravity=gravity, engine=robot.engine)
-    if changes['payload'] is not None:
-        result = result.with_payload(PAYLOAD, *changes['payload'])
+    if changes.payload is not None:
+        result = result.with_payload(PAYLOAD, *changes.payload)
     return result
 
 

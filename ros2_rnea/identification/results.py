@@ -128,14 +128,36 @@ class JointFriction:
 
 
 @dataclass(frozen=True)
-class Identification:
+class ModelChanges:
     """
-    The result of an identification.
+    What an identification changes in a model.
 
-    Arrays by joint have one number for each velocity coordinate of the robot [Nm or N].
+    :ivar friction: of each joint whose friction was unknown.
+    :ivar rotor_inertias: likewise [kg m^2 or kg].
+    :ivar gravity: acceleration of free fall in the base's axes, shape (3,) [m/s^2]; None unless it
+        was unknown.
+    :ivar payload: the link and what is attached to it, in the link's frame; None unless unknown.
+    :ivar gains: by joint, the true effort for each unit of measured effort.
+    :ivar links: the links whose bodies' inertial parameters were identified.
+    """
 
-    :ivar robot: the identified one: inertial parameters, payload, gravity, rotor inertias,
-        friction.
+    friction: Mapping[str, JointFriction]
+    rotor_inertias: Mapping[str, float]
+    gravity: np.ndarray | None
+    payload: tuple[str, Inertial] | None
+    gains: Mapping[str, float]
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Identification(ModelChanges):
+    """
+    The result of an identification: what it changes in the model, and how good it is.
+
+    Arrays by joint have one number for each velocity coordinate of the robot [Nm or N].  Samples
+    at which a joint rests are left out if its Coulomb friction was unknown, in held-back data too.
+
+    :ivar robot: the model with these changes.
     :ivar parameters: all that were unknown.
     :ivar base_parameters: the combinations that the data determines.
     :ivar joints: names of the velocity coordinates: that of the joint, and for a joint of several
@@ -144,22 +166,15 @@ class Identification:
         for a joint without any.
     :ivar urdf_rms: of their difference from the model before.
     :ivar identified_rms: of their difference from the identified model.
-    :ivar noise_rms: standard deviation of the residual of the fit.
+    :ivar noise_rms: root of the mean square of the residual on the data of the fit.
     :ivar physically_consistent: whether every identified body has a density that is nowhere
         negative.
     :ivar condition_number: of the weighted base regressor with columns of equal norm.
-    :ivar recordings: how many the fit used; parts of one count as one.  From three on, standard
-        errors hold by how much the recordings differ.
+    :ivar recordings: how many the fit used; parts of one count as one.  If there are three or
+        more, the standard errors also cover what differs from recording to recording.
     :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
         how many of them count, residuals being correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.
-    :ivar friction: of each joint whose friction was unknown.
-    :ivar rotor_inertias: likewise [kg m^2 or kg].
-    :ivar gravity: acceleration of free fall in the base's axes, shape (3,) [m/s^2]; None unless it
-        was unknown.
-    :ivar payload: the link and what is attached to it, in the link's frame; None unless unknown.
-    :ivar gains: by joint, the true effort for each unit of measured effort.
-    :ivar links: the links whose bodies' inertial parameters were identified.
     """
 
     robot: Robot
@@ -176,9 +191,3 @@ class Identification:
     samples: np.ndarray
     independent_samples: np.ndarray
     not_identifiable: tuple[str, ...]
-    friction: Mapping[str, JointFriction]
-    rotor_inertias: Mapping[str, float]
-    gravity: np.ndarray | None
-    payload: tuple[str, Inertial] | None
-    gains: Mapping[str, float]
-    links: tuple[str, ...]
