@@ -44,7 +44,10 @@ from scipy.linalg import lstsq, svd
 from scipy.stats import f
 
 FALSE_ALARMS = 1e-3
-"""The probability that anything at all is concluded from recordings in which all is right."""
+"""
+The probability that any cause is found in recordings in which all is right.  Friction and offsets
+(:mod:`.diagnosis`) have the same probability for themselves.
+"""
 
 TELLS_APART = 2.0 * np.log(1.0 / FALSE_ALARMS)
 """By how much the criterion of two causes differs where the data tells which of them it is."""
@@ -327,7 +330,7 @@ class _Search:
         """Return factors for the coordinates whose efforts have the opposite sign."""
         turned = []
         for j, each in self._equations.items():
-            model, measured = each.mechanics[:, MODEL - 1], each.mechanics[:, -1]
+            model, measured = each.mechanics[:, MODEL], each.mechanics[:, -1]
             sizes = float(np.linalg.norm(model) * np.linalg.norm(measured))
             if sizes > 0.0 and float(model @ measured) < TURNED * sizes:
                 turned.append(Factor(j))

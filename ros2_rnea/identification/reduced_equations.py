@@ -37,8 +37,8 @@ from scipy.linalg import lstsq, qr
 FRICTION = ('offset', 'viscous', 'coulomb', 'viscous by direction')
 """The columns of a joint's own: 1, v, sign v and the magnitude of v."""
 
-MODEL = -3
-"""The column of the model's effort, which has the model's friction in it, among the mechanics."""
+MODEL = -4
+"""The column of the model's effort, friction included; the last column is what was measured."""
 
 MOST_SAMPLES = 12_000
 """Of longer recordings, every second, third ... sample is used: more tell a cause no better."""
@@ -66,13 +66,13 @@ class Columns:
 
     :ivar pieces: uninterrupted samples at one period.
     :ivar highest: frequency of the columns [1/samples]; infinite where it is not known.
-    :ivar regressor: shape (n, nv, 10 bodies), of the inertial parameters.
-    :ivar by_gravity: shape (n, nv, 3), the effort against a unit of gravity along each axis.
+    :ivar regressor: shape (n, nv, 10 bodies), of the inertial parameters in the unit of each.
+    :ivar by_gravity: shape (n, nv, 3), the effort against 1 m/s^2 of gravity along each axis.
     :ivar model: shape (n, nv) [Nm or N].
     :ivar model_rate: shape (n, nv), its derivative by time, friction apart [Nm/s or N/s].
-    :ivar qd: shape (n, nv).
-    :ivar qdd: shape (n, nv).
-    :ivar moves: shape (n, nv).
+    :ivar qd: shape (n, nv) [rad/s or m/s].
+    :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
+    :ivar moves: shape (n, nv), as that of the recordings.
     :ivar measured: shape (n, nv) [Nm or N].
     :ivar times: shape (n,) [s].
     """
@@ -199,7 +199,7 @@ class ReducedEquations:
     def friction_beside_mechanics(self) -> np.ndarray:
         """Return by how much friction differs from all others: (columns, friction)."""
         own = len(self.friction)
-        others = np.delete(self.triangle[:, own:-1], MODEL, axis=1)
+        others = np.delete(self.triangle[:, own:], [MODEL, -1], axis=1)
         return _without(self.triangle[:, :own], others)
 
 
