@@ -186,13 +186,12 @@ class Rotor(Cause):
 
 def conceivable(robot: Robot) -> list[Cause]:
     """Return all causes that may exist for a robot."""
-    gravity = np.asarray(robot._gravity, dtype=float)
     bodies = robot.inertial_parameters.reshape(-1, 10)
     causes: list[Cause] = [Delay(), *(Factor(j) for j in range(robot.nv))]
     if robot.nv > 1:
         causes.append(Factor(None))
-    if gravity.any():
-        causes.append(Tilt(tuple(gravity.tolist())))
+    if any(robot.free_fall):
+        causes.append(Tilt(robot.free_fall))
     causes += [Load(body) for body in range(len(bodies))]
     causes += [Mass(body, tuple(row)) for body, row in enumerate(bodies.tolist()) if any(row)]
     return [*causes, *(Rotor(j) for j in range(robot.nv))]

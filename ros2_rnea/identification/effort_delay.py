@@ -104,7 +104,7 @@ def effort_delay(
         return Delay(0.0, reason='no joint whose effort was recorded moves')
     search = _Search(
         _bases(robot, recording, rows, list(moving.values())),
-        _shifted(recording, rows, pieces, list(moving.values())), largest, period,
+        _shifted(recording, pieces, list(moving.values())), largest, period,
         [len(chosen) for chosen in pieces if len(chosen)])
     alone = [search.lowest(search.costs[:, k], [k]) for k in range(len(moving))]
     search.take_noise(alone)
@@ -237,9 +237,13 @@ def _bases(
 
 
 def _shifted(
-        recording: PreparedRecording, rows: np.ndarray, pieces: Sequence[np.ndarray],
-        coordinates: Sequence[int]) -> Callable[[float], np.ndarray]:
-    """Return a function that gives the efforts a while after the rows, shape (rows, k)."""
+        recording: PreparedRecording, pieces: Sequence[np.ndarray], coordinates: Sequence[int],
+        ) -> Callable[[float], np.ndarray]:
+    """
+    Return a function that gives the efforts a while after some rows, shape (rows, coordinates).
+
+    :param pieces: these rows, by piece.
+    """
     splines = [CubicSpline(recording.times[piece], recording.tau[piece][:, coordinates])
                for piece, chosen in zip(recording.pieces, pieces) if len(chosen)]
     chosen = [recording.times[chosen] for chosen in pieces if len(chosen)]
