@@ -243,11 +243,11 @@ class Robot(Observables):
             gravity: ArrayLike | None = None,
             out: Array | None = None) -> Array:
         """
-        Return the effort that a motion needs, joint friction and rotors included.
+        Return the effort that a motion needs, joint friction, rotors and springs included.
 
         :param q: positions, shape (nq,) or (N, nq) [rad or m].
-        :param qd: velocities, shape (nv,) or (N, nv).
-        :param qdd: accelerations, shape (nv,) or (N, nv).
+        :param qd: velocities, shape (nv,) or (N, nv) [rad/s or m/s].
+        :param qdd: accelerations, shape (nv,) or (N, nv) [rad/s^2 or m/s^2].
         :param f_ext: what the environment does to the robot: by link name, six numbers
             [moment; force] in that link's frame, or a :class:`Wrench` in another; rows allowed.
             Or an array with six numbers for each of :attr:`body_names`, shape (bodies, 6) or
@@ -278,7 +278,7 @@ class Robot(Observables):
             self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike | None = None,
             out: Array | None = None) -> Array:
         """
-        Return the effort that keeps the velocity as it is: C(q, q̇) q̇ + g(q) + friction.
+        Return the effort that keeps the velocity: C(q, q̇) q̇ + g(q) + friction + springs.
 
         Arguments, shapes and errors are those of :meth:`inverse_dynamics`.
         """
@@ -291,7 +291,12 @@ class Robot(Observables):
 
     @kernel_method
     def friction(self, qd: ArrayLike, out: Array | None = None) -> Array:
-        """Return the joints' friction, viscous and Coulomb, at velocities (nv,) or (N, nv)."""
+        """
+        Return the effort that overcomes the joints' friction, all its terms together.
+
+        :param qd: velocities, shape (nv,) or (N, nv) [rad/s or m/s].
+        :return: efforts of the same shape [Nm or N]; see :mod:`ros2_rnea.dynamics.friction`.
+        """
         return self._evaluator.compute(terms.FRICTION_EFFORT, None, None, out, qd=qd)
 
     @kernel_method
@@ -404,11 +409,13 @@ class Robot(Observables):
             gravity: ArrayLike | None = None,
             out: Array | None = None) -> Array:
         """
-        Return the accelerations that efforts cause, joint friction counted against them.
+        Return the accelerations that efforts cause against joint friction and springs.
 
-        It inverts :meth:`inverse_dynamics`, whose arguments, shapes and errors these are; by the
-        articulated-body algorithm, or through the mass matrix where mimic joints tie bodies.
+        It inverts :meth:`inverse_dynamics`, whose other arguments, shapes and errors these are; by
+        the articulated-body algorithm, or through the mass matrix where mimic joints tie bodies.
 
+        :param tau: efforts, shape (nv,) or (N, nv) [Nm or N].
+        :return: accelerations, shape (nv,) or (N, nv) [rad/s^2 or m/s^2].
         :raises ArgumentError: also where a joint moves nothing that has inertia.
         """
         accelerations = self._evaluator.compute(
@@ -493,8 +500,8 @@ class Robot(Observables):
         """
         Return Y with Y φ the rigid bodies' effort, shape (nv, 10 bodies) or (N, nv, 10 bodies).
 
-        φ is :attr:`inertial_parameters`; friction and rotors are not in Y φ.  Arguments and errors
-        are those of :meth:`inverse_dynamics`.
+        φ is :attr:`inertial_parameters`; friction, rotors and springs are not in Y φ.  Arguments
+        and errors are those of :meth:`inverse_dynamics`.
         """
         return self._evaluator.compute(
             quantities.REGRESSOR, None, gravity, out, q=q, qd=qd, qdd=qdd)

@@ -36,9 +36,10 @@ class LinkMotion(NamedTuple):
     How a link moves, in its own frame.
 
     :ivar velocity: [angular; linear], the linear part that of the link's origin.
-    :ivar acceleration: spatial: the rate of the velocity of whatever is at the origin.
-    :ivar linear_acceleration: of the link's origin itself, which an accelerometer there measures
-        on top of gravity.
+    :ivar acceleration: the spatial one [angular; linear].  Its linear part is the rate of the
+        link's velocity at a point fixed in space that the origin passes, not at the origin itself.
+    :ivar linear_acceleration: a, of the link's origin itself [m/s^2]; an accelerometer there
+        measures a − g.
     """
 
     velocity: Motion

@@ -26,7 +26,10 @@ from ros2_rnea.dynamics.friction import smooth_sign, stribeck_share
 from ros2_rnea.spatial import Number
 
 JointColumn = Callable[[Number, Number, float], Number]
-"""Velocity, acceleration and Stribeck velocity of a joint's coordinate to its effort."""
+"""
+From velocity [rad/s or m/s], acceleration and Stribeck velocity of a coordinate to its effort for
+a number of 1 [Nm or N].
+"""
 
 
 JOINT_COLUMNS: dict[str, JointColumn] = {

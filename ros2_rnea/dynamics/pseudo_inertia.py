@@ -80,7 +80,8 @@ def log_det_divergence(
     :param parameters: ten, of a consistent body.
     :param reference: ten, of another one.
     :return: the divergence, infinite where a body is not consistent; its gradient in those
-        coordinates, shape (10,); and the change of the ten parameters for each, shape (10, 10).
+        coordinates, shape (10,); and the change of the ten parameters with each coordinate as a
+        column, shape (10, 10).
     """
     J_reference = np.tensordot(reference, BASIS, 1)
     try:

@@ -81,8 +81,9 @@ def transmitted_forces(
     """
     Return the force that each joint passes on to its body, in the body's frame.
 
-    The last one is what the base feels.  Gravity enters as an upward acceleration of the base:
-    the accelerations therefore are not the physical ones, but the forces are (RBDA, page 94).
+    The last one is the sum of those that the base passes on, in its frame.  Gravity enters as an
+    upward acceleration of the base: the accelerations therefore are not the physical ones, but
+    the forces are (RBDA, page 94).
     Arguments are those of :func:`inverse_dynamics`.
     """
     joints = joint_models(tree)

@@ -42,12 +42,13 @@ ROWS = 2000
 
 BETTER = 2.0
 """
-By this factor, the products of what is left of all efforts have to differ.  In recordings of a
-UR10e, it is 57 to 700 where radians are taken for degrees, and less than 1e-9 where not.
+What the model leaves of the efforts, multiplied over all joints, has to be smaller by this factor
+if the angles are in radians.  In recordings of a UR10e, the factor is 57 to 700 where radians are
+taken for degrees, and less than 1e-9 where not.
 """
 
 NOT_WORSE = 0.9
-"""What is left of no joint may grow by more than the inverse of this."""
+"""What is left of a joint's effort may not grow by more than the inverse of this factor."""
 
 
 class TakenForDegrees(NamedTuple):

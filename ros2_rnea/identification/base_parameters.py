@@ -36,7 +36,10 @@ effort of its joint.
 """
 
 STRUCTURAL = 1e-6
-"""A column that sums of others leave less than this of its norm is such a sum itself."""
+"""
+A column is taken for a sum of others if what they do not explain of it is less than this share of
+its norm.
+"""
 
 
 def base_parameters(
@@ -54,9 +57,11 @@ def base_parameters(
     of those taken before gives.  The columns of the others are such sums, so that each of these
     unknowns has the effect of multiples of those taken.  Sums that noise hides are left out.
 
-    :param hessian: of half the weighted sum of squares.
+    :param chosen: which unknowns the fit could change, shape (unknowns,).
+    :param hessian: of half the weighted sum of squares, shape (unknowns, unknowns).
     :param gradient: of the same, at the center.
     :param slopes: how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
+    :param center: the numbers of the model before, with bodies that are consistent.
     :param scales: a large change of each unknown.
     """
     taken, others, factors = _independent(chosen, hessian)

@@ -19,11 +19,12 @@ An estimate from n such samples is as good as one from n / time independent ones
 1 + 2 Σ ρ_k, the integrated autocorrelation.  That is the power of the noise at low frequencies,
 relative to white noise of the same variance.
 
-A fit takes noise away just there, where the motion and so its columns are.  The power is therefore
-divided by the number of Fourier coefficients that the fit leaves, not by that of all.  First, so
-few low frequencies are taken that :data:`LEAST_FREEDOM` coefficients are left; where the time that
-they give is short against the period of the highest, more are taken, up to a period of
-:data:`PERIODS` times (Sokal's rule for the window of a sum of autocorrelations).
+A fit removes noise at just these frequencies, because its columns have those of the motion.  The
+power is therefore divided by the number of Fourier coefficients that the fit leaves, not by that
+of all.  At first it is taken over the lowest frequencies, as many as leave :data:`LEAST_FREEDOM`
+coefficients, which gives a first estimate of the time.  If this is short, more frequencies are
+taken: all whose period is longer than :data:`PERIODS` times the estimate (Sokal's rule for the
+window of a sum of autocorrelations).
 
 A. Sokal, "Monte Carlo Methods in Statistical Mechanics: Foundations and New Algorithms", in
 Functional Integration, NATO ASI Series 361, 1997.
@@ -41,7 +42,7 @@ LEAST_FREEDOM = 20
 """Coefficients that a fit leaves: they tell a power to a third."""
 
 PERIODS = 10.0
-"""Half a period of the highest frequency is five correlation times."""
+"""The shortest period that is taken, in correlation times: its half is five of them."""
 
 
 class Correlation(NamedTuple):

@@ -39,7 +39,10 @@ _SMALLEST_SHARE = 1e-9
 of random states, whose columns have unit length."""
 
 _FULLY = 1e-6
-"""By which an unknown may stick out of the identifiable directions and still count as one."""
+"""
+The share of an unknown's axis, squared, that may be outside of the identifiable directions if the
+unknown counts as identifiable by itself.
+"""
 
 _TINY = 1e-300
 

@@ -91,7 +91,8 @@ def identify(
     :param robot: as the URDF has it, without those payloads.
     :param unknowns: what may differ from it.
     :param held_back: the part of each recording, its last, that the fit does not see and on which
-        it is judged, from 0 on and below 1.
+        it is judged, from 0 on and below 1.  The preparation has seen it: delays and cut-offs are
+        those of whole recordings.
     :param executor: reduces the recordings, in any number of processes or machines; otherwise
         this process does.
     :raises ArgumentError: where a recording does not fit the robot or holds too little, naming
@@ -230,7 +231,8 @@ class _Fit:
         design, x = self.design, self.x
         covariance, scales = self.covariance()
         at_x, hessian = quadratic(design, self.seen, self.precision, x)
-        gradient = at_x + hessian @ (self.prior.center - x)  # linear at x, for gains are not
+        # At the center; linearized at x, since the residual is not linear in gains.
+        gradient = at_x + hessian @ (self.prior.center - x)
         slopes = self.slopes_apart()
         errors = np.sqrt(np.max([
             np.diag(covariance),

@@ -93,7 +93,7 @@ class Chunk:
     """
     Consecutive rows of one recording; arrays as those of PreparedRecording.
 
-    :ivar begins: whether they do not follow those of the chunk before without a gap.
+    :ivar begins: whether they are the first of a piece: after a gap, or of a recording.
     :ivar blocks: the block of time that each row belongs to, see :mod:`.time_blocks`; None: they
         all belong to the first.
     """

@@ -120,7 +120,7 @@ class Recording:
 
 class JointDelay(NamedTuple):
     """
-    By which the effort of one joint was recorded late.
+    The delay by which the effort of one joint was recorded later than its position.
 
     :ivar seconds: estimated from the effort of this joint alone [s].
     :ivar standard_error: of this estimate [s]; infinite where the motion does not tell a delay.

@@ -53,8 +53,8 @@ class Spectrum(NamedTuple):
     What the spectrum of a signal says.
 
     :ivar bandwidth: below which the motion's velocity has nearly all its power [Hz]; 0 where
-        nothing stands out from the noise.  Of accelerations, vibrations that no rigid body has
-        would be the larger part.
+        nothing stands out from the noise.  It is not that of the acceleration, most of whose power
+        may be vibration that no rigid body has.
     :ivar noise: power spectral density of the noise, at the upper end of the band [unit^2/Hz].
     """
 

@@ -37,15 +37,16 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 URDF_WEIGHT = 0.1
 """
-How much the URDF counts: as a measurement whose standard error is a body's own size, about three
-times.  Data that determines a number to some per cent outweighs it a thousand times.
+The weight of the URDF.  It counts as a measurement whose standard error is about three times the
+size of the body itself.  Data that determines a number to some per cent outweighs it a thousand
+times.
 """
 
 DENSITY = 2000.0
-"""Of the ball that stands for a body of which nothing is known but its mass [kg/m^3]."""
+"""Of the ball that is the reference of a body of which only the mass is known [kg/m^3]."""
 
-MASS_OF_NOTHING = 1.0
-"""Where the fit starts for a body of which not even the mass is known [kg]."""
+STARTING_MASS = 1.0
+"""The mass from which the fit starts for a body of which nothing is known [kg]."""
 
 CHOICE = 18.0
 """
@@ -100,7 +101,7 @@ class Prior:
             part = slice(first, first + 10)
             is_body = unknowns[first].owner != PAYLOAD and center[first] > 0.0
             center[part] = (nearest_consistent(center[part]) if is_body
-                            else ball(MASS_OF_NOTHING, (0.0, 0.0, 0.0), DENSITY))
+                            else ball(STARTING_MASS, (0.0, 0.0, 0.0), DENSITY))
         is_positive = np.array([not unknown.is_signed for unknown in unknowns])
         center[is_positive] = np.maximum(center[is_positive], 0.0)
         return cls(center, _scales(design, information), design.bodies, is_positive)

@@ -36,7 +36,7 @@ JITTER = 0.01
 """Samples that deviate less from the uniform base, in periods, are taken as they are."""
 
 MOST_LATER = 0.5
-"""The share of the rows that are not earlier than one before, unless single times are wrong."""
+"""If a smaller share of the rows is at least as late as all before, single times are wrong."""
 
 MOST_WRONG = 5
 """Of so many single rows at most, the times are taken for wrong and named."""

@@ -42,8 +42,8 @@ PAYLOAD = 'payload'
 GAIN = 'gain'
 DEPENDENT = 1e-11
 """
-A column of the regressor that sums of others leave less than this of its norm is such a sum:
-rounding leaves some 1e-15.
+A column of the regressor is taken for a sum of others if what they do not explain of it is less
+than this share of its norm; rounding leaves some 1e-15.
 """
 
 KNEES = 16
@@ -53,19 +53,21 @@ KNEES = 16
 @dataclass(frozen=True)
 class Unknowns:
     """
-    What is unknown of a robot; names, or ``'all'``.
+    What is unknown of a robot: names of joints or links, or ``'all'``.
 
-    :ivar friction: joints whose viscous and Coulomb friction is.
+    :ivar friction: joints whose viscous and Coulomb friction is unknown.
     :ivar offset: whether their friction also has an offset.
-    :ivar by_direction: whether it differs by direction.  Viscous friction then has two numbers;
-        Coulomb friction has with its offset, which is half of the difference.
+    :ivar by_direction: whether their friction differs by direction.  Viscous friction then has two
+        numbers.  Coulomb friction has them anyway if there is an offset, which is half of the
+        difference.
     :ivar stribeck: whether breakaway friction may be added where the data shows it.
-    :ivar rotor_inertia: joints whose rotor's inertia, seen through the gear, is unknown.
-    :ivar links: links whose body's inertial parameters are; fixed joints make one body of links.
+    :ivar rotor_inertia: joints whose armature is unknown.
+    :ivar links: links whose body's inertial parameters are unknown; fixed joints make one body of
+        links.
     :ivar payload: the link that carries something unknown in all recordings.
-    :ivar gains: joints whose true effort for each unit of measured effort is.  At least one
-        recording has to be of a known payload.
-    :ivar gravity: whether its direction in the base's axes is.
+    :ivar gains: joints whose drive gain, true effort for each unit of measured effort, is unknown.
+        At least one recording has to be of a known payload.
+    :ivar gravity: whether its direction in the base's axes is unknown.
     """
 
     friction: Names = 'all'
@@ -138,6 +140,8 @@ class Design:
     """
     The regression that belongs to a robot and its unknowns.
 
+    :param largest_speeds: of each velocity coordinate in the data, below which Stribeck velocities
+        are tried, shape (nv,) [rad/s or m/s].
     :ivar robot: the model before, without the payloads of recordings, and with no more than
         viscous and Coulomb friction where that is unknown.
     :ivar unknowns: the linear ones, in the order of the columns, then gains.
@@ -248,8 +252,9 @@ class Design:
         efforts.
 
         :param payloads: of the recording, known.
-        :param q: shape (N, nq); likewise qd and qdd, (N, nv).
-        :param y: measured efforts, shape (N, nv).
+        :param q: positions, shape (N, nq) [rad or m].
+        :param qd: velocities, shape (N, nv), per s; qdd likewise, per s^2.
+        :param y: measured efforts, shape (N, nv) [Nm or N, or their own unit with a drive gain].
         :param out: written and returned where given.
         :return: shape (N, numbers of all coordinates).
         """
