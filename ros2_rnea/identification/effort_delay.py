@@ -204,7 +204,7 @@ def _rows(
     """
     Return rows whose neighbours within the margin are in the same piece, and those by piece.
 
-    :param enough: of more rows than this, every second, third ... is taken; no fewer are left.
+    :param enough: of more rows, every second, third ... is taken, but no fewer than this.
     """
     inner = [np.arange(piece.start + margin, piece.stop - margin) for piece in pieces]
     total = sum(map(len, inner))
