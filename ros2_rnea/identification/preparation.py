@@ -20,20 +20,25 @@ Each step can be switched off or given its number in :class:`Preparation`, and s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, isfinite
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from ros2_rnea.arguments import floats
 from ros2_rnea.dynamics import friction
-from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
 from ros2_rnea.identification.angle_unit import DEGREES, taken_for_degrees
 from ros2_rnea.identification.effort_delay import BY_JOINT, Delay, effort_delay, WAYS
-from ros2_rnea.identification.recording import JointDelay, PreparedRecording, Recording
+from ros2_rnea.identification.recording import (
+    FEWEST_SAMPLES,
+    JointDelay,
+    PreparedRecording,
+    Recording,
+)
 from ros2_rnea.identification.smoothing import (
     derivative,
     low_passed,
@@ -198,7 +203,8 @@ def prepare(
 
     :param robot: whose coordinates the result has.
     :param settings: by default, all steps as the recording needs them.
-    :raises RneaError: naming what cannot be used; no numbers come of it then.
+    :raises RneaError: naming what cannot be used; no numbers come of it then.  NothingUsableError,
+        where it has no motion, no efforts or too few samples, as a part of it may.
     """
     return _Preparing(recording, robot, settings or Preparation()).result()
 
@@ -259,19 +265,14 @@ class _Preparing:
                 if not np.isfinite(recording.positions[:, column]).any()}
         names = [name for name in single if name in recording.joints and name not in dead]
         if not names:
-            known = ', '.join(single)
-            hint = did_you_mean(recording.joints[0], single)
-            raise RecordingError(
-                f'recording {recording.name!r} has positions of '
-                f'{", ".join(j for j in recording.joints if j not in dead) or "no joint"}, and '
-                f'none of the joints of {robot.name!r}, which are {known}{hint}')
+            self._refuse_joints(dead, single)
         columns = [recording.joints.index(name) for name in names]
         bodies = [joint_body(robot, name) for name in names]
         joints = _Joints(
             names, columns, [body.q_index for body in bodies], [body.v_index for body in bodies],
             np.array([self._is_measured(name, column) for name, column in zip(names, columns)]))
         if not joints.measured.any():
-            raise RecordingError(
+            raise NothingUsableError(
                 f'recording {recording.name!r} has no efforts of {", ".join(names)}: they are '
                 'missing or constant')
         mimics = [name for name in recording.joints if name in robot.tree.mimics]
@@ -285,6 +286,20 @@ class _Preparing:
         self._tell('joints', text, {'joints': len(names)})
         self._tell_unrecorded(names)
         return joints
+
+    def _refuse_joints(self, dead: Collection[str], single: Sequence[str]) -> NoReturn:
+        """Say why none of the recorded joints can be used."""
+        name, recorded = self._recording.name, self._recording.joints
+        silent = [joint for joint in single if joint in dead]
+        if silent:
+            raise NothingUsableError(
+                f'recording {name!r} has no position of {", ".join(silent)} that is a finite '
+                'number')
+        hint = did_you_mean(recorded[0], single)
+        raise RecordingError(
+            f'recording {name!r} has positions of '
+            f'{", ".join(j for j in recorded if j not in dead) or "no joint"}, and none of the '
+            f'joints of {self._robot.name!r}, which are {", ".join(single)}{hint}')
 
     def _is_measured(self, joint: str, column: int) -> bool:
         efforts = self._recording.efforts[:, column]
@@ -376,11 +391,11 @@ class _Preparing:
                 continue
             parts.append((times, signals))
         if not parts:
-            raise RecordingError(
+            raise NothingUsableError(
                 f'recording {recording.name!r} has no {STENCIL} samples without a gap')
         longest = rows.period * max(len(times) for times, _ in parts)
         if longest < SHORTEST:
-            raise RecordingError(
+            raise NothingUsableError(
                 f'recording {recording.name!r} has at most {longest:.3g} s without a gap; it '
                 f'needs {SHORTEST:g} s, and better {USUAL:g} s')
         if wrapped:
@@ -436,7 +451,7 @@ class _Preparing:
         lowest, highest = positions.min(axis=0), positions.max(axis=0)
         still = [name for name, low, high in zip(joints.names, lowest, highest) if low == high]
         if len(still) == len(joints.names):
-            raise RecordingError(
+            raise NothingUsableError(
                 f'recording {self._recording.name!r} has constant positions of all joints: '
                 'nothing moves, or its source had stopped')
         if still:
@@ -694,10 +709,10 @@ class _Preparing:
                 kept.append(rows)
                 pieces.append(slice(count, count + len(rows)))
                 count += len(rows)
-        if not kept:
-            raise RecordingError(
+        if count < FEWEST_SAMPLES:
+            raise NothingUsableError(
                 f'recording {self._recording.name!r} has no piece longer than '
-                f'{(before + after) * period:.3g} s, which the filter needs to settle')
+                f'{(before + after + every) * period:.3g} s, which the filter needs to settle')
         rows = np.concatenate(kept)
         self._tell(
             'ends', f'{(before + after) * period:.3g} s of each piece are cut, where the filter '

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.arguments import floats
-from ros2_rnea.errors import ArgumentError, RecordingError
+from ros2_rnea.errors import ArgumentError, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
 
 FEWEST_SAMPLES = 2
@@ -78,7 +78,7 @@ class Recording:
         self._check_joints()
         self._set_array('times', ())
         if len(self.times) < FEWEST_SAMPLES:
-            raise RecordingError(
+            raise NothingUsableError(
                 f'recording {self.name!r} has {len(self.times)} samples; it needs at least '
                 f'{FEWEST_SAMPLES}, and seconds of motion to say something')
         for name in ('positions', 'velocities', 'efforts', 'commands'):

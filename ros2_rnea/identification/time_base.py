@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification.recording import Recording
 from scipy.interpolate import CubicSpline
 
@@ -73,7 +73,8 @@ def usable_rows(
     :param columns: arrays whose numbers count, each with a row for each time.
     :param largest_gap: neighbours further apart are not joined [s]; None for ``LARGEST_GAP``
         median periods.
-    :raises RecordingError: where nothing is left, or the times cannot be in seconds.
+    :raises RecordingError: where the times cannot be in seconds; NothingUsableError, where nothing
+        is left or the samples are too far apart.
     """
     finite = np.isfinite(recording.times)
     for array in columns:
@@ -85,7 +86,7 @@ def usable_rows(
     later = np.concatenate([[True], times[1:] > latest[:-1]]) if len(times) else finite[:0]
     kept, times = kept[later], times[later]
     if len(kept) < 2:
-        raise RecordingError(
+        raise NothingUsableError(
             f'recording {recording.name!r} has {len(kept)} rows with finite numbers at increasing '
             f'times, of {len(recording.times)}; it needs more')
     steps = np.diff(times)
@@ -94,7 +95,7 @@ def usable_rows(
     limit = LARGEST_GAP * median if largest_gap is None else largest_gap
     breaks = np.flatnonzero(steps > limit)
     if len(breaks) == len(steps):
-        raise RecordingError(
+        raise NothingUsableError(
             f'recording {recording.name!r} has no two samples within {limit:g} s, which is the '
             'largest gap that is allowed')
     return Rows(
@@ -124,7 +125,8 @@ def _check_order(name: str, times: np.ndarray, finite: np.ndarray) -> None:
 
 def _check_rate(name: str, rate: float) -> None:
     if not SLOWEST <= rate <= FASTEST:
-        raise RecordingError(
+        # Samples may be too far apart in one part; where times have a wrong unit, all parts do.
+        raise (NothingUsableError if rate < SLOWEST else RecordingError)(
             f'recording {name!r} has {rate:.3g} samples a second; it needs {SLOWEST:g} to '
             f'{FASTEST:g}: are its times in seconds?')
 

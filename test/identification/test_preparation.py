@@ -19,7 +19,7 @@ import re
 
 import numpy as np
 import pytest
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification.preparation import Preparation, prepare
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial, Pose
@@ -583,18 +583,38 @@ def test_efforts_far_above_the_limit_are_named_with_their_place(robot):
 
 def test_other_joints_constant_data_and_too_little_are_refused(robot):
     recording = recorded(robot)
-    with pytest.raises(RecordingError, match='none of the joints of'):
+    with pytest.raises(RecordingError, match='none of the joints of') as error:
         prepare(replace(recording, joints=[f'other_{k}' for k in range(6)]), robot)
-    with pytest.raises(RecordingError, match='constant positions of all joints'):
+    assert not isinstance(error.value, NothingUsableError)
+    with pytest.raises(NothingUsableError, match='no position of shoulder_pan_joint, .* finite'):
+        prepare(replace(recording, positions=np.full_like(recording.positions, np.nan)), robot)
+    with pytest.raises(NothingUsableError, match='constant positions of all joints'):
         prepare(replace(recording, positions=np.ones_like(recording.positions)), robot)
-    with pytest.raises(RecordingError, match='at most 0.2 s without a gap; it needs 1 s'):
+    with pytest.raises(NothingUsableError, match='at most 0.2 s without a gap; it needs 1 s'):
         prepare(_rows(recording, np.arange(20)), robot)
-    with pytest.raises(RecordingError, match='no piece longer than'):
+    with pytest.raises(NothingUsableError, match='no piece longer than'):
         prepare(_rows(recording, np.arange(150)), robot, Preparation(cutoff=2.0))
-    with pytest.raises(RecordingError, match='no 7 samples without a gap'):
+    with pytest.raises(NothingUsableError, match='no 7 samples without a gap'):
         prepare(_rows(recording, np.arange(5)), robot)
-    with pytest.raises(RecordingError, match='has 0 rows with finite numbers'):
+    with pytest.raises(NothingUsableError, match='has 0 rows with finite numbers'):
         prepare(replace(recording, times=np.full_like(recording.times, np.nan)), robot)
+
+
+def test_one_sample_that_the_filter_leaves_is_too_few(robot):
+    recording, settings = recorded(robot), Preparation(settling=0.995, delay=0)
+    left = prepare(_rows(recording, np.arange(202)), robot, settings).prepared
+    assert len(left.times) == 2
+    with pytest.raises(NothingUsableError, match='no piece longer than 2.01 s'):
+        prepare(_rows(recording, np.arange(201)), robot, settings)
+
+
+@pytest.mark.parametrize(('rate', 'is_usable_elsewhere'), [(1.0, True), (1e6, False)])
+def test_slow_samples_may_be_those_of_a_part_and_fast_ones_have_a_wrong_unit(
+        robot, rate, is_usable_elsewhere):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match='are its times in seconds') as error:
+        prepare(replace(recording, times=recording.times * RATE / rate), robot)
+    assert isinstance(error.value, NothingUsableError) == is_usable_elsewhere
 
 
 def test_the_effort_of_recorded_wrenches_is_taken_off(robot):
