@@ -208,7 +208,7 @@ def identified(case: Case) -> Identified:
     add_recording_options(parser)
     options = parser.parse_args(absolute(case))
     robot = Robot.from_urdf((case.folder / case.urdf).read_text(encoding='utf-8'))
-    prepared = tuple(one.prepared for one in prepared_recordings(options, robot))
+    prepared = tuple(prepared_recordings(options, robot, []))
     unknowns = unknowns_from(case.unknown)
     fit = identify(prepared, robot, unknowns)
     return Identified(

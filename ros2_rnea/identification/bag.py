@@ -20,8 +20,10 @@ messages of any package can be read from bags that carry their definitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -87,22 +89,47 @@ def check_topic(reader: Any, path: Path, topic: str, *kinds: str) -> None:
             f'{path} has no {" or ".join(kinds)} on {topic}{did_you_mean(topic, topics) or there}')
 
 
-def messages_of(
-        reader: Any, topics: Iterable[str], part: Part = Part(),  # noqa: B008 (it never changes)
-        ) -> Iterator[tuple[str, float, Any]]:
-    """
-    Yield topic, time of reception [s] and message of topics, in the order of reception.
+Received = tuple[str, float, Any]
+"""The topic of a message, the time of its reception [s], and the message."""
 
-    :param part: of the bag; by default, all of it.
+
+def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[Received]:
+    """Yield the messages of topics, in the order of reception."""
+    [(_, messages)] = messages_by_part(reader, topics, [Part()])
+    return messages
+
+
+def messages_by_part(
+        reader: Any, topics: Iterable[str], parts: Sequence[Part],
+        ) -> Iterator[tuple[Part, Iterator[Received]]]:
+    """
+    Yield parts of a bag with the messages of topics in them, in the order of reception.
+
+    All of it is one pass: not every storage finds a time without reading what is before it.
+
+    :param parts: each of which begins where the one before ends.
+    :return: messages, which have to be taken before the next part.
     """
     wanted = {*topics}
     connections = [c for c in reader.connections if c.topic in wanted]
-    if connections:  # rosbags takes none for all
-        # The metadata of a bag may be wrong about its begin; all of it does not depend on them.
-        start = reader.start_time + round(1e9 * part.begin) if part.begin else None
-        stop = reader.start_time + round(1e9 * part.end) if isfinite(part.end) else None
-        for connection, received, data in reader.messages(connections, start, stop):
+
+    # The metadata of a bag may be wrong about its begin; all of it does not depend on them.
+    begin = parts[0].begin
+    start = reader.start_time + round(1e9 * begin) if begin else None
+    stops = [reader.start_time + round(1e9 * part.end) if isfinite(part.end) else None
+             for part in parts]
+    # rosbags takes no connections for all
+    messages = reader.messages(connections, start, stops[-1]) if connections else iter(())
+    ahead = deque(islice(messages, 1))
+
+    def before(stop: int | None) -> Iterator[Received]:
+        while ahead and (stop is None or ahead[0][1] < stop):
+            connection, received, data = ahead.popleft()
             yield connection.topic, 1e-9 * received, reader.deserialize(data, connection.msgtype)
+            ahead.extend(islice(messages, 1))
+
+    for part, stop in zip(parts, stops):
+        yield part, before(stop)
 
 
 def count_of(reader: Any, topic: str, part: Part) -> float:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,18 +23,20 @@ from typing import Any
 
 import numpy as np
 
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification.bag import (
     check_topic,
     count_of,
     JOINT_STATE,
+    messages_by_part,
     messages_of,
     opened_bag,
+    Received,
     seconds,
     topics_of,
     WRENCH,
 )
-from ros2_rnea.identification.memory import check_memory, Part
+from ros2_rnea.identification.memory import check_memory, Part, parts_of
 from ros2_rnea.identification.merging import at_times, merged, Stream
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial
@@ -44,16 +46,6 @@ CONTROLLER_STATE = 'control_msgs/msg/JointTrajectoryControllerState'
 _FIELDS = {'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
 _COMMANDS = 'commands'
 _WRENCH_AXES = ('mx', 'my', 'mz', 'fx', 'fy', 'fz')
-
-
-def bag_duration(path: Path) -> float:
-    """
-    Return the time from the first message of a bag to its last [s].
-
-    :raises RecordingError: where it is no bag.
-    """
-    with opened_bag(path) as reader:
-        return 1e-9 * reader.duration
 
 
 @dataclass(frozen=True)
@@ -90,14 +82,93 @@ def read_bag(
     """
     part.check()
     with opened_bag(path) as reader:
-        return _BagReading(reader, path, topics or BagTopics(), part).recording(payloads or {})
+        bag = _Bag(reader, path, topics or BagTopics(), payloads or {})
+        [recording] = (bag.recording(*each) for each in bag.parts([part]))
+        return recording
+
+
+def read_bag_parts(
+        path: Path, topics: BagTopics | None, payloads: Mapping[str, tuple[str, Inertial]],
+        part: Part, longest: float | None, leave_out: Callable[[NothingUsableError], None],
+        ) -> Iterator[Recording]:
+    """
+    Read a part of a bag in parts, one after the other.
+
+    It is opened once, because that may take as long as to read all of it, and each message is read
+    once, however many parts there are.
+
+    :param topics: and payloads, as those of :func:`read_bag`.
+    :param part: that is divided.
+    :param longest: how long each part of it may be [s]; None for one part.
+    :param leave_out: is called for each part that has no messages.
+    :raises RecordingError: as :func:`read_bag` does.
+    """
+    part.check()
+    with opened_bag(path) as reader:
+        bag = _Bag(reader, path, topics or BagTopics(), payloads)
+        parts = [part] if longest is None else parts_of(part, 1e-9 * reader.duration, longest)
+        for each, messages in bag.parts(parts):
+            try:
+                recording = bag.recording(each, messages)
+            except NothingUsableError as error:
+                leave_out(error)
+                continue
+            yield recording
+            del recording  # or it would be in memory while the next one is read
+
+
+class _Bag:
+    """An open bag, and what is read of it."""
+
+    def __init__(
+            self, reader: Any, path: Path, topics: BagTopics,
+            payloads: Mapping[str, tuple[str, Inertial]]) -> None:
+        self._reader = reader
+        self._path = path
+        self._topics = topics
+        self._payloads = payloads
+        self._states = self._state_topics()
+        firsts = (islice(messages_of(reader, [topic]), 1) for topic in self._states)
+        self._joints = sum(len(message.name) for first in firsts for _, _, message in first)
+
+    def parts(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Iterator[Received]]]:
+        """Yield parts with their messages, which have to be taken before the next part."""
+        wanted = [*self._states, self._topics.commands, self._topics.wrench]
+        return messages_by_part(self._reader, wanted, parts)
+
+    def recording(self, part: Part, messages: Iterable[Received]) -> Recording:
+        """
+        Return what the messages of a part say.
+
+        :raises NothingUsableError: where there are no joint states among them.
+        """
+        samples = max(count_of(self._reader, topic, part) for topic in self._states)
+        check_memory(self._path.name + part.words(), samples, self._joints)
+        reading = _BagReading(self._path, self._topics, part)
+        return reading.recording(messages, self._states, self._payloads)
+
+    def _state_topics(self) -> list[str]:
+        for topic in self._topics.states:
+            check_topic(self._reader, self._path, topic, JOINT_STATE)
+        if self._topics.commands:
+            check_topic(self._reader, self._path, self._topics.commands, JOINT_STATE,
+                        CONTROLLER_STATE)
+        if self._topics.wrench:
+            check_topic(self._reader, self._path, self._topics.wrench, WRENCH)
+        states = list(self._topics.states) or [
+            topic for topic in topics_of(self._reader, JOINT_STATE)
+            if topic != self._topics.commands]
+        if not states:
+            there = ', '.join(topics_of(self._reader)) or 'nothing'
+            raise RecordingError(
+                f'{self._path} has no topic of type {JOINT_STATE}; it has {there}')
+        return states
 
 
 class _BagReading:
-    """The reading of one bag, message after message."""
+    """The reading of a part of a bag, message after message."""
 
-    def __init__(self, reader: Any, path: Path, topics: BagTopics, part: Part) -> None:
-        self._reader = reader
+    def __init__(self, path: Path, topics: BagTopics, part: Part) -> None:
         self._path = path
         self._topics = topics
         self._part = part
@@ -108,13 +179,15 @@ class _BagReading:
         self._states: dict[tuple[str, frozenset[str]], Stream] = {}
         self._commands: dict[tuple[str, frozenset[str]], Stream] = {}
 
-    def recording(self, payloads: Mapping[str, tuple[str, Inertial]]) -> Recording:
-        """Read all messages."""
-        states = self._state_topics()
-        wanted = [*states, self._topics.commands, self._topics.wrench]
-        self._check_memory(states)
-        for number, (topic, received, message) in enumerate(
-                messages_of(self._reader, wanted, self._part)):
+    def recording(
+            self, messages: Iterable[Received], states: Sequence[str],
+            payloads: Mapping[str, tuple[str, Inertial]]) -> Recording:
+        """
+        Read all messages.
+
+        :param states: the topics of joint states.
+        """
+        for number, (topic, received, message) in enumerate(messages):
             time = self._time(topic, received, message)
             if topic == self._topics.wrench:
                 self._add_wrench(time, message)
@@ -123,7 +196,7 @@ class _BagReading:
             else:
                 self._add_state(topic, time, message, number)
         if not self._states:
-            raise RecordingError(
+            raise NothingUsableError(
                 f'{self._path} has no messages on {", ".join(states)}{self._part.words()}')
         times, joints, fields = merged(
             list(self._states.values()), list(_FIELDS), self._path.name)
@@ -144,32 +217,6 @@ class _BagReading:
             commands=self._commanded(times, joints), payloads=payloads,
             remarks=tuple(self._remarks),
             part_of='' if self._part == Part() else str(self._path))
-
-    def _state_topics(self) -> list[str]:
-        for topic in self._topics.states:
-            check_topic(self._reader, self._path, topic, JOINT_STATE)
-        if self._topics.commands:
-            check_topic(self._reader, self._path, self._topics.commands, JOINT_STATE,
-                        CONTROLLER_STATE)
-        if self._topics.wrench:
-            check_topic(self._reader, self._path, self._topics.wrench, WRENCH)
-        states = list(self._topics.states) or [
-            topic for topic in topics_of(self._reader, JOINT_STATE)
-            if topic != self._topics.commands]
-        if not states:
-            there = ', '.join(topics_of(self._reader)) or 'nothing'
-            raise RecordingError(
-                f'{self._path} has no topic of type {JOINT_STATE}; it has {there}')
-        return states
-
-    def _check_memory(self, states: Sequence[str]) -> None:
-        """Check the size, by the number of messages and the joints in the first of each topic."""
-        samples, joints = 0.0, 0
-        for topic in states:
-            for _, _, message in islice(messages_of(self._reader, [topic], self._part), 1):
-                samples = max(samples, count_of(self._reader, topic, self._part))
-                joints += len(message.name)
-        check_memory(self._path.name + self._part.words(), samples, joints)
 
     def _time(self, topic: str, received: float, message: Any) -> float:
         if self._topics.received:

@@ -21,19 +21,22 @@ from 1 where a file has no header.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import csv
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from itertools import islice
 from math import isnan, nan, pi
 from pathlib import Path
 import re
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import did_you_mean, RecordingError
-from ros2_rnea.identification.memory import check_memory, Part
+from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
+from ros2_rnea.identification.memory import check_memory, Part, parts_of
 from ros2_rnea.identification.recording import Recording
 from ros2_rnea.model.description import Inertial
 
@@ -124,40 +127,83 @@ def read_csv(
         not fit into memory.
     """
     part.check()
-    columns = columns or CsvColumns()
-    table = _Table(path)
-    wanted = [_time_place(columns, table)]
-    places = _places(columns, table)
-    joints = list(places['position'])
-    for by_joint in places.values():
-        wanted += by_joint.values()
-    rows = table.all_rows() if part == Part() else table.rows_of(
-        part, wanted[0], columns.factor('time'))
-    recording = path.name + part.words()
-    check_memory(recording, rows.number, len(joints))
-    values = table.read(wanted, rows)
-    times = values[:, 0] * columns.factor('time')
-    there = [name for name, by_joint in places.items() if by_joint]
-    arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
-    for name, numbers in arrays.items():
-        numbers *= columns.factor(name)
-    if columns.units.get('effort') == AMPERE:
-        arrays['effort'] *= _gains(columns, joints, path)
-    return Recording(
-        recording, times, tuple(joints), arrays['position'], arrays['effort'],
-        velocities=arrays.get('velocity'), commands=arrays.get('command'),
-        payloads=payloads or {}, part_of='' if part == Part() else str(path))
+    file = _CsvFile(path, columns or CsvColumns(), payloads or {})
+    [rows] = file.rows_of([part])
+    return file.recording(part, rows)
 
 
-def csv_duration(path: Path, columns: CsvColumns | None = None) -> float:
+def read_csv_parts(
+        path: Path, columns: CsvColumns | None, payloads: Mapping[str, tuple[str, Inertial]],
+        part: Part, longest: float | None, leave_out: Callable[[NothingUsableError], None],
+        ) -> Iterator[Recording]:
     """
-    Return the time from the first row of a file to its last [s].
+    Read a part of a file in parts, one after the other.
 
-    :raises RecordingError: naming the column or line that cannot be read.
+    Each row is read three times, however many parts there are: for the duration, for where the
+    parts are, and for its numbers.
+
+    :param columns: and payloads, as those of :func:`read_csv`.
+    :param part: that is divided.
+    :param longest: how long each part of it may be [s]; None for one part.
+    :param leave_out: is called for each part that has no rows.
+    :raises RecordingError: as :func:`read_csv` does.
     """
-    columns = columns or CsvColumns()
-    table = _Table(path)
-    return table.duration(_time_place(columns, table), columns.factor('time'))
+    part.check()
+    file = _CsvFile(path, columns or CsvColumns(), payloads)
+    parts = [part] if longest is None else parts_of(part, file.duration(), longest)
+    for each, rows in zip(parts, file.rows_of(parts)):
+        try:
+            recording = file.recording(each, rows)
+        except NothingUsableError as error:
+            leave_out(error)
+            continue
+        yield recording
+        del recording  # or it would be in memory while the next one is read
+
+
+class _CsvFile:
+    """A file, and what its columns mean."""
+
+    def __init__(
+            self, path: Path, columns: CsvColumns,
+            payloads: Mapping[str, tuple[str, Inertial]]) -> None:
+        self._path = path
+        self._columns = columns
+        self._payloads = payloads
+        self._table = _Table(path)
+        self._time = _time_place(columns, self._table)
+        self._places = _places(columns, self._table)
+
+    def duration(self) -> float:
+        """Return the time from the first row to the last [s]."""
+        return self._table.duration(self._time, self._columns.factor('time'))
+
+    def rows_of(self, parts: Sequence[Part]) -> list[_Rows]:
+        """Return the rows of parts, which follow each other."""
+        if list(parts) == [Part()]:
+            return [self._table.all_rows()]
+        return self._table.rows_of(parts, self._time, self._columns.factor('time'))
+
+    def recording(self, part: Part, rows: _Rows) -> Recording:
+        """Read the rows of a part."""
+        if not rows.number:
+            raise NothingUsableError(f'{self._table.name} has no rows{part.words()}')
+        columns, joints = self._columns, list(self._places['position'])
+        name = self._path.name + part.words()
+        check_memory(name, rows.number, len(joints))
+        wanted = [place for by_joint in self._places.values() for place in by_joint.values()]
+        values = self._table.read([self._time, *wanted], rows)
+        times = values[:, 0] * columns.factor('time')
+        there = [what for what, by_joint in self._places.items() if by_joint]
+        arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
+        for what, numbers in arrays.items():
+            numbers *= columns.factor(what)
+        if columns.units.get('effort') == AMPERE:
+            arrays['effort'] *= _gains(columns, joints, self._path)
+        return Recording(
+            name, times, tuple(joints), arrays['position'], arrays['effort'],
+            velocities=arrays.get('velocity'), commands=arrays.get('command'),
+            payloads=self._payloads, part_of='' if part == Part() else str(self._path))
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:
@@ -240,18 +286,50 @@ def _numbers(text: str, name: str) -> list[int]:
     return numbers
 
 
+class _LineBegin(NamedTuple):
+    """
+    Where a line of a file begins.
+
+    :ivar offset: what is before it [bytes].
+    :ivar line: how many lines are before it.
+    """
+
+    offset: int = 0
+    line: int = 0
+
+
 class _Rows(NamedTuple):
     """
-    Which rows of a file are read.
+    Consecutive rows of a file.
 
-    :ivar skipped: lines before the first of them.
+    :ivar begin: where the first of them begins, or an empty line before it.
     :ivar number: how many they are, about.
     :ivar most: how many are read at most; None for all that follow.
     """
 
-    skipped: int
+    begin: _LineBegin
     number: float
     most: int | None
+
+
+class _Lines:
+    """
+    The lines of an open file from one on, as text.
+
+    :ivar offset: where the next one begins [bytes].
+    """
+
+    def __init__(self, file: BinaryIO, offset: int) -> None:
+        if not offset and file.read(len(BOM_UTF8)) == BOM_UTF8:
+            offset = len(BOM_UTF8)
+        file.seek(offset)
+        self.offset = offset
+        self._text = TextIOWrapper(file, encoding='utf-8', newline='')
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._text:
+            self.offset += len(line.encode())
+            yield line
 
 
 class _Table:
@@ -264,11 +342,8 @@ class _Table:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.name = path.name
-        try:
-            with path.open(encoding='utf-8-sig', newline='') as file:
-                lines = list(islice((line for line in file if line.strip()), 2))
-        except (OSError, UnicodeDecodeError) as error:
-            raise RecordingError(f'{path} cannot be read: {error}') from error
+        with self._lines(_LineBegin()) as file:
+            lines = list(islice((line for line in file if line.strip()), 2))
         if not lines:
             raise RecordingError(f'{path} is empty')
         self._delimiter = max(_DELIMITERS, key=lines[-1].count)
@@ -281,6 +356,7 @@ class _Table:
         self.titles = [] if all(_is_number(cell) for cell in first) else first
         if self.titles and len(lines) == 1:
             raise RecordingError(f'{path} has titles of columns, and no rows')
+        self._first = self._after_titles() if self.titles else _LineBegin()
 
     def all_titles(self) -> str:
         """Return what columns there are, to be said after what there is not."""
@@ -309,41 +385,44 @@ class _Table:
                     length += len(sample)
                     lines += sample.count(b'\n')
         number = size / length * lines if lines else 1
-        return _Rows(int(bool(self.titles)), number, None)
+        return _Rows(self._first, number, None)
 
-    def rows_of(self, part: Part, place: int, factor: float) -> _Rows:
+    def rows_of(self, parts: Sequence[Part], place: int, factor: float) -> list[_Rows]:
         """
-        Return the rows of a part of the file.
+        Return the rows of parts of the file; none where a part has no rows.
 
+        :param parts: each of which begins where the one before ends.
         :param place: of the column with the times.
         :param factor: of their unit [s].
-        :raises RecordingError: where there are none, or times before the end of the part go back.
+        :raises RecordingError: where times before the end of the last part go back.
         """
-        first, skipped, count, last = nan, 0, 0, nan
-        for line, row in self._filled_rows(int(bool(self.titles))):
+        begins = [self._first] * len(parts)
+        counts = [0] * len(parts)
+        first = last = nan
+        at = before = 0  # the part of this row, and that of the row before
+        for begin, line, row in self._filled_rows(self._first):
             time = factor * self._number(row[place], place, line)
             first = time if isnan(first) else first
             if time < last:
                 raise RecordingError(
                     f'{self.name}: the time goes back from {last - first:g} s to '
-                    f'{time - first:g} s in line {line}, so that the part{part.words()} is not '
-                    'known: correct the times, or read all of the recording')
-            if last - first >= part.end:  # seen after this row, whose time may go back
+                    f'{time - first:g} s in line {line}, so that the part{parts[before].words()} '
+                    'is not known: correct the times, or read all of the recording')
+            before = at
+            if before == len(parts):  # seen one row later, whose time may go back
                 break
             last = time if time == time else last
-            if time - first >= part.end:
-                continue
-            if count or time - first >= part.begin:
-                skipped = skipped if count else line - 1
-                count += 1
-        if not count:
-            raise RecordingError(f'{self.name} has no rows{part.words()}')
-        return _Rows(skipped, count, count)
+            while at < len(parts) and time - first >= parts[at].end:
+                at += 1
+            if at < len(parts) and (counts[at] or time - first >= parts[at].begin):
+                begins[at] = begins[at] if counts[at] else begin
+                counts[at] += 1
+        return [_Rows(begin, count, count) for begin, count in zip(begins, counts)]
 
     def duration(self, place: int, factor: float) -> float:
         """Return the time from the first row to the last, of those that have one [s]."""
         first, last = nan, nan
-        for line, row in self._filled_rows(int(bool(self.titles))):
+        for _, line, row in self._filled_rows(self._first):
             time = factor * self._number(row[place], place, line)
             first = time if isnan(first) else first
             last = last if isnan(time) else time
@@ -352,31 +431,54 @@ class _Table:
     def read(self, places: Sequence[int], rows: _Rows) -> np.ndarray:
         """Return the numbers of these columns, shape (rows, columns)."""
         try:
-            return np.loadtxt(
-                self._path, delimiter=self._delimiter, usecols=places, ndmin=2, comments=None,
-                skiprows=rows.skipped, max_rows=rows.most, encoding='utf-8-sig')
+            with self._lines(rows.begin) as lines:
+                filled = (line for line in lines if line.rstrip('\r\n'))
+                return np.loadtxt(
+                    filled, delimiter=self._delimiter, usecols=places, ndmin=2, comments=None,
+                    max_rows=rows.most, encoding='utf-8')
         except (ValueError, IndexError):
             return self._read_with_empty_cells(places, rows)
 
     def _read_with_empty_cells(self, places: Sequence[int], wanted: _Rows) -> np.ndarray:
         """Read what NumPy cannot: empty cells; or find the cell that nobody can."""
         numbers = array('d')
-        for line, row in islice(self._filled_rows(wanted.skipped), wanted.most):
+        for _, line, row in islice(self._filled_rows(wanted.begin), wanted.most):
             numbers.extend(self._number(row[place], place, line) for place in places)
         return np.frombuffer(numbers).reshape(-1, len(places)).copy()
 
-    def _filled_rows(self, skipped: int) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of the line, from 1, and the cells of each row after so many lines."""
-        with self._path.open(encoding='utf-8-sig', newline='') as file:
-            rows = csv.reader(file, delimiter=self._delimiter)
-            for row in islice(rows, skipped, None):
-                if not any(cell.strip() for cell in row):
-                    continue
-                if len(row) != self._width:
-                    raise RecordingError(
-                        f'line {rows.line_num} of {self.name} has {len(row)} values; it needs '
-                        f'{self._width}: was its end cut off?')
-                yield rows.line_num, row
+    def _after_titles(self) -> _LineBegin:
+        with self._lines(_LineBegin()) as lines:
+            rows = csv.reader(lines, delimiter=self._delimiter)
+            next(row for row in rows if any(cell.strip() for cell in row))
+            return _LineBegin(lines.offset, rows.line_num)
+
+    def _filled_rows(self, begin: _LineBegin) -> Iterator[tuple[_LineBegin, int, list[str]]]:
+        """
+        Yield the rows from a line on that are not empty.
+
+        :return: of each row where it begins, the number of its line, from 1, and its cells.
+        """
+        with self._lines(begin) as lines:
+            rows = csv.reader(lines, delimiter=self._delimiter)
+            begin_of_row = begin
+            for row in rows:
+                line = begin.line + rows.line_num
+                if any(cell.strip() for cell in row):
+                    if len(row) != self._width:
+                        raise RecordingError(
+                            f'line {line} of {self.name} has {len(row)} values; it needs '
+                            f'{self._width}: was its end cut off?')
+                    yield begin_of_row, line, row
+                begin_of_row = _LineBegin(lines.offset, line)
+
+    @contextmanager
+    def _lines(self, begin: _LineBegin) -> Iterator[_Lines]:
+        """Open the file at a line."""
+        try:
+            with self._path.open('rb') as file:
+                yield _Lines(file, begin.offset)
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise RecordingError(f'{self._path} cannot be read: {error}') from error
 
     def _number(self, cell: str, place: int, line: int) -> float:
         if cell.strip().lower() in _MISSING:

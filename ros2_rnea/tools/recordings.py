@@ -18,7 +18,8 @@ All commands that read recordings have the same ones::
 
     parser = argparse.ArgumentParser()
     add_recording_options(parser)
-    for result in prepared_recordings(parser.parse_args(), robot):
+    remarks = []
+    for recording in prepared_recordings(parser.parse_args(), robot, remarks):
         ...
 """
 
@@ -29,16 +30,16 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.identification.bag import is_bag, SUFFIXES
-from ros2_rnea.identification.bag_recording import bag_duration, BagTopics, read_bag
-from ros2_rnea.identification.csv_recording import csv_duration, CsvColumns, read_csv, UNITS
+from ros2_rnea.identification.bag_recording import BagTopics, read_bag_parts
+from ros2_rnea.identification.csv_recording import CsvColumns, read_csv_parts, UNITS
 from ros2_rnea.identification.effort_delay import WAYS
-from ros2_rnea.identification.memory import Part, parts_of
-from ros2_rnea.identification.preparation import Preparation, prepare, Result, SOURCES
-from ros2_rnea.identification.recording import Recording
+from ros2_rnea.identification.memory import Part
+from ros2_rnea.identification.preparation import Preparation, prepare, SOURCES
+from ros2_rnea.identification.recording import PreparedRecording, Recording
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.robot_options import finite_numbers, PAYLOAD, payload
@@ -90,29 +91,62 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--parts-of', type=float, metavar='S',
                         help='read and prepare so many seconds of each recording at a time, at '
                              'most, as if each were a recording: for those of hours, which do not '
-                             'fit into memory')
+                             'fit into memory; parts in which nothing can be used are left out')
     _add_bag_options(parser.add_argument_group('bags'))
     _add_csv_options(parser.add_argument_group('text files with columns'))
     _add_preparation_options(parser.add_argument_group(
         'preparation (by default, the recording itself decides)'))
 
 
-def prepared_recordings(options: argparse.Namespace, robot: Robot) -> Iterator[Result]:
+def prepared_recordings(
+        options: argparse.Namespace, robot: Robot, remarks: list[str],
+        ) -> Iterator[PreparedRecording]:
     """
     Read and prepare the recordings, one after the other, so that one is in memory at a time.
 
+    A part of a recording (``--parts-of``) in which nothing can be used, as where the robot rests,
+    is left out, unless that is so in all of its parts.
+
     :param options: that :func:`add_recording_options` has added.
+    :param remarks: gets what the preparation did, a sentence for each step, and a warning for each
+        part that is left out.
     :raises RneaError: naming the recording and what cannot be used.
     """
     settings = preparation(options)
-    for recording in read_recordings(options):
-        yield prepare(recording, robot, settings)
+    for read in _readers(options):
+        unusable = _Unusable(remarks)
+        used = False
+        for recording in read(unusable.leave_out):
+            try:
+                prepared, steps = prepare(recording, robot, settings)
+            except NothingUsableError as error:
+                unusable.leave_out(error)
+                continue
+            finally:
+                del recording  # or it would be in memory while the next one is read
+            remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, {step.name}: '
+                        f'{step.text}' for step in steps]
+            used = True
+            yield prepared
+        if not used:
+            raise NothingUsableError(unusable.first_reason)
 
 
-def remarks_of(result: Result) -> list[str]:
-    """Return what the preparation did to a recording, a sentence for each step."""
-    return [f'{"WARNING: " if step.is_warning else ""}{result.prepared.name}, {step.name}: '
-            f'{step.text}' for step in result.steps]
+class _Unusable:
+    """
+    The parts of a recording in which nothing can be used.
+
+    :ivar first_reason: why the first of them cannot.
+    """
+
+    def __init__(self, remarks: list[str]) -> None:
+        self._remarks = remarks
+        self.first_reason = ''
+
+    def leave_out(self, error: NothingUsableError) -> None:
+        """Note a part; the error is not kept, because it would keep the part in memory."""
+        self.first_reason = self.first_reason or str(error)
+        self._remarks.append(f'WARNING: this part is left out: {error}')
 
 
 def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
@@ -121,6 +155,23 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
 
     :raises RecordingError: naming the recording and what cannot be read.
     """
+    def refuse(error: NothingUsableError) -> NoReturn:
+        raise error
+
+    for read in _readers(options):
+        yield from read(refuse)
+
+
+_Reader = Callable[[Callable[[NothingUsableError], None]], Iterator[Recording]]
+"""Yields a recording, or parts of it, and passes on why there is nothing to read in others."""
+
+
+def _readers(options: argparse.Namespace) -> Iterator[_Reader]:
+    """
+    Return what reads the recordings, one after the other.
+
+    :raises RecordingError: where a file is no recording, or a payload of none.
+    """
     for told in options.payload:
         _recordings_of(told, options.recordings)
     topics = BagTopics(
@@ -128,27 +179,17 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
     columns = CsvColumns(
         options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
         options.csv_command, tuple(options.csv_joints), options.csv_units, options.current_gains)
+    part, longest = Part(options.begin, options.end), options.parts_of
     for path in options.recordings:
         carried = _payloads_of(path, options.payload, options.recordings)
         if is_bag(path):
-            for part in _parts(options, partial(bag_duration, path)):
-                yield read_bag(path, topics, carried, part)
+            yield partial(read_bag_parts, path, topics, carried, part, longest)
         elif path.suffix in TEXTS:
-            for part in _parts(options, partial(csv_duration, path, columns)):
-                yield read_csv(path, columns, carried, part)
+            yield partial(read_csv_parts, path, columns, carried, part, longest)
         else:
             raise RecordingError(
                 f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
                 f'bag or ends in {", ".join([*SUFFIXES, *TEXTS])}')
-
-
-def _parts(options: argparse.Namespace, duration: Callable[[], float]) -> list[Part]:
-    """Return the parts of a recording that are read one after the other."""
-    part = Part(options.begin, options.end)
-    if options.parts_of is None:
-        return [part]
-    part.check()
-    return parts_of(part, duration(), options.parts_of)
 
 
 def preparation(options: argparse.Namespace) -> Preparation:

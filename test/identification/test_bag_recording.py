@@ -16,12 +16,13 @@
 import re
 import sys
 
+from bytes_read import bytes_read
 import numpy as np
 import pytest
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification import memory
-from ros2_rnea.identification.bag_recording import bag_duration, BagTopics, read_bag
-from ros2_rnea.identification.memory import Part
+from ros2_rnea.identification.bag_recording import BagTopics, read_bag, read_bag_parts
+from ros2_rnea.identification.memory import Part, parts_of
 from ros2_rnea.model.description import Inertial
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
@@ -115,7 +116,6 @@ def test_a_file_in_the_bag_stands_for_the_bag(make_bag, state):
 
 def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
     path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
-    assert bag_duration(path) == pytest.approx(9.9)
     recording = read_bag(path, part=Part(2.0, 4.0))
     assert (recording.name, recording.part_of) == ('bag from 2 s to 4 s', str(path))
     np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
@@ -123,6 +123,37 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
         read_bag(path, part=Part(50.0, 60.0))
     with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is told; it needs'):
         read_bag(path, part=Part(4.0, 2.0))
+
+
+def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
+    path = make_bag([
+        state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])
+    left_out, reasons, one_by_one = [], [], []
+    found = list(read_bag_parts(path, None, {}, Part(0.3), 1.0, left_out.append))
+    for part in parts_of(Part(0.3), 9.9, 1.0):
+        try:
+            one_by_one.append(read_bag(path, part=part))
+        except NothingUsableError as error:
+            reasons.append(str(error))
+    assert [str(error) for error in left_out] == reasons
+    assert len(reasons) == 2
+    for one, other in zip(found, one_by_one, strict=True):
+        assert (one.name, one.part_of) == (other.name, str(path))
+        np.testing.assert_array_equal(one.times, other.times)
+        np.testing.assert_array_equal(one.positions, other.positions)
+    assert sum(len(one.times) for one in found) == 74 - 3
+
+
+def test_a_bag_is_read_twice_at_most_however_many_parts_it_has(make_bag, state):
+    path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
+    size = sum(file.stat().st_size for file in path.iterdir())
+    list(read_bag_parts(path, None, {}, Part(), 100.0, print))  # imports rosbags
+    for parts in (2, 40):
+        found = []
+        read = bytes_read(lambda longest=200.0 / parts, found=found: found.extend(
+            read_bag_parts(path, None, {}, Part(), longest, print)))
+        assert len(found) == parts
+        assert read < 2.5 * size
 
 
 def test_all_of_a_bag_is_read_whatever_its_metadata_say_of_its_begin(make_bag, state):

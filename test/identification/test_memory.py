@@ -13,17 +13,19 @@
 # limitations under the License.
 """Recordings that do not fit into memory, and parts of recordings that do."""
 
+from codecs import BOM_UTF8
 import re
 import subprocess
 import sys
 import tracemalloc
 
+from bytes_read import bytes_read
 import numpy as np
 import pytest
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification import memory
-from ros2_rnea.identification.csv_recording import read_csv
-from ros2_rnea.identification.memory import Part
+from ros2_rnea.identification.csv_recording import read_csv, read_csv_parts
+from ros2_rnea.identification.memory import Part, parts_of
 from ros2_rnea.identification.preparation import prepare
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.models import MODELS
@@ -141,6 +143,75 @@ def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
     part = read_csv(path, part=Part(1.0, 3.0))
     np.testing.assert_array_equal(part.times, [6.0, 7.0])
     np.testing.assert_array_equal(part.positions[:, 0], [np.nan, 3.0])
+
+
+def parts_of_file(path, longest, part):
+    """Return the parts of a file, and why others are left out."""
+    left_out = []
+    return list(read_csv_parts(path, None, {}, part, longest, left_out.append)), left_out
+
+
+def test_a_file_is_read_three_times_however_many_parts_it_has(tmp_path, robot):
+    path = write_recording(tmp_path / 'long.csv', robot, 20_000)
+    size = path.stat().st_size
+    for parts in (2, 40):
+        found = []
+        read = bytes_read(lambda longest=200.0 / parts, found=found: found.extend(
+            parts_of_file(path, longest, Part())[0]))
+        assert len(found) == parts
+        assert 2.9 * size < read < 3.5 * size
+
+
+@pytest.mark.parametrize('end_of_line', ['\n', '\r\n', '\r'])
+@pytest.mark.parametrize('begin_of_file', ['', BOM_UTF8.decode(), '\n'])
+def test_all_parts_are_those_that_are_read_one_by_one(tmp_path, end_of_line, begin_of_file):
+    titles = '"time",größe.position,größe.effort\n'
+    rows = [f'{0.1 * k:.1f},{k},{-k}\n' for k in range(5, 100)]
+    rows[20] = rows[20].replace(',25,', ',"25",')
+    rows[30] = rows[30].replace(',35,', ',,')
+    rows[40] = '\n,,\n' + rows[40]
+    del rows[50:70]
+    path = tmp_path / 'a.csv'
+    path.write_bytes(
+        (begin_of_file + titles + ''.join(rows)).replace('\n', end_of_line).encode())
+    for begin, end, longest in ((0.0, np.inf, 1.0), (0.75, 8.1, 0.33), (0.0, np.inf, 100.0)):
+        part = Part(begin, end)
+        found, left_out = parts_of_file(path, longest, part)
+        one_by_one, reasons = [], []
+        for each in parts_of(part, 9.4, longest):
+            try:
+                one_by_one.append(read_csv(path, part=each))
+            except NothingUsableError as error:
+                reasons.append(str(error))
+        assert [str(error) for error in left_out] == reasons
+        for one, other in zip(found, one_by_one, strict=True):
+            assert (one.name, one.part_of) == (other.name, other.part_of)
+            for name in ('times', 'positions', 'efforts'):
+                np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        if part == Part():
+            assert sum(len(one.times) for one in found) == len(rows)
+
+
+@pytest.mark.parametrize(('row', 'message'), [
+    ('7.0,1', r'line 64 of a\.csv has 2 values; it needs 3'),
+    ('x,1,1', r"line 64 of a\.csv has 'x' in column 'time'"),
+    ('6.1,1,x', r"line 64 of a\.csv has 'x' in column 'a.effort'"),
+    ('5.0,1,1', r'the time goes back from 6 s to 5 s in line 64, so that the part from 4.95 s ')])
+def test_what_is_wrong_in_a_later_part_has_its_line_in_the_file(tmp_path, row, message):
+    rows = [f'{0.1 * k:.1f},{k},{-k}' for k in range(100)]
+    rows[61] = row
+    path = tmp_path / 'a.csv'
+    path.write_text('\n'.join(['time,a.position,a.effort', '', *rows]), encoding='utf-8')
+    with pytest.raises(RecordingError, match=message):
+        parts_of_file(path, 1.0, Part())
+
+
+def test_a_later_line_that_is_no_text_is_no_crash(tmp_path, robot):
+    path = write_recording(tmp_path / 'swing.csv', robot, 1000)
+    with path.open('ab') as file:
+        file.write(b'\xff\n')
+    with pytest.raises(RecordingError, match=r'swing\.csv cannot be read: .*0xff'):
+        parts_of_file(path, 2.0, Part())
 
 
 @pytest.mark.parametrize('part', [Part(0.0, 3.0), Part(1.0, 2.0)])

@@ -17,7 +17,7 @@ import argparse
 
 import numpy as np
 import pytest
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import NothingUsableError, RneaError
 from ros2_rnea.identification.preparation import VELOCITIES
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
@@ -64,9 +64,9 @@ def test_several_recordings_each_have_their_payload(runs, robot):
     assert loaded.payloads == {
         'payload 1': ('tool0', Inertial(2.5, Pose((0.0, 0.0, 0.1)), (1, 0, 0, 2, 0, 3))),
         'payload 2': ('tool0', Inertial(0.5))}
-    results = list(prepared_recordings(options, robot))
-    assert [result.prepared.name for result in results] == ['free.csv', 'loaded.csv']
-    assert results[1].prepared.payloads == loaded.payloads
+    prepared = list(prepared_recordings(options, robot, []))
+    assert [each.name for each in prepared] == ['free.csv', 'loaded.csv']
+    assert prepared[1].payloads == loaded.payloads
 
 
 def test_recordings_of_the_same_name_are_told_apart_by_their_paths(tmp_path, runs):
@@ -97,10 +97,85 @@ def test_a_recording_is_prepared_in_parts(runs, robot):
     np.testing.assert_array_equal(
         np.concatenate([part.times for part in parts]), whole.times[50:])
     assert all(part.payloads for part in parts)
-    results = list(prepared_recordings(options, robot))
-    assert len(results) == 3
+    assert len(list(prepared_recordings(options, robot, []))) == 3
     with pytest.raises(RneaError, match='parts of 0 s are asked for; they need a positive length'):
         list(read_recordings(parsed(runs[0], '--parts-of', 0)))
+
+
+def write_parts(path, robot, *contents):
+    """Write a recording with parts of two seconds, each with what its name says."""
+    times = np.arange(0.0, 2.0 * len(contents), 0.01)
+    places = np.minimum(times / (times[-1] / len(contents)), len(contents) - 0.5).astype(int)
+    q = 0.3 * np.sin(times[:, None] * np.arange(1, robot.nv + 1))
+    rows = np.full(len(times), True)
+    noise = 0.01 * np.random.default_rng(0).normal(size=q.shape)
+    tau = robot.gravity(q) + noise
+    for place, content in enumerate(contents):
+        part = np.flatnonzero(places == place)
+        if content.startswith('rest'):
+            q[part] = q[part[0]]
+            tau[part] = robot.gravity(q[part[0]]) + noise[part]
+        if content == 'rest with noise':
+            q[part] += 1e-4 * noise[part]
+        elif content == 'constant efforts':
+            tau[part] = tau[part[0]]
+        elif content == 'no rows':
+            rows[part] = False
+        elif content == 'few rows':
+            rows[part[30:]] = False
+        elif content == 'no positions':
+            q[part] = np.nan
+        elif content == 'wrong effort':
+            tau[part[50], 2] = 1e12
+    titles = ['time', *(f'{name}.{what}' for what in ('position', 'effort')
+                        for name in robot.joint_names)]
+    np.savetxt(path, np.column_stack([times, q, tau])[rows], delimiter=',',
+               header=','.join(titles), comments='')
+    return path
+
+
+def test_parts_in_which_nothing_can_be_used_are_left_out_and_named(tmp_path, robot, runs):
+    path = write_parts(
+        tmp_path / 'day.csv', robot, 'motion', 'rest', 'motion', 'no rows', 'few rows',
+        'constant efforts', 'no positions', 'rest with noise', 'motion')
+    remarks = []
+    prepared = list(prepared_recordings(parsed(path, runs[0], '--parts-of', 2), robot, remarks))
+    edges = [f'{edge:g} s' for edge in np.arange(9) * (17.99 / 9)]
+    parts = [f'from {begin} to {end}' for begin, end in zip(edges, edges[1:])]
+    assert [each.name for each in prepared if each.part_of == str(path)] == [
+        f'day.csv {parts[0]}', f'day.csv {parts[2]}', f'day.csv {parts[7]}',
+        f'day.csv from {edges[8]} on']
+    assert sum(each.part_of == str(runs[0]) for each in prepared) == 3
+    left_out = [remark for remark in remarks if 'left out' in remark]
+    for remark, place, reason in zip(left_out, (1, 3, 4, 5, 6), (
+            'has constant positions of all joints', 'has no rows',
+            'has at most 0.3 s without a gap', 'has no efforts of', 'has no position of'),
+            strict=True):
+        assert remark.startswith('WARNING: this part is left out: ')
+        assert parts[place] in remark and reason in remark
+
+
+@pytest.mark.parametrize(('contents', 'reason'), [
+    (['rest', 'few rows', 'rest'], 'day.csv from 0 s to .* has constant positions of all joints'),
+    (['few rows', 'rest'], 'has at most 0.3 s without a gap')])
+def test_a_recording_without_a_part_that_can_be_used_is_refused(
+        tmp_path, robot, runs, contents, reason):
+    path = write_parts(tmp_path / 'day.csv', robot, *contents)
+    with pytest.raises(NothingUsableError, match=reason):
+        list(prepared_recordings(parsed(runs[0], path, '--parts-of', 2), robot, []))
+
+
+def test_a_part_alone_in_which_nothing_can_be_used_is_refused(tmp_path, robot):
+    path = write_parts(tmp_path / 'day.csv', robot, 'motion', 'rest', 'motion')
+    for options in (['--from', 2.2, '--to', 3.8], ['--from', 2.2, '--to', 3.8, '--parts-of', 9]):
+        with pytest.raises(NothingUsableError, match='from 2.2 s to 3.8 s.* constant positions'):
+            list(prepared_recordings(parsed(path, *options), robot, []))
+
+
+def test_other_errors_in_one_part_refuse_all(tmp_path, robot):
+    path = write_parts(tmp_path / 'day.csv', robot, 'motion', 'wrong effort', 'motion')
+    with pytest.raises(RneaError, match=r'1e\+12 among the efforts of .*: take this row out'):
+        list(prepared_recordings(parsed(path, '--parts-of', 2), robot, []))
 
 
 @pytest.mark.parametrize(('text', 'delay'), [('common', 'common'), ('joint', 'joint'), ('0', 0.0)])
@@ -150,4 +225,4 @@ def test_other_files_links_and_recordings_are_named(runs, robot):
     with pytest.raises(RneaError, match=r'names load.csv, which.*did you mean .loaded.csv'):
         list(read_recordings(parsed(*runs, '--payload', 'load.csv=tool0:1')))
     with pytest.raises(RneaError, match="no link 'tool_0'; did you mean 'tool0'"):
-        list(prepared_recordings(parsed(*runs, '--payload', 'tool_0:1'), robot))
+        list(prepared_recordings(parsed(*runs, '--payload', 'tool_0:1'), robot, []))

@@ -42,12 +42,7 @@ from ros2_rnea.tools.identify.doubts import doubts, wrong_efforts
 from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF, write_files
 from ros2_rnea.tools.identify.tables import effort_table, parameter_table, sentences
 from ros2_rnea.tools.identify.unknown_list import HELP, unknowns_from
-from ros2_rnea.tools.recordings import (
-    add_recording_options,
-    EXAMPLES,
-    prepared_recordings,
-    remarks_of,
-)
+from ros2_rnea.tools.recordings import add_recording_options, EXAMPLES, prepared_recordings
 from ros2_rnea.tools.report.files import PAGE, write_report
 from ros2_rnea.tools.report.report import Report
 from ros2_rnea.tools.robot_options import add_robot_options, robot_of
@@ -145,12 +140,10 @@ def _prepared(
         options: argparse.Namespace, robot: Robot, progress: Progress,
         ) -> tuple[list[PreparedRecording], list[str]]:
     """Return the recordings, prepared for the robot, and what was done to them."""
-    prepared, remarks = [], []
-    for result in progress.track(
-            prepared_recordings(options, robot), total=len(options.recordings),
-            description='reading and preparing'):
-        prepared.append(result.prepared)
-        remarks += remarks_of(result)
+    remarks: list[str] = []
+    prepared = list(progress.track(
+        prepared_recordings(options, robot, remarks), total=len(options.recordings),
+        description='reading and preparing'))
     return prepared, remarks
 
 

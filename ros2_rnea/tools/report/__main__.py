@@ -27,12 +27,7 @@ from rich.console import Console
 from ros2_rnea.errors import RneaError
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
-from ros2_rnea.tools.recordings import (
-    add_recording_options,
-    EXAMPLES,
-    prepared_recordings,
-    remarks_of,
-)
+from ros2_rnea.tools.recordings import add_recording_options, EXAMPLES, prepared_recordings
 from ros2_rnea.tools.report.files import DATA, PAGE, write_report
 from ros2_rnea.tools.report.report import as_json, Report
 from ros2_rnea.tools.report.table import report_table
@@ -77,9 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _report(options: argparse.Namespace) -> Report:
     robot = robot_of(read_source(options.urdf), options)
-    results = list(prepared_recordings(options, robot))
-    remarks = [remark for result in results for remark in remarks_of(result)]
-    return Report.of('model', [result.prepared for result in results], robot, remarks)
+    remarks: list[str] = []
+    prepared = list(prepared_recordings(options, robot, remarks))
+    return Report.of('model', prepared, robot, remarks)
 
 
 def _parser() -> argparse.ArgumentParser:
