@@ -1052,10 +1052,10 @@ def test_after_a_jump_of_time_the_state_is_of_no_use():
     assert ride.go(0.1, measured=False).decision.status is Status.STALE
 
 
-@pytest.mark.parametrize('ride', [
-    Ride(), Ride(on_stop=OnStop.NONE).go(1.0),
-    Ride().go(1.0).go(1.0, measured=False),
-    Ride().go(1.0).change(enabled=False, on_stop=OnStop.NONE),
-    Ride().go(1.0).change(enabled=False).go(1.0)])
-def test_nothing_is_sent_last_where_nothing_was_sent_or_is_wanted(ride):
-    assert ride.go(PERIOD, measured=False, decide='decide_last').decision.effort is None
+@pytest.mark.parametrize('ridden', [
+    Ride, lambda: Ride(on_stop=OnStop.NONE).go(1.0),
+    lambda: Ride().go(1.0).go(1.0, measured=False),
+    lambda: Ride().go(1.0).change(enabled=False, on_stop=OnStop.NONE),
+    lambda: Ride().go(1.0).change(enabled=False).go(1.0)])
+def test_nothing_is_sent_last_where_nothing_was_sent_or_is_wanted(ridden):
+    assert ridden().go(PERIOD, measured=False, decide='decide_last').decision.effort is None
