@@ -218,7 +218,7 @@ def test_expected_errors_are_those_of_a_fit():
              if error.standard_error is not None]
     expected = np.array([found.errors[index].standard_error for index in known])
     assert {found.errors[index].sought.quantity for index in known} >= {
-        'viscous friction', 'Coulomb friction', 'offset'}
+        'viscous friction', 'Coulomb friction', 'offset of the friction'}
     assert np.allclose(fits[known].std(axis=1), expected, rtol=0.15)
     assert np.linalg.matrix_rank(rows, tol=1e-6) == found.rank
 
