@@ -20,7 +20,8 @@ import sys
 import pytest
 from repository import files, ROOT
 
-SCRIPTS = [str(path) for pattern in ['run', 'colcon', '*.sh'] for path in files(pattern)]
+SCRIPTS = [
+    str(path) for pattern in ['run', 'colcon', 'sanitize', '*.sh'] for path in files(pattern)]
 
 
 def run(*command: str) -> subprocess.CompletedProcess:

@@ -83,6 +83,14 @@ def test_two_hosts_are_demanded_where_there_is_root():
         commands('hosts'))
 
 
+def test_the_extension_is_tested_without_a_gil_with_the_oldest_numpy_and_under_sanitizers():
+    job = yaml.safe_load(WORKFLOW.read_text(encoding='utf-8'))['jobs']['library']
+    tested = {each['python']: each['numpy'] for each in job['strategy']['matrix']['include']}
+    assert tested == {'3.14t': 'numpy', '3.10': 'numpy==1.21.6'}
+    assert 'import ros2_rnea.kernels._call' in commands('library')
+    assert '.ci/sanitize' in commands('library')
+
+
 def test_plain_python_job_runs_the_project_s_own_entry():
     assert commands('python').strip().splitlines()[0] == 'bash .ci/run'
 

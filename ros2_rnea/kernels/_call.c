@@ -25,9 +25,10 @@
  *   fits() and the kernel, because Python code could resize an array.
  * - All members but `targets` are set by the constructor and then stay as they are until the
  *   garbage collector clears the object.  A target is complete before an atomic operation makes
- *   it visible, and is never replaced.  Therefore several threads may make calls at once.  What
- *   two threads do to the same *array*, for instance resize it while another one computes with it,
- *   is the responsibility of the caller, as it is with NumPy's own functions.
+ *   it visible, and is never replaced.  Therefore several threads may make calls at once, also
+ *   without a GIL (Py_mod_gil below).  What two threads do to the same *array*, for instance
+ *   resize it while another one computes with it, is the responsibility of the caller, as it is
+ *   with NumPy's own functions.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -641,12 +642,13 @@ module_exec(PyObject *module)
     return status;
 }
 
-/* Py_mod_gil is left out on purpose: a free-threaded Python then turns its GIL on when it imports
-   this module.  The code is written for threads, but has not been tested without the GIL. */
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
 #if PY_VERSION_HEX >= 0x030C0000
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},  /* as NumPy */
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},  /* see the second rule above */
 #endif
     {0, NULL},
 };

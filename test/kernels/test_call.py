@@ -20,6 +20,7 @@ import math
 import pickle
 import sys
 from threading import Barrier, Thread
+import weakref
 
 import numpy as np
 from patience import PATIENCE
@@ -428,6 +429,46 @@ def test_threads_may_make_the_first_call_at_once(call_type, resolve, arrays):
         for thread in threads:
             thread.join(PATIENCE)
         assert results == [expected(q, qd, FACTOR).tolist()] * 8
+
+
+@pytest.fixture
+def frequent_switches():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_threads_may_share_calls_from_the_first_on(call_type, resolve, frequent_switches):
+    """They call in all ways, also with a list that one of them changes, and drop the calls."""
+    calls = [call_type(NAMES, SHAPES, 2, resolve, lambda *_, **__: None) for _ in range(100)]
+    barrier, finished, changing = Barrier(9, timeout=PATIENCE), [], [1.0, 2.0, 3.0]
+
+    def use(number):
+        q, qd, out = np.full(3, float(number)), np.ones(3), np.empty(3)
+        right = expected(q, qd, FACTOR).tolist()
+        mine = calls[:]
+        barrier.wait()
+        while mine:
+            call = mine.pop()
+            assert call(q, qd, out=out) is out and out.tolist() == right
+            assert call(q.tolist(), qd.astype('f4')).tolist() == right
+            assert call(q, (1j, 1j, 1j)) is None
+            changing[:] = [float(number)] * (2 + number % 3)
+            result = call(changing, qd)
+            assert result is None or result.shape == (3,)
+            call.note, call.__doc__ = number, None
+            assert weakref.ref(call)() is call and call.note in range(8)
+        finished.append(number)
+
+    threads = [Thread(target=use, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    barrier.wait()
+    calls.clear()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert sorted(finished) == [*range(8)]
 
 
 def test_call_is_copied_and_pickled_as_its_general_function(call_type, resolve):

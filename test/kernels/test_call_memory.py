@@ -18,6 +18,7 @@ import os
 import resource
 import subprocess
 import sys
+import sysconfig
 import weakref
 
 import numpy as np
@@ -28,6 +29,8 @@ from ros2_rnea.kernels.call import one_call, PythonKernelCall, rows_call
 from tiny_kernel import call_of, general, NAMES, SHAPES, tiny_kernel
 
 pytestmark = pytest.mark.skipif(not machine.available(), reason='llvmlite is not installed')
+
+FREE_THREADED = bool(sysconfig.get_config_var('Py_GIL_DISABLED'))
 
 
 def counts(*objects):
@@ -172,7 +175,7 @@ def test_first_call_of_the_loser_of_a_race_is_freed(extension, kernel, arrays):
 
 def run(*arguments, **environment):
     environment = {
-        **os.environ, 'PYTHONMALLOC': 'debug', 'PYTHONPATH': f'{ROOT}', **environment}
+        'PYTHONMALLOC': 'debug', **os.environ, 'PYTHONPATH': f'{ROOT}', **environment}
     return subprocess.run(
         [sys.executable, '-X', 'faulthandler', *arguments], cwd=ROOT / 'test' / 'support',
         env=environment, capture_output=True, text=True, check=False, timeout=300)
@@ -196,12 +199,14 @@ class Controller:
         self.state, self.effort = np.zeros((3, 2)), np.zeros(2)
         self.step = robot.bind('inverse_dynamics', *self.state, out=self.effort)
         self.gravity = robot.gravity
-        self.itself = self
+        self.step.controller = self
 
     def __del__(self):
         self.step()
         self.gravity(self.state[0])
+        ended.append(0)
 
+ended = []
 robot = Robot.from_urdf(ARM, engine='compiled')
 for _ in range(300):
     controller = Controller(robot)
@@ -209,14 +214,20 @@ for _ in range(300):
     controller.gravity([0.1, 0.2])
     del controller
     gc.collect()
-print('alive')
+print('alive', len(ended))
 """
 
 
 def test_object_that_holds_itself_and_a_bound_method_is_freed():
-    """Freed memory is overwritten, so that whatever is used after it was freed crashes."""
-    result = run('-c', HOLDS_ITSELF, PYTHONMALLOC='malloc', MALLOC_PERTURB_='255')
-    assert (result.returncode, result.stderr, result.stdout) == (0, '', 'alive\n')
+    """
+    Freed memory is overwritten, so that whatever is used after it was freed crashes.
+
+    The controller and its bound method hold each other, and are not freed if the garbage collector
+    does not see both references.
+    """
+    allocator = 'debug' if FREE_THREADED else 'malloc'  # without the GIL only its own is possible
+    result = run('-c', HOLDS_ITSELF, PYTHONMALLOC=allocator, MALLOC_PERTURB_='255')
+    assert (result.returncode, result.stderr, result.stdout) == (0, '', 'alive 300\n')
 
 
 SHUTDOWN = """
@@ -261,3 +272,11 @@ def test_calls_work_to_the_end_of_the_interpreter(extension):
     result = run('-c', SHUTDOWN)
     assert (result.returncode, result.stderr) == (0, '')
     assert set(result.stdout.splitlines()) == {'True slow'}
+
+
+@pytest.mark.skipif(not FREE_THREADED, reason='this Python always has a GIL')
+def test_the_extension_leaves_the_gil_off(extension):
+    result = run(
+        '-W', 'error', '-c',
+        'import sys; from ros2_rnea.kernels import _call; print(sys._is_gil_enabled())')
+    assert (result.stdout, result.stderr) == ('False\n', '')
