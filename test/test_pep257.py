@@ -13,13 +13,16 @@
 # limitations under the License.
 """Docstrings of all Python files, as ROS packages check them."""
 
+from clean_files import CleanFiles
 import pytest
-from repository import python_folders
 
 main = pytest.importorskip('ament_pep257.main', reason='ament_pep257 is not installed')
 
 
 @pytest.mark.linter
 @pytest.mark.pep257
-def test_pep257():
-    assert main.main(argv=python_folders()) == 0, 'see what it printed'
+def test_pep257(cache: pytest.Cache):
+    files = CleanFiles(cache, 'pep257')
+    if others := files.others():
+        assert main.main(argv=others) == 0, 'see what it printed'
+        files.all_are_clean()
