@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 from ros2_rnea.arguments import check_link, checked_gravity
@@ -29,8 +29,17 @@ from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.description import Inertial, JOINT_NUMBERS, OPTIONAL_PARAMETERS
-from ros2_rnea.model.tree import attach, BASE, MASSLESS, payload_inertia, Tree
+from ros2_rnea.model.tree import (
+    attach,
+    BASE,
+    inertia_on_body,
+    MASSLESS,
+    payload_inertia,
+    Tree,
+    with_joint_number,
+)
 from ros2_rnea.robot import Robot
+from ros2_rnea.spatial import Inertia
 
 ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_NUMBERS}
 """The joint parameters that may change, by name."""
@@ -94,6 +103,7 @@ class AdjustableRobot(Robot):
         self._payload_links = tuple(links)
         self._payload_bodies = frozenset(tree.links[link].body for link in links)
         super().__init__(tree, payloads, gravity, engine, kernels)
+        self._inertias_on_bodies: dict[tuple[str, int], tuple[Inertial, Inertia]] = {}
         self._payload_inertias = payload_inertia(tree, self._payloads)
 
     @classmethod
@@ -179,12 +189,27 @@ class AdjustableRobot(Robot):
             nothing changes.
         """
         check_payload(name, inertial)
-        if not self.takes_payload(link):
-            there = ', '.join(map(repr, self._payload_links)) or 'none'
-            raise ArgumentError(
-                f'link {link!r} of {self.name!r} is not prepared for a payload; there is {there}. '
-                'Make another AdjustableRobot with that link among its payload_links')
-        self._set_payloads({**self._payloads, name: (link, inertial)})
+        self.set_payloads({**self._payloads, name: (link, inertial)})
+
+    def set_payloads(self, payloads: Mapping[str, tuple[str, Inertial]]) -> None:
+        """
+        Attach several payloads at once, in place of all that there are.
+
+        :param payloads: the link and the mass properties in its frame, by name.
+        :raises RneaError: as :meth:`set_payload`; then nothing changes.
+        """
+        for name, (link, inertial) in payloads.items():
+            present = self._payloads.get(name)
+            if present is not None and present[0] == link and present[1] is inertial:
+                continue
+            check_payload(name, inertial)
+            if not self.takes_payload(link):
+                there = ', '.join(map(repr, self._payload_links)) or 'none'
+                raise ArgumentError(
+                    f'link {link!r} of {self.name!r} is not prepared for a payload; there is '
+                    f'{there}. Make another AdjustableRobot with that link among its '
+                    'payload_links')
+        self._set_payloads(payloads)
 
     def remove_payload(self, name: str) -> None:
         """
@@ -231,8 +256,7 @@ class AdjustableRobot(Robot):
             if ADJUSTABLE[name].of_one_coordinate and kind.nv > 1:
                 raise ArgumentError(f'joint {joint!r} is {kind.label} and cannot have a {name}; '
                                     'only a joint of one coordinate can')
-            change: dict[str, Any] = {name: float(value)}
-            bodies[index] = replace(bodies[index], **change)
+            bodies[index] = with_joint_number(bodies[index], name, float(value))
         self._tree_without_payloads = replace(self._tree_without_payloads, bodies=tuple(bodies))
         for joint in values:
             index = joints[joint]
@@ -241,12 +265,22 @@ class AdjustableRobot(Robot):
 
     def _set_payloads(self, payloads: Mapping[str, tuple[str, Inertial]]) -> None:
         before = self._payload_inertias
-        now = payload_inertia(self._tree_without_payloads, payloads)
+        now = payload_inertia(self._tree_without_payloads, payloads, self._inertia_on_body)
         self._payloads = MappingProxyType(dict(payloads))
         self._payload_inertias = now
         for body in {*before, *now}:
             self._parameters.set_payload(body, now.get(body, MASSLESS))
+        attached = {(link, id(inertial)) for link, inertial in payloads.values()}
+        self._inertias_on_bodies = {
+            key: known for key, known in self._inertias_on_bodies.items() if key in attached}
         self._set_tree()
+
+    def _inertia_on_body(self, tree: Tree, link: str, inertial: Inertial) -> Inertia:
+        """Return a payload's inertia, which is computed once."""
+        key = link, id(inertial)  # of an object that is kept with the result
+        if key not in self._inertias_on_bodies:
+            self._inertias_on_bodies[key] = inertial, inertia_on_body(tree, link, inertial)
+        return self._inertias_on_bodies[key][1]
 
     def _set_tree(self) -> None:
         """Keep the trees in step with the parameters that kernels read."""

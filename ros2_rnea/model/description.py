@@ -261,21 +261,27 @@ class DynamicsParameter(NamedTuple):
         try:
             return (isinstance(value, Real) and isfinite(value)
                     and (self.is_signed or float(value) >= 0.0)
-                    and float(value) <= self.largest)
+                    and abs(float(value)) <= self.largest)
         except OverflowError:  # a whole number that no float is as large as
             return False
 
     @property
     def needed(self) -> str:
         """Return in words what it accepts."""
+        if isfinite(self.largest) and self.is_signed:
+            return f'a number from {-self.largest:g} to {self.largest:g}'
         if isfinite(self.largest):
             return f'a finite number from 0 on, up to {self.largest:g}'
         return 'a finite number' if self.is_signed else 'a finite number from 0 on'
 
 
+LARGEST_FRICTION = 1e6
+"""Larger than the friction of any joint of a robot [Nm or N, and Nm s/rad or N s/m]."""
+
 JOINT_DYNAMICS = (
-    DynamicsParameter('damping', 'Viscous friction', 'Nm s/rad or N s/m'),
-    DynamicsParameter('friction', 'Coulomb friction', 'Nm or N'),
+    DynamicsParameter(
+        'damping', 'Viscous friction', 'Nm s/rad or N s/m', largest=LARGEST_FRICTION),
+    DynamicsParameter('friction', 'Coulomb friction', 'Nm or N', largest=LARGEST_FRICTION),
     DynamicsParameter(
         'spring_stiffness', 'Stiffness of the spring', 'Nm/rad or N/m', of_one_coordinate=True),
     DynamicsParameter(
@@ -287,22 +293,22 @@ JOINT_DYNAMICS = (
 FRICTION_LAW = (
     DynamicsParameter(
         'friction_offset', 'Effort of the friction that is the same at all velocities', 'Nm or N',
-        is_signed=True, of_one_coordinate=True),
+        is_signed=True, of_one_coordinate=True, largest=LARGEST_FRICTION),
     DynamicsParameter(
         'damping_positive', 'Viscous friction, besides damping, in the positive direction',
-        'Nm s/rad or N s/m', of_one_coordinate=True),
+        'Nm s/rad or N s/m', of_one_coordinate=True, largest=LARGEST_FRICTION),
     DynamicsParameter(
         'damping_negative', 'Viscous friction, besides damping, in the negative direction',
-        'Nm s/rad or N s/m', of_one_coordinate=True),
+        'Nm s/rad or N s/m', of_one_coordinate=True, largest=LARGEST_FRICTION),
     DynamicsParameter(
         'friction_positive', 'Coulomb friction, besides friction, in the positive direction',
-        'Nm or N', of_one_coordinate=True),
+        'Nm or N', of_one_coordinate=True, largest=LARGEST_FRICTION),
     DynamicsParameter(
         'friction_negative', 'Coulomb friction, besides friction, in the negative direction',
-        'Nm or N', of_one_coordinate=True),
+        'Nm or N', of_one_coordinate=True, largest=LARGEST_FRICTION),
     DynamicsParameter(
         'breakaway_friction', 'Breakaway friction, besides Coulomb friction', 'Nm or N',
-        of_one_coordinate=True),
+        of_one_coordinate=True, largest=LARGEST_FRICTION),
     DynamicsParameter(
         'stribeck_velocity', 'Velocity at which about half of breakaway_friction is left',
         'rad/s or m/s', of_one_coordinate=True),

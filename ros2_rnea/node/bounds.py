@@ -20,7 +20,11 @@ without being read.  What may take longer is computed beside the cycle.  The bou
 ``docs/interface.rst``.
 """
 
-from ros2_rnea.errors import DescriptionError
+from __future__ import annotations
+
+from typing import Any
+
+from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.model.description import RobotDescription
 
 MOST_STATE_BYTES = 1 << 16
@@ -40,23 +44,32 @@ MOST_TRAJECTORY_POINTS = 20_000
 SHORT_TRAJECTORY_BYTES = 1 << 13
 """A larger trajectory is read beside the cycle [bytes]; streamed points are smaller."""
 
-MOST_DESCRIPTION_BYTES = 1 << 22
+MOST_DESCRIPTION_BYTES = 1 << 21
 MOST_LINKS = 1000
 MOST_JOINTS = 200
 """Size of a robot description [bytes], its links, and its joints that are not fixed."""
 
-MOST_PAYLOADS = 100
+MOST_PAYLOADS = 50
 """Number of payloads at the same time."""
 
 MOST_WRENCHES = 1000
 """Number of wrenches in the request to a service."""
 
-MOST_PARAMETERS = 2000
-MOST_PREFIXES = 100
-"""Number of parameters in one request to get, describe or set them; of prefixes, to list them."""
+MOST_PARAMETERS = 700
+MOST_CHANGED_PARAMETERS = 100
+MOST_PREFIXES = 10
+"""Number of parameters in one request to get, describe or set them, and how many of these may
+change; of prefixes, to list them."""
 
 MOST_NAME_CHARACTERS = 1000
-"""Length of the name of a payload and of its link [characters]."""
+"""Length of a name: of a parameter, of a payload and of its link [characters]."""
+
+MOST_TEXT_CHARACTERS = 1000
+MOST_ELEMENTS = 1000
+MOST_LIST_CHARACTERS = 20_000
+"""Length of the value of a parameter: of a text and of each text in a list [characters], of a list
+[elements], and of all texts in a list together.  The parameter robot_description may have
+:data:`MOST_DESCRIPTION_BYTES`."""
 
 MOST_FILLED_POINTS = 100_000
 """Number of points in a trajectory that shall be filled with efforts."""
@@ -86,3 +99,36 @@ def check_description(description: RobotDescription) -> None:
         if number > most:
             raise DescriptionError(
                 f'the description has {number} {what}; at most {most} are accepted')
+
+
+def check_parameter(name: str, value: Any) -> None:
+    """
+    Check the length of a parameter's name and value, before anything reads them.
+
+    :param value: in its ROS type, whichever that is; None: there is none.
+    :raises ArgumentError: naming the parameter, the length and the bound.
+    """
+    check_name('the name of a parameter', name)
+    if isinstance(value, str):
+        most = MOST_DESCRIPTION_BYTES if name == 'robot_description' else MOST_TEXT_CHARACTERS
+        _check_length(name, len(value), 'characters', most)
+    elif hasattr(value, '__len__'):
+        _check_length(name, len(value), 'elements', MOST_ELEMENTS)
+        lengths = [len(text) for text in value if isinstance(text, str)]
+        _check_length(name, sum(lengths), 'characters', MOST_LIST_CHARACTERS)
+        _check_length(f'an element of {name}', max(lengths, default=0), 'characters',
+                      MOST_TEXT_CHARACTERS)
+
+
+def check_name(what: str, name: str) -> None:
+    """
+    Check the length of a name.
+
+    :raises ArgumentError: where it is longer than :data:`MOST_NAME_CHARACTERS`.
+    """
+    _check_length(what, len(name), 'characters', MOST_NAME_CHARACTERS)
+
+
+def _check_length(what: str, length: int, unit: str, most: int) -> None:
+    if length > most:
+        raise ArgumentError(f'{what} has {length} {unit}; at most {most} are accepted')

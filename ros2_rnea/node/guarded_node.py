@@ -33,18 +33,16 @@ from rcl_interfaces.srv import (
 )
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.timer import Timer
-from ros2_rnea.node.bounds import MOST_PARAMETERS, MOST_PREFIXES
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.node.bounds import check_name, MOST_PARAMETERS, MOST_PREFIXES
+from ros2_rnea.node.parameter_requests import Rules, set_each, why_not_together
 
 LOG_PERIOD = 10.0
 """The same unexpected error is logged again after this time at the earliest [s]."""
-
-PARAMETER_TYPES = frozenset(kind.value for kind in Parameter.Type)
-"""The types of parameter values that rclpy knows."""
 
 BOUNDS = {
     GetParameters: ('names', MOST_PARAMETERS),
@@ -92,9 +90,9 @@ class GuardedNode(Node):
             ) -> Service:
         """Create a service whose callback is guarded; parameters are those of rclpy."""
         if srv_type is SetParameters:
-            callback = _one_by_one(self.guarded_service(callback))
+            callback = self._set_each
         elif srv_type is SetParametersAtomically:
-            callback = _of_known_types(callback)
+            callback = self._set_together(callback)
         if srv_type in BOUNDS:
             callback = self._bounded(callback, srv_name, *BOUNDS[srv_type])
         service = super().create_service(
@@ -141,10 +139,10 @@ class GuardedNode(Node):
         """Return the callback of a service that refuses requests with too many elements."""
         @wraps(callback)
         def answer(request: Any, response: Any) -> Any:
-            count = len(getattr(request, field))
-            if count <= most:
+            elements = getattr(request, field)
+            reason = _why_too_large(elements, field, most)
+            if not reason:
                 return callback(request, response)
-            reason = f'the request has {count} {field}; at most {most} are accepted'
             self.get_logger().warning(f'{service}: {reason}', throttle_duration_sec=LOG_PERIOD)
             if isinstance(response, SetParameters.Response):  # one result for all
                 response.results = [SetParametersResult(successful=False, reason=reason)]
@@ -152,6 +150,29 @@ class GuardedNode(Node):
             return _failure(request, response, reason)
 
         return answer
+
+    def _set_each(self, request: Any, response: Any) -> Any:
+        """Set parameters, each of which has its own result."""
+        response.results = set_each(
+            self, self.parameter_rules(), request.parameters,
+            lambda error: self.report_unexpected('set_parameters', error))
+        return response
+
+    def _set_together(self, callback: Callable) -> Callable:
+        """Return the callback of a service that sets all parameters or none."""
+        @wraps(callback)
+        def answer(request: Any, response: Any) -> Any:
+            reason = why_not_together(self, request.parameters)
+            if reason:
+                response.result = SetParametersResult(successful=False, reason=reason)
+                return response
+            return callback(request, response)
+
+        return answer
+
+    def parameter_rules(self) -> Rules:
+        """Return what is known of the node's parameters."""
+        return Rules()
 
     def report_unexpected(self, where: str, error: Exception) -> None:
         """
@@ -189,6 +210,22 @@ def _name(callback: Callable) -> str:
     return str(getattr(callback, '__qualname__', callback))
 
 
+def _why_too_large(elements: Any, field: str, most: int) -> str:
+    """Return why a list in a request about parameters is refused; empty where it is not."""
+    if len(elements) > most:
+        return f'the request has {len(elements)} {field}; at most {most} are accepted'
+    if field == 'parameters':  # each has a result of its own
+        return ''
+    try:
+        for name in elements:
+            check_name('the name of a parameter', name)
+    except ArgumentError as error:
+        return str(error)
+    if len({*elements}) < len(elements):  # each large value would be copied as often
+        return f'the request has one of its {field} twice'
+    return ''
+
+
 def _failure(request: Any, response: Any, reason: str) -> Any:
     """Return the response of a service that has failed."""
     failure = type(response)()
@@ -200,38 +237,3 @@ def _failure(request: Any, response: Any, reason: str) -> Any:
     elif hasattr(failure, 'message'):  # success is false
         failure.message = reason
     return failure
-
-
-def _one_by_one(set_parameters: Callable) -> Callable:
-    """Return the callback of a service that sets parameters, one of which may be impossible."""
-    def answer(request: SetParameters.Request, response: Any) -> Any:
-        for parameter in request.parameters:
-            reason = _why_unknown(parameter)
-            if reason:
-                response.results.append(SetParametersResult(successful=False, reason=reason))
-            else:
-                response.results += set_parameters(
-                    SetParameters.Request(parameters=[parameter]),
-                    SetParameters.Response()).results
-        return response
-
-    return answer
-
-
-def _of_known_types(set_parameters: Callable) -> Callable:
-    """Return the callback of a service that sets all parameters or none."""
-    def answer(request: SetParametersAtomically.Request, response: Any) -> Any:
-        for reason in filter(None, map(_why_unknown, request.parameters)):
-            response.result = SetParametersResult(successful=False, reason=reason)
-            return response
-        return set_parameters(request, response)
-
-    return answer
-
-
-def _why_unknown(parameter: Any) -> str:
-    """Return why the type of a parameter's value is impossible; empty where it is not."""
-    kind = parameter.value.type
-    return '' if kind in PARAMETER_TYPES else (
-        f'{parameter.name} has a value of type {kind}; the types of rcl_interfaces/ParameterType '
-        f'are {min(PARAMETER_TYPES)} to {max(PARAMETER_TYPES)}')

@@ -259,6 +259,22 @@ def test_an_imu_that_is_silent_is_told(arm, monkeypatch):
     arm.until(lambda: arm.told('gravity_from_imu'))
 
 
+def test_an_imu_with_a_turned_sign_is_refused_and_the_gravity_before_stays(arm):
+    assert arm.set_parameter('gravity_time_constant', 0.0).successful
+    assert arm.set_parameter('gravity_from_imu', True).successful
+    publisher = arm.peer.create_publisher(Imu, 'imu', 10)
+    arm.connect(publisher)
+    down = Imu(header=Header(frame_id='tool'), linear_acceleration=Vector3(z=-9.81))
+    arm.until(lambda: publisher.publish(down) or arm.refused('imu'))
+    for word in ("'tool'", '[0.0, 0.0, -9.81]', 'gravity_tolerance'):
+        assert word in arm.told('imu')
+    assert sends(arm, BARE.gravity(Q))
+    assert arm.set_parameter('gravity_tolerance', 3.15).successful
+    upside_down = BARE.link_poses(Q)['tool'].rotation @ [0.0, 0.0, 9.81]
+    arm.until(lambda: publisher.publish(down) or sends(
+        arm, BARE.gravity(Q, gravity=upside_down)))
+
+
 def test_an_imu_without_an_accelerometer_is_refused(arm):
     assert arm.set_parameter('gravity_from_imu', True).successful
     publisher = arm.peer.create_publisher(Imu, 'imu', 10)

@@ -25,6 +25,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import guarded_node, inverse_dynamics_node
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.ros
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.8]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
-BYTES, UNKNOWN, LARGEST = 5, 10, 255
+DOUBLE, UNKNOWN, LARGEST = 3, 10, 255
 
 
 def active(**arguments) -> ManagedInverseDynamicsNode:
@@ -131,6 +132,22 @@ def test_a_rate_that_means_nothing_is_refused(arm, rate):
     assert holds(arm.answer(JOINTS, Q))
 
 
+@pytest.mark.parametrize('rate, timeout, words', [
+    (5.0, 0.1, ['5 Hz', '0.2 s', '0.1 s', '10 Hz or more']), (99.0, 0.01, ['99 Hz', '100 Hz'])])
+def test_a_rate_with_which_states_are_stale_before_the_next_command_is_refused(
+        arm, rate, timeout, words):
+    assert arm.set_parameter('rate', rate).successful
+    result = arm.set_parameter('state_timeout', timeout)
+    assert not result.successful
+    for word in words:
+        assert word in result.reason
+    assert arm.node.set_parameters_atomically([
+        Parameter('state_timeout', value=timeout), Parameter('rate', value=1.0 / timeout),
+        ]).successful
+    result = arm.set_parameter('rate', rate)
+    assert not result.successful and 'state_timeout' in result.reason
+
+
 @pytest.mark.parametrize('rate', [0.0, 1.0, 10000.0])
 def test_the_rates_at_the_bounds_are_set(arm, rate):
     assert arm.set_parameter('rate', rate).successful
@@ -174,7 +191,8 @@ def test_a_service_answers_that_it_has_failed(arm, monkeypatch):
 def test_setting_a_parameter_answers_that_it_has_failed(arm, monkeypatch):
     monkeypatch.setattr(arm.node, 'set_parameters_atomically', fail)
     one, other = arm.call(SetParameters, 'set_parameters', parameters=[
-        ParameterMessage(name=name, value=value(BYTES)) for name in ('rate', 'lookahead')]).results
+        ParameterMessage(name=name, value=value(DOUBLE, double_value=0.5))
+        for name in ('blend_time', 'lookahead')]).results
     assert not one.successful
     assert 'UnheardOfError' in other.reason
 
@@ -286,6 +304,54 @@ def test_while_every_cycle_fails_nothing_is_sent_and_enable_brings_it_back(arm, 
         assert len(arm.commands) == sent
     arm.until(lambda: not arm.sends(JOINTS, Q))
     assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def refuse(*_):
+    raise ArgumentError('this motion has no effort')
+
+
+def test_an_effort_that_cannot_be_computed_leads_to_on_stop_until_one_can(arm, monkeypatch):
+    assert arm.set_parameter('on_stop', 'zero').successful
+    assert arm.set_parameter('state_timeout', 1.0).successful
+    assert arm.set_parameter('blend_time', 0.05).successful
+    with monkeypatch.context() as broken:
+        broken.setattr(arm.node.policy, '_along_motion', refuse)
+        arm.until(lambda: arm.state(JOINTS, Q) or not arm.node.policy.is_sending)
+        arm.until(lambda: list(arm.commands[-1]) == [0.0, 0.0])
+        assert not arm.sends(JOINTS, Q)
+        said = 'the effort cannot be computed: nothing is sent; this motion has no effort'
+        arm.until(lambda: arm.diagnostics[-1].message == said
+                  and arm.diagnostics[-1].level == DiagnosticStatus.ERROR)
+        assert arm.told('cycle') == 'refused: this motion has no effort'
+    assert arm.node.unexpected_errors == 0
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def test_where_not_even_the_effort_of_on_stop_can_be_computed_nothing_is_sent_until_enable(
+        arm, monkeypatch):
+    sent = len(arm.commands)
+    with monkeypatch.context() as broken:
+        broken.setattr(arm.node.policy, '_along_motion', refuse)
+        broken.setattr(arm.node.policy, '_holding_effort', refuse)
+        arm.state(JOINTS, Q)
+        arm.until(lambda: arm.node.unexpected_errors)
+        assert len(arm.commands) == sent
+    arm.until(lambda: not arm.sends(JOINTS, Q))
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+
+
+def test_an_effort_whose_time_is_over_counts_as_not_sent(arm, monkeypatch):
+    """Otherwise the next one might differ by two cycles from the one that is held."""
+    held = arm.node.policy.held_effort()
+    with monkeypatch.context() as late:
+        late.setattr(arm.node, '_latest_moment', lambda *_: 0.0)
+        for _ in range(3):
+            taken = arm.node._diagnostics._accepted['joint_states']
+            arm.state(JOINTS, [1.2, 0.4])
+            arm.until(lambda taken=taken: arm.node._diagnostics._accepted['joint_states'] > taken)
+        assert arm.node.policy.held_effort() == held
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
 
 

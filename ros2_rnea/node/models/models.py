@@ -148,14 +148,9 @@ class Model(NamedTuple):
         payloads = {
             payload.name: (payload.link, payload.inertial)
             for payload in parameters.payloads if self.accepts_payload(payload)}
-        for name in [*self.robot.payloads]:
-            if name not in payloads:
-                self.robot.remove_payload(name)
-                is_changed = True
-        for name, attached in payloads.items():
-            if self.robot.payloads.get(name) != attached:
-                self.robot.set_payload(name, *attached)
-                is_changed = True
+        if payloads != self.robot.payloads:
+            self.robot.set_payloads(payloads)
+            is_changed = True
         return is_changed
 
 

@@ -29,7 +29,7 @@ from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
-from ros2_rnea.node.bounds import MOST_NAME_CHARACTERS
+from ros2_rnea.node.bounds import check_name
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.models.models import Payload
@@ -59,11 +59,7 @@ class ChangeServices:
             raise ArgumentError(
                 'the name is empty; a payload needs one, so that it can be replaced or removed')
         for field in ('name', 'link'):
-            length = len(getattr(request, field))
-            if length > MOST_NAME_CHARACTERS:
-                raise ArgumentError(
-                    f'{field} has {length} characters; at most {MOST_NAME_CHARACTERS} are '
-                    'accepted')
+            check_name(field, getattr(request, field))
         if request.remove:
             is_in_use = self._configuration.remove_payload(request.name, transition)
             remark = ''
