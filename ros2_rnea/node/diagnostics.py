@@ -51,7 +51,7 @@ MOST_FINDINGS = 50
 
 PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
-    'trajectory_controller', 'friction', 'life cycle', 'receivers')
+    'trajectory_controller', 'friction', 'effort limits', 'life cycle', 'receivers')
 """Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
 
 OF_ROBOT = ('robot', 'robot_description', 'model')
@@ -69,6 +69,7 @@ LEVELS = {
     Status.NO_EFFORT_LIMIT: DiagnosticStatus.ERROR,
     Status.OVERLOADED: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
+    Status.NOT_COMPUTED: DiagnosticStatus.ERROR,
     Status.FAILED: DiagnosticStatus.ERROR,
     Status.SHUT_DOWN: DiagnosticStatus.WARN,
     Status.STOPPING: DiagnosticStatus.WARN,
@@ -236,12 +237,16 @@ class Diagnostics:
             'worker process',
             f'the process that {work} has exited unexpectedly and is restarted: {cause}'))
 
-    def refused(self, topic: str, reason: Exception) -> None:
-        """Count a refused message and report the reason."""
+    def refused(self, topic: str, reason: Exception, is_error: bool = False) -> None:
+        """
+        Count a refused message and report the reason.
+
+        :param is_error: whether it is one, also where it does not keep the node from its task.
+        """
         self._refused[topic] += 1
         if topic in PERSISTENT:
-            is_error = topic == 'robot_description' and self.robot == NO_ROBOT
-            self.notice(topic, f'refused: {reason}', is_error)
+            is_missing = topic == 'robot_description' and self.robot == NO_ROBOT
+            self.notice(topic, f'refused: {reason}', is_error or is_missing)
         else:
             self.transient_notice(topic, f'refused: {reason}')
 

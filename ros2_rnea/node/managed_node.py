@@ -25,6 +25,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
+from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import LEVELS, sentence
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
@@ -177,6 +178,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     def _stop_sending(self) -> None:
         self.send_last()
         self._set_active(False)
+        self._configuration.use_withheld_description()
         if self.policy is not None:
             self._cycle(self.policy, self._clocks.now())  # which sends nothing, and reports that
 
@@ -207,9 +209,9 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         if self._configuration.has_begun:
             super()._on_description(message)
 
-    def _on_watch(self) -> None:
+    def _watch(self, now: Instant) -> None:
         if self._configuration.has_begun:
-            super()._on_watch()
+            super()._watch(now)
 
     def _on_enable(
             self, request: SetBool.Request, response: SetBool.Response

@@ -339,6 +339,14 @@ def test_another_robot_after_a_cleanup(managed):
         Robot.from_urdf(ARM_WITH_GRIPPER).gravity(q), abs=1e-12)
 
 
+def test_time_without_a_robot_counts_as_time_in_which_the_process_runs(managed, monkeypatch):
+    arm = managed(joints=JOINTS, state_timeout=0.1)
+    assert change(arm, CLEAN_UP)
+    gaps = []
+    monkeypatch.setattr(arm.node._state_ages, 'note_alive', lambda now, gap: gaps.append(gap))
+    arm.until(lambda: 0.1 in gaps)
+
+
 def test_an_activation_without_a_robot_waits_for_it(managed):
     arm = managed(joints=JOINTS)
     assert change(arm, ACTIVATE)
@@ -392,6 +400,23 @@ def test_an_activation_with_an_older_robot_than_the_refused_one_is_refused(manag
     arm.until(lambda: not arm.told('robot_description'))
     assert change(arm, ACTIVATE)
     assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+
+
+def test_the_description_of_another_robot_is_used_after_a_deactivation(managed):
+    arm = managed(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    other = ARM.replace('name="arm"', 'name="other_arm"').replace(
+        'mass value="1.0"', 'mass value="3.0"')
+    arm.describe(other)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    assert change(arm, DEACTIVATE)
+    assert change(arm, ACTIVATE)
+    needed = Robot.from_urdf(other).gravity(Q)
+    arm.until(lambda: arm.sends(JOINTS, Q) and (
+        list(arm.efforts[-1].effort) == pytest.approx(needed, abs=1e-12)))
 
 
 def test_an_activation_waits_for_the_newer_robot_and_sends_nothing_for_the_older(

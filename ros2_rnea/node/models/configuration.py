@@ -25,7 +25,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from time import monotonic, thread_time
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
@@ -43,6 +43,7 @@ from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
 from ros2_rnea.node.bounds import MOST_PAYLOADS
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.node.models.description_guard import DescriptionGuard
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.models import (
     check_strictly,
@@ -82,6 +83,17 @@ LONGEST_FIRST_DECLARATIONS = 0.01
 """The same for the first robot, for which the first effort waits and no cycle does [s]."""
 
 
+class _Checked(NamedTuple):
+    """
+    Parameters that have been checked, and that the node stores unless they are refused elsewhere.
+
+    :ivar candidate: all parameters of the node, if it stores the changed ones.
+    """
+
+    changed: Sequence[Parameter]
+    candidate: NodeParameters
+
+
 class Configuration:
     """
     The policy in use, and everything that replaces it.
@@ -113,6 +125,7 @@ class Configuration:
         self._may_reach_other_joints = may_reach_other_joints
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
+        self._guard = DescriptionGuard(node)
         self._ending = ExitStack()  # undoes what begin() does
         self._reset()
 
@@ -126,11 +139,13 @@ class Configuration:
         self._requested: Source | None = None
         self._transition: float | None = None  # of the cross-fade to the requested model [s]
         self._parameter_transition: float | None = None
+        self._checked: _Checked | None = None
         self._requested_at = 0.0
         self._answer: Answer | None = None
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
+        self._guard.withheld = None
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
@@ -188,9 +203,17 @@ class Configuration:
             return None
         return self._answer.result.policy if isinstance(self._answer.result, Built) else None
 
-    def rebuild_if_due(self) -> None:
+    def poll(self) -> None:
+        """Look what has changed around the requested descriptions; to be called regularly."""
+        self._rebuild_if_due()
+        if self._guard.withheld is not None and self._guard.has_gone:
+            self._guard.withheld = None
+            self._diagnostics.notice('robot_description', '')
+        self._diagnostics.notice('publishers of robot_description', self._guard.ambiguity())
+
+    def _rebuild_if_due(self) -> None:
         """
-        Request a model again whose worker process has failed; to be called regularly.
+        Request a model again whose worker process has failed.
 
         The process may have been killed because memory was scarce for a moment.
         """
@@ -199,10 +222,24 @@ class Configuration:
             self._rebuild_period = min(2.0 * self._rebuild_period, LONGEST_REBUILD_PERIOD)
             self._request(self._source(self._refused.description), self._transition)
 
+    def take_description(self, description: str) -> None:
+        """Request the model of a description that has arrived, unless it is known."""
+        self._guard.note_arrival(description, self.description)
+        is_refused = bool(self._diagnostics.text('robot_description'))
+        if description != self._guard.withheld and (
+                is_refused or description != self.description):
+            self.set_description(description)
+
+    def use_withheld_description(self) -> None:
+        """Request the model of another robot that was not used because efforts were sent."""
+        if self._guard.withheld is not None:
+            self.set_description(self._guard.withheld)
+            self._diagnostics.notice('robot_description', '')
+
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
         self._rebuild_period = FIRST_REBUILD_PERIOD
-        self._refused = None
+        self._refused = self._guard.withheld = None
         self._request(self._source(description))
         if self._requested is None:  # it is in use
             self._diagnostics.notice('robot_description', '')
@@ -309,8 +346,17 @@ class Configuration:
             model.update(candidate)
             self.policy.check_finite()
             self.policy.check_overload(before)
+            if candidate.joint_parameters != self._applied.joint_parameters:
+                self.policy.check_friction(self._friction_shares_in_use)
         finally:
             model.update(self._applied)
+
+    def _friction_shares_in_use(self) -> Mapping[str, float]:
+        """Return the shares of friction with the parameters in use."""
+        if self._model is None or self.policy is None:
+            return {}
+        self._model.update(self._applied)
+        return self.policy.friction_shares()
 
     @property
     def _model_parameters(self) -> ModelParameters:
@@ -351,10 +397,13 @@ class Configuration:
         if self._is_declaring:
             return SetParametersResult(successful=True)
         new = {parameter.name: parameter.value for parameter in changed}
+        self._checked = None
         try:
             # The request to send nothing is never refused, whatever else is wrong.
             if new != {'enabled': False}:
-                self._check(parameters.read({**parameters.values_of(self._node), **new}))
+                candidate = parameters.read({**parameters.values_of(self._node), **new})
+                self._check(candidate)
+                self._checked = _Checked(changed, candidate)
         except RneaError as error:
             return SetParametersResult(successful=False, reason=shortened(str(error)))
         if not hasattr(self._node, 'add_post_set_parameters_callback') and (
@@ -435,6 +484,8 @@ class Configuration:
             self._diagnostics.notice('parameters', f'not all could be applied: {error}')
         else:
             self._diagnostics.notice('parameters', '')
+        if not self._parameters.settings.enabled:
+            self.use_withheld_description()
 
     def _stop_deferred_apply(self) -> None:
         if self._deferred_apply is not None:
@@ -449,8 +500,7 @@ class Configuration:
                 self.policy.change_settings(disabled, self._parameter_transition)
 
     def _apply_all_parameters(self) -> None:
-        previous, self._parameters = (
-            self._parameters, parameters.read(parameters.values_of(self._node)))
+        previous, self._parameters = self._parameters, self._stored_parameters()
         self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
         self._apply_settings()
         own, source = self._parameters.own, self._latest
@@ -466,6 +516,15 @@ class Configuration:
         elif source is not None:
             self._request(self._source(source.description), self._transition)
         self._apply_model_parameters(self._parameter_transition)
+
+    def _stored_parameters(self) -> NodeParameters:
+        """Return the parameters of the node, which have been read already if just checked."""
+        checked, self._checked = self._checked, None
+        if checked is not None and all(
+                self._node.get_parameter(parameter.name) is parameter
+                for parameter in checked.changed):
+            return checked.candidate
+        return parameters.read(parameters.values_of(self._node))
 
     def _apply_settings(self) -> str:
         """Apply the settings to the policy of the robot in use, or return why they do not fit."""
@@ -700,6 +759,12 @@ class Configuration:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
+        if self._takes_over(model):
+            if settings.enabled:
+                self._withhold(model)
+            else:
+                self._retry_at = monotonic() + RETRY_PERIOD  # when the effort has faded out
+            return
         try:
             if policy.settings != settings:  # parameters have changed meanwhile
                 policy = FeedforwardPolicy(model.robot, settings)
@@ -725,11 +790,29 @@ class Configuration:
         self._diagnostics.payloads = self._payloads
         if is_new:
             self._refused = None
+            self._guard.note_use()
             self._diagnostics.accepted('robot_description')
             self._is_summary_due = True
         self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
+
+    def _takes_over(self, model: Model) -> bool:
+        """Tell whether efforts are sent, and a model is that of another robot, not asked for."""
+        return (
+            self._model is not None and self.policy is not None and self.policy.is_sending
+            and model.robot.name != self._model.robot.name
+            and model.source.description != self._parameters.own['robot_description'])
+
+    def _withhold(self, model: Model) -> None:
+        """Go on with the robot in use."""
+        present = self._model
+        if present is None:
+            return
+        self._stop_waiting()
+        self._diagnostics.refused('robot_description', self._guard.withhold(
+            model.source.description, model.robot.name, present.robot.name), is_error=True)
+        self._request(self._source(present.source.description))  # if payloads have been added
 
     def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
         """

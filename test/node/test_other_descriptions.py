@@ -1,0 +1,170 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The description of another robot does not take over while efforts are sent."""
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from node_bench import LATCHED
+import pytest
+from rclpy.node import Node
+from ros2_rnea import Robot
+from ros2_rnea.node import monitor
+from ros2_rnea.node.worker.model_worker import ModelWorker
+from small_robots import ARM
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+pytestmark = pytest.mark.ros
+
+JOINTS, Q = ['shoulder', 'elbow'], [0.1, 0.2]
+IDENTIFIED = ARM.replace('mass value="1.0"', 'mass value="1.1"')
+OTHER = ARM.replace('name="arm"', 'name="other_arm"').replace(
+    'mass value="1.0"', 'mass value="3.0"')
+
+
+@pytest.fixture
+def arm(bench, monkeypatch):
+    """Return an arm to which efforts are sent."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert answers(arm, ARM)
+    return arm
+
+
+@pytest.fixture
+def second(arm):
+    """Return another node that publishes robot_description."""
+    node = Node('second', namespace='/robot', start_parameter_services=False)
+    arm.executor.add_node(node)
+    yield node
+    arm.executor.remove_node(node)
+    node.destroy_node()
+
+
+def publish(arm, node, urdf):
+    """Let a node publish a description, and wait until it is in use or refused."""
+    publisher = node.create_publisher(String, 'robot_description', LATCHED)
+    arm.until(lambda: len(names(arm)) == 2)
+    arm.connect(publisher)
+    refused = arm.refused('robot_description')
+    publisher.publish(String(data=urdf))
+    arm.until(lambda: arm.refused('robot_description') > refused
+              or arm.node._configuration.description == urdf)
+    arm.until(arm.is_settled)
+    return publisher
+
+
+def names(arm):
+    """Return the names of the nodes that publish robot_description."""
+    found = arm.node.get_publishers_info_by_topic('/robot/robot_description')
+    return {each.node_name for each in found if 'UNKNOWN' not in each.node_name}
+
+
+def answers(arm, urdf):
+    """Tell whether a joint state is answered with the gravity of a robot."""
+    return arm.answer(JOINTS, Q) == pytest.approx(
+        Robot.from_urdf(urdf).gravity(Q).tolist(), abs=1e-9)
+
+
+def disable(arm):
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: arm.state(JOINTS, Q) or not arm.node.policy.is_sending)
+
+
+def test_another_robot_does_not_take_over_and_both_publishers_are_named(arm, second):
+    publish(arm, second, OTHER)
+    assert answers(arm, ARM)
+    told = arm.told('robot_description')
+    for word in ("'arm'", "'other_arm'", '/robot/peer', '/robot/second', '~/enable'):
+        assert word in told
+    arm.until(lambda: any(
+        status.level == DiagnosticStatus.ERROR and 'other_arm' in status.message
+        for status in arm.diagnostics))
+
+
+def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
+    publish(arm, second, OTHER)
+    disable(arm)
+    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    assert not arm.told('robot_description')
+    assert arm.call(SetBool, 'enable', data=True).success
+    assert answers(arm, OTHER)
+
+
+def test_the_final_fade_is_that_of_the_robot_in_use(arm, second):
+    publish(arm, second, OTHER)
+    arm.set_parameter('state_timeout', 0.5)
+    assert arm.sends(JOINTS, Q)
+    arm.efforts.clear()
+    disable(arm)
+    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    gravity = Robot.from_urdf(ARM).gravity(Q).tolist()
+    assert arm.efforts
+    assert all(list(effort.effort) == pytest.approx(gravity) for effort in arm.efforts)
+
+
+def test_who_asks_for_it_by_the_parameter_gets_it(arm, second):
+    publish(arm, second, OTHER)
+    assert arm.set_parameter('robot_description', OTHER).successful
+    assert answers(arm, OTHER)
+    assert not arm.told('robot_description')
+
+
+def test_an_identified_model_of_the_same_robot_is_used_at_once(arm, second):
+    publish(arm, second, IDENTIFIED)
+    assert answers(arm, IDENTIFIED)
+    assert not arm.told('robot_description')
+    arm.until(lambda: '/robot/second' in arm.told('publishers of robot_description'))
+
+
+def test_two_publishers_of_one_text_are_fine(arm, second, monkeypatch):
+    monkeypatch.setattr(ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
+    publisher = publish(arm, second, ARM)
+    arm.settle(0.2)
+    publisher.publish(String(data=ARM))
+    arm.settle(0.2)
+    assert answers(arm, ARM)
+    assert not arm.told('robot_description')
+    assert not arm.told('publishers of robot_description')
+
+
+def test_what_was_withheld_is_built_once_and_parameters_are_for_the_robot_in_use(
+        arm, second, monkeypatch):
+    publisher = publish(arm, second, OTHER)
+    with monkeypatch.context() as patch:
+        patch.setattr(ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
+        publisher.publish(String(data=OTHER))
+        arm.settle(0.2)
+        assert not arm.set_parameter('effort_limits.elbow', 1e-3).successful  # it would fall
+        assert arm.set_parameter('lookahead', 0.01).successful
+    assert arm.told('robot_description')
+    assert answers(arm, ARM)
+
+
+def test_it_is_forgotten_when_its_publisher_has_gone(arm, second):
+    publisher = publish(arm, second, OTHER)
+    second.destroy_publisher(publisher)
+    arm.until(lambda: not arm.told('robot_description'))
+    disable(arm)
+    arm.settle(0.3)
+    assert arm.node.policy.robot.name == 'arm'
+
+
+def test_it_is_forgotten_when_that_of_the_robot_in_use_comes_again(arm, second):
+    publish(arm, second, OTHER)
+    arm.describe(ARM)
+    arm.until(lambda: not arm.told('robot_description'))
+    disable(arm)
+    arm.settle(0.3)
+    assert arm.node.policy.robot.name == 'arm'
