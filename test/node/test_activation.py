@@ -137,6 +137,42 @@ def test_a_controller_whose_kind_will_be_known_soon_suggests_nothing(
     assert reported('forward', *reports).holder(JOINTS, KINDS, are_all_known) is holder
 
 
+@pytest.mark.parametrize('name, reports, holder', [
+    ('forward', [('inactive',)], Receiver.ARM_HOLDS_ITSELF),
+    ('forward', [('inactive', 'gripper', 'broadcaster')], Receiver.ARM_HOLDS_ITSELF),
+    ('forward', [('inactive',), ('active',)], Receiver.ARM_HOLDS_ITSELF),
+    # It has done so since the last controller was deactivated, whatever that one wrote.
+    ('group', [('active',), ('inactive',), ('active',)], Receiver.ARM_HOLDS_ITSELF),
+    ('forward', [('active',), ('inactive', 'jtc'), ('inactive',)], Receiver.ARM_HOLDS_ITSELF),
+    ('forward', [('active', 'positions'), ('inactive',)], Receiver.ARM_HOLDS_ITSELF),
+    # Others hold it.
+    ('forward', [('inactive', 'jtc')], Receiver.HANDED_OVER),
+    ('forward', [('inactive',), ('inactive', 'positions')], Receiver.HANDED_OVER),
+    ('forward', [('active', 'positions'), ('inactive', 'positions')], None),
+    ('forward', [('active', 'positions'), ('inactive', 'positions'), ('active', 'positions')],
+     None),
+])
+def test_an_arm_holds_itself_while_no_controller_does(name, reports, holder):
+    activation = reported(name, *reports)
+    assert activation.holder(JOINTS, KINDS, can_arm_hold_itself=True) is holder
+
+
+def test_an_arm_does_not_hold_itself_while_its_companion_or_an_unknown_controller_may():
+    activation = reported('forward', ('inactive', 'positions'))
+    activation.companion = 'positions'
+    assert activation.holder(JOINTS, KINDS, can_arm_hold_itself=True) is None
+    activation = reported('forward', ('inactive', 'not_yet_listed'))
+    assert activation.holder(JOINTS, KINDS, False, can_arm_hold_itself=True) is None
+
+
+def test_hardware_that_was_switched_off_and_on_holds_itself():
+    normal = {'arm': 'active'}
+    activation = reported(
+        'forward', ('active',), ('inactive',), ('inactive',), ('active',),
+        hardware=(normal, {'arm': 'inactive'}, normal, normal))
+    assert activation.holder(JOINTS, KINDS, can_arm_hold_itself=True) is Receiver.ARM_HOLDS_ITSELF
+
+
 @pytest.mark.parametrize('reports, is_supported', [
     ([('active', 'positions', 'shoulder')], True),
     ([('active', 'positions')], False),  # nothing but the last command may hold the shoulder

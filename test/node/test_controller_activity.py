@@ -14,14 +14,17 @@
 """Controllers that are not active, over DDS: a controller manager tells their states."""
 
 import pytest
+from ros2_rnea.robot import Robot
 from simulated_ros2_control import (
     GRAVITY,
     GROUP,
     HAS_MESSAGES,
     JTC,
     publish_state,
+    Q,
     REST,
 )
+from small_robots import ARM
 
 pytestmark = [pytest.mark.ros, pytest.mark.skipif(
     not HAS_MESSAGES, reason='controller_manager_msgs is not installed')]
@@ -100,7 +103,74 @@ def test_a_controller_that_hands_over_the_arm_leaves_no_gap(
         arm.until(lambda: controllers.first_command(arm, HALF) != pytest.approx(expected))
 
 
+ON_A_WALL = {'gravity': [9.81, 0.0, 0.0], 'arm_gravity': [0.0, 0.0, -9.81]}
+DIFFERENCE = (Robot.from_urdf(ARM).gravity(Q, ON_A_WALL['gravity']) - GRAVITY).tolist()
+
+
+@pytest.mark.parametrize('has_activity', [True, False])
+@pytest.mark.parametrize('kind', ['', GROUP])
+def test_an_arm_on_a_wall_holds_itself_until_the_whole_difference_is_there(
+        start_arm, start_controllers, has_activity, kind):
+    """The first command after the activation is there before anybody reports the activation."""
+    controllers = start_controllers(has_activity=has_activity)
+    if kind:
+        controllers.types['effort_controller'] = kind
+    controllers.interfaces['broadcaster'] = []
+    controllers.switch(effort_controller='inactive', broadcaster='active')
+    arm = start_arm(arm='franka', blend_time=60.0, **ON_A_WALL)
+    for _ in range(2):
+        arm.until(lambda: 'inactive while the arm holds itself' in arm.told('effort_controller'))
+        for _ in range(20):  # it may be activated at any moment
+            assert controllers.first_command(arm) == pytest.approx(DIFFERENCE)
+        controllers.switch(effort_controller='active', broadcaster='active')
+        arm.until(lambda: not arm.told('effort_controller'))
+        assert controllers.first_command(arm) == pytest.approx(DIFFERENCE)
+        assert 'the arm has held itself' in arm.node.policy.start_reason
+        controllers.switch(effort_controller='inactive', broadcaster='active')
+
+
+@pytest.mark.parametrize('parameters', [
+    {'arm': 'franka'},  # with the first command it goes on to hold itself
+    {**ON_A_WALL, 'arm': 'generic', 'terms': 'no_gravity'},  # nobody knows that it holds itself
+])
+def test_other_inactive_arms_are_sent_nothing(start_arm, start_controllers, parameters):
+    controllers = start_controllers()
+    controllers.switch(effort_controller='inactive')
+    arm = start_arm(**parameters)
+    arm.until(lambda: 'is inactive: nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+
+
+def test_what_an_arm_adds_can_be_told_while_the_controller_is_inactive(
+        start_arm, start_controllers):
+    controllers = start_controllers()
+    controllers.switch(effort_controller='inactive')
+    arm = start_arm(arm='ur', gravity=ON_A_WALL['gravity'])
+    arm.until(lambda: 'is inactive: nothing is sent' in arm.told('effort_controller'))
+    assert arm.set_parameter('arm_gravity', ON_A_WALL['arm_gravity']).successful
+    arm.until(lambda: 'while the arm holds itself' in arm.told('effort_controller'))
+    assert controllers.first_command(arm) == pytest.approx(DIFFERENCE)
+    assert arm.set_parameter('arm_gravity', []).successful
+    arm.until(lambda: 'is inactive: nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
+
+
 OF_POSITIONS = ['shoulder/position', 'elbow/position']
+
+
+@pytest.mark.parametrize('are_both_there_before', [True, False])
+def test_an_arm_on_a_wall_does_not_hold_itself_beside_a_controller_of_positions(
+        start_arm, start_controllers, are_both_there_before):
+    controllers = start_controllers()
+    controllers.types['positions'] = JTC
+    controllers.interfaces['positions'] = OF_POSITIONS
+    arm = start_arm(arm='ur', trajectory_controller='positions', blend_time=60.0, **ON_A_WALL)
+    if are_both_there_before:
+        controllers.switch(effort_controller='active', positions='active')
+        controllers.first_command(arm)
+    controllers.switch(effort_controller='inactive', positions='active')
+    arm.until(lambda: 'is inactive: nothing is sent' in arm.told('effort_controller'))
+    assert_silent(arm, controllers)
 
 
 @pytest.mark.parametrize('has_activity', [True, False])

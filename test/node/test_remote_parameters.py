@@ -165,6 +165,22 @@ def test_a_late_answer_does_not_stand_for_the_newer_request(world):
     assert world.answers == [{'interface_name': 'effort'}]
 
 
+@pytest.mark.parametrize('latency', [4, 7, 20])
+def test_answers_that_always_come_late_count_in_the_end(world, latency):
+    """As on a machine that is so busy that each takes longer than the first requests wait."""
+    asked = []  # before which poll each request for names was sent
+    for number in range(200):
+        world.reader.poll()
+        asked += [number] * (len(world.names.requests) - len(asked))
+        for index, at in enumerate(asked):
+            if at + latency == number:
+                world.tell_names(index, 'joints')
+        if world.values.requests:
+            break
+    world.tell_values(0, ['shoulder'])
+    assert world.answers == [{'joints': ['shoulder']}]
+
+
 def test_closed_it_gives_both_clients_back(world):
     world.reader.close()
     assert world.destroyed == [world.names, world.values]

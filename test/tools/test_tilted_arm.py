@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.feedforward.decision import Instant
+from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Mode, Settings
@@ -32,10 +33,11 @@ ON_THE_WALL, UPRIGHT = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
 SECONDS = 0.5
 
 
-def moved(settings: Settings) -> float:
+def moved(settings: Settings, receiver: Receiver = Receiver.NONE) -> float:
     """Return how far a joint is from where it started, after some time in gravity compensation."""
     robot = Robot.from_urdf(seven_dof_arm())
     policy = FeedforwardPolicy(robot, settings)
+    policy.evidence = Evidence(receiver)
     model = mujoco.MjModel.from_xml_string(seven_dof_arm())
     model.opt.gravity[:] = ON_THE_WALL
     model.opt.timestep = 0.001
@@ -61,4 +63,16 @@ def test_only_with_the_difference_in_gravity_the_arm_stays(settings, least, most
     way = moved(Settings(
         joints=joints, mode=Mode.GRAVITY_COMPENSATION, gravity=ON_THE_WALL, blend_time=0.0,
         effort_rate_limit=np.inf, state_timeout=9.0, **settings))
+    assert least <= way <= most
+
+
+@pytest.mark.parametrize('receiver, least, most', [
+    (Receiver.ARM_HOLDS_ITSELF, 0.0, 1e-6), (Receiver.NEW, 0.1, np.inf)],
+    ids=['the whole difference at first', 'blended from zero'])
+def test_an_arm_that_held_itself_stays_only_with_the_whole_difference_at_first(
+        receiver, least, most):
+    joints = Robot.from_urdf(seven_dof_arm()).joint_names
+    way = moved(Settings(
+        joints=joints, mode=Mode.GRAVITY_COMPENSATION, gravity=ON_THE_WALL, blend_time=SECONDS,
+        state_timeout=9.0, arm=Arm.FRANKA, arm_gravity=UPRIGHT), receiver)
     assert least <= way <= most

@@ -40,6 +40,9 @@ class Receiver(Enum):
     HANDED_OVER = 'one to which another controller hands over the arm'
     """Another controller holds the arm until the first command is received."""
 
+    ARM_HOLDS_ITSELF = 'one whose arm holds itself until then'
+    """No controller is active, and the arm holds itself until the first command is received."""
+
     ZEROED = 'the same, in which a controller wrote zero'
     """It has received commands, but a controller has written zero since, when deactivated."""
 
@@ -51,6 +54,10 @@ class Receiver(Enum):
 
     UNKNOWN = 'an unknown one'
     """It may hold something else than the last recorded command."""
+
+
+HANDING_OVER = (Receiver.HANDED_OVER, Receiver.ARM_HOLDS_ITSELF)
+"""From the first command on nobody else holds the arm, so that it has to be the whole effort."""
 
 
 class Evidence(NamedTuple):
@@ -140,6 +147,8 @@ class StartRule:
             return self._from_measured(velocities, measured, holding)
         if evidence.receiver is Receiver.HANDED_OVER:
             return Start(holding(), 'gravity: another controller hands over the arm')
+        if evidence.receiver is Receiver.ARM_HOLDS_ITSELF:
+            return Start(holding(), 'the difference in gravity: the arm has held itself')
         if evidence.receiver is Receiver.SAME:
             last = self._from_last(evidence)
             if last.effort is not None:

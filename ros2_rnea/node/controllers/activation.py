@@ -106,6 +106,7 @@ class Activation:
         self._beside: frozenset[str] = frozenset()  # active together with it
         self._others: frozenset[str] = frozenset()  # active while it was not
         self._last_others: frozenset[str] = frozenset()  # in the last report of that time
+        self._last_active: frozenset[str] = frozenset()  # likewise, with those beside it
         self._hardware: frozenset[str] = frozenset()  # active when it was active last
         self._hardware_stopped = False  # some of it, while the controller was not active
 
@@ -126,6 +127,7 @@ class Activation:
             if not self.obstacle:
                 self._others, self._hardware_stopped = frozenset(), False
             self.obstacle = state
+            self._last_active = active
             self._last_others = active - self._beside  # those beside it have other interfaces
             self._others |= self._last_others
             self._hardware_stopped |= any(
@@ -133,7 +135,7 @@ class Activation:
 
     def holder(
             self, joints: Sequence[str], kinds: Mapping[str, ControllerKind],
-            are_all_known: bool = True) -> Receiver | None:
+            are_all_known: bool = True, can_arm_hold_itself: bool = False) -> Receiver | None:
         """
         Return who holds the effort while the controller is not active, or just was not.
 
@@ -141,6 +143,7 @@ class Activation:
         :param kinds: all known controllers, by name.
         :param are_all_known: whether no other kinds will be known soon.  Then a controller of an
             unknown kind may command the joints.
+        :param can_arm_hold_itself: whether the arm holds itself while no controller commands it.
         :return: None where nothing suggests that this is another effort than the last command.
         """
         last_others, others = self._last_others, self._others
@@ -150,6 +153,8 @@ class Activation:
         beside = {self.companion} if companion and companion.held.intersection(joints) else set()
         if _may_command(last_others - beside, joints, kinds):
             return Receiver.HANDED_OVER
+        if can_arm_hold_itself and not _may_command(self._last_active, joints, kinds):
+            return Receiver.ARM_HOLDS_ITSELF
         if self._hardware_stopped:
             return Receiver.UNKNOWN
         commanding = _may_command(others - beside, joints, kinds)

@@ -21,6 +21,8 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.timer import Timer
+from ros2_rnea.feedforward.effort.start_effort import HANDING_OVER, Receiver
+from ros2_rnea.feedforward.settings import Arm
 from ros2_rnea.node.controllers.activation import Activation, ManagerReport
 from ros2_rnea.node.controllers.controller_manager import ControllerManager
 from ros2_rnea.node.controllers.receivers import Receivers
@@ -30,6 +32,15 @@ from ros2_rnea.node.diagnostics import Diagnostics
 
 EFFORT, MANAGER = 'effort_controller', 'controller_manager'
 """The node's parameters that name the controller, and its controller manager."""
+
+ARM, ARM_GRAVITY = 'arm', 'arm_gravity'
+"""The node's parameters that say what the arm adds to commands by itself."""
+
+HOLDERS = {
+    Receiver.HANDED_OVER: 'another controller holds the arm',
+    Receiver.ARM_HOLDS_ITSELF: 'the arm holds itself',
+}
+"""Who holds the arm until the controller is active, for people."""
 
 WANTED = ('joints', 'interface_name')
 """The parameters that are read from the controller."""
@@ -56,7 +67,9 @@ class EffortController:
     node X, which may also be a driver whose joints cannot be read.
 
     If a controller manager lists the controller, commands are sent only while it is active, or
-    while another controller holds the arm for it.
+    while another controller holds the arm for it, or the arm itself.  That an arm does so while no
+    controller commands it is taken for granted where the arm is a known one; it matters where such
+    an arm compensates another gravity than the true one, and would fall with the first command.
 
     :param topic: the fully qualified name of ~/commands.
     :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
@@ -77,6 +90,8 @@ class EffortController:
         self._polls_without_answer = 0
         self._manager: ControllerManager | None = None
         self._activation = Activation('')
+        self._can_arm_hold_itself = False
+        self._holder: Receiver | None = None
         self._reason = ''
         self._fitted: tuple[str, tuple[str, ...]] = '', ()  # the controller's node, and its joints
         self._timer: Timer | None = None
@@ -127,7 +142,7 @@ class EffortController:
 
     def _own(self) -> dict[str, Any]:
         return {name: self._node.get_parameter(name).value
-                for name in (EFFORT, MANAGER, TRAJECTORY, 'joints')}
+                for name in (EFFORT, MANAGER, TRAJECTORY, ARM, ARM_GRAVITY, 'joints')}
 
     def _full_name(self, named: str) -> str:
         """Return the fully qualified name of the controller's node; empty: it is not known."""
@@ -140,7 +155,11 @@ class EffortController:
     # ---- whom to ask ----------------------------------------------------------------------------
 
     def _follow(self, own: Mapping[str, Any]) -> None:
-        """Ask another controller, or another controller manager, where parameters changed."""
+        """
+        Ask another controller, or another controller manager, where parameters changed.
+
+        While the controller is not active, a change of what the arm adds counts at once.
+        """
         name = self._full_name(own[EFFORT])
         if name != self.node_name:
             self.node_name = name
@@ -166,6 +185,11 @@ class EffortController:
             self._receivers.is_supported = False
             self._manager = (
                 ControllerManager(self._node, manager, self._on_report) if manager else None)
+        can_arm_hold_itself = own[ARM] != Arm.GENERIC.value and bool(own[ARM_GRAVITY])
+        if can_arm_hold_itself is not self._can_arm_hold_itself:
+            self._can_arm_hold_itself = can_arm_hold_itself
+            if self._activation.obstacle:
+                self._note_holder()
 
     # ---- its joints -----------------------------------------------------------------------------
 
@@ -217,8 +241,8 @@ class EffortController:
         if not reason and obstacle and own['joints']:
             name = own[EFFORT] or self.node_name
             self._diagnostics.waiting(EFFORT, (
-                f'{name!r} is {obstacle} while another controller holds the arm: each command is '
-                'the effort with which it starts' if self._receivers.is_handing_over else
+                f'{name!r} is {obstacle} while {HOLDERS[self._holder]}: each command is the '
+                'effort with which it starts' if self._holder in HANDING_OVER else
                 f'{name!r} is {obstacle}: nothing is sent on ~/commands until it is active'))
         elif reason and self._answer is None:
             self._diagnostics.waiting(EFFORT, reason)
@@ -249,13 +273,18 @@ class EffortController:
         self._activation.take(report)
         is_active = not self._activation.obstacle
         kinds = {} if self._manager is None else self._manager.kinds
-        joints = self._own()['joints']
-        self._receivers.is_supported = self._activation.is_supported(joints, kinds)
+        self._receivers.is_supported = self._activation.is_supported(self._own()['joints'], kinds)
         if not (is_active and was_active):
-            are_all_known = self._manager is None or not self._manager.owes_answer
-            self._receivers.set_active(
-                is_active, self._activation.holder(joints, kinds, are_all_known))
+            self._note_holder()
         self._update()
+
+    def _note_holder(self) -> None:
+        """Note who holds the arm while the controller is not active, or did until just now."""
+        kinds = {} if self._manager is None else self._manager.kinds
+        are_all_known = self._manager is None or not self._manager.owes_answer
+        self._holder = self._activation.holder(
+            self._own()['joints'], kinds, are_all_known, self._can_arm_hold_itself)
+        self._receivers.set_active(not self._activation.obstacle, self._holder)
 
 
 def mismatch(

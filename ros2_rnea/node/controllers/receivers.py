@@ -26,8 +26,8 @@ discovered, is waited for while others receive: it may hold that command, and th
 recorders.  The wait ends, because the receiver may also have another name since then.
 
 A controller that is not active does not write commands to the hardware.  It is sent none, except
-while another controller holds the arm: then each command is a first one, so that the first that
-counts is received without delay when the other controller hands over.
+while another controller holds the arm, or an arm holds itself that will not do so afterwards: then
+each command is a first one, so that the first that counts is received without delay.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ from rclpy.publisher import Publisher
 from rclpy.qos import ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
-from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
+from ros2_rnea.feedforward.effort.start_effort import Evidence, HANDING_OVER, Receiver
 from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record_path
+from ros2_rnea.node.topics.publishers import node_name, UNKNOWN_NODE
 
 DISCOVERY_TIME = 10.0
 """
@@ -61,7 +62,12 @@ name has crashed, that may take seconds.
 """
 
 LONGEST_PAUSE = 0.1
-"""The same while efforts are being sent [s]: the controller holds the last one meanwhile."""
+"""
+The same while efforts are being sent [s]: the controller holds the last one meanwhile.
+
+It is waited for although the controller is known: DDS lists a process that has crashed beside its
+successor, and a message goes to both.
+"""
 
 LONGEST_CYCLE = 0.01
 """In a pause that is longer [s], one receiver may have taken the place of another."""
@@ -74,14 +80,6 @@ WITH_PARTICIPANTS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 The RMW implementations with such identifiers.
 
 With others, endpoints can be told apart, but not the processes that they belong to.
-"""
-
-UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
-"""
-What rcl calls the node of an endpoint until its name has been discovered.
-
-After a network cut of 20 s and more, rmw_fastrtps discovers the same endpoints again, but never
-the names of their nodes.
 """
 
 MOST_NAMES = 1000
@@ -98,7 +96,8 @@ class Receivers:
     :ivar is_checked: whether what must be known of the controller before it is sent anything is
         known; while it is not, receivers are incomplete.
     :ivar on_appearance: called when the controller appears among the receivers.
-    :ivar is_handing_over: whether another controller than that of the commands holds the arm.
+    :ivar is_handing_over: whether another controller than that of the commands holds the arm, or
+        the arm holds itself, until the first command.
     :ivar is_supported: whether other controllers, active beside that of the commands, let the
         drives hold all joints.
     :ivar publishing_nodes: returns the names of nodes that publish ~/commands, as far as there are
@@ -180,7 +179,7 @@ class Receivers:
         """
         self._is_controller_active = is_active
         self._holder_meanwhile = holder
-        self.is_handing_over = not is_active and holder is Receiver.HANDED_OVER
+        self.is_handing_over = not is_active and holder in HANDING_OVER
         if not is_active:
             self.present = self._served = frozenset()
         self._checked = -inf  # look again in the next cycle
@@ -231,7 +230,7 @@ class Receivers:
                 is_of_all) else Evidence(Receiver.UNKNOWN)
         if receiver is Receiver.NONE:
             return Evidence(receiver, self._last_command, self._has_sent, self._why_nobody())
-        if holder is Receiver.HANDED_OVER or holder is not None and receiver in (
+        if holder in HANDING_OVER or holder is not None and receiver in (
                 Receiver.SAME, Receiver.NEW):
             receiver = holder
         elif receiver is Receiver.SAME and len(self._last_command) == len(joints) and (
@@ -441,7 +440,7 @@ class Receivers:
         if info.node_name != UNKNOWN_NODE:
             if len(known) >= MOST_NAMES and identifier not in known:
                 del known[next(iter(known))]
-            known[identifier] = f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            known[identifier] = node_name(info)
         return known.get(identifier, '')
 
     def _process(self, info: TopicEndpointInfo) -> str:

@@ -25,8 +25,13 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from ros2_rnea.node.guarded_node import call_when_done
 
-POLLS_PER_REQUEST = 3
-"""After how many polls without an answer the request is sent again."""
+POLLS_PER_REQUEST, MOST_POLLS_PER_REQUEST = 3, 48
+"""
+After how many polls without an answer the request is sent again.
+
+The number doubles each time, up to the second one, because a late answer does not count: if each
+answer took longer than the polls, none would ever count.
+"""
 
 
 class RemoteParameters:
@@ -57,7 +62,7 @@ class RemoteParameters:
         self._list = node.create_client(ListParameters, f'{name}/list_parameters')
         self._get = node.create_client(GetParameters, f'{name}/get_parameters')
         self._pending: tuple[Client, Future] | None = None
-        self._polls = 0
+        self._polls, self._patience = 0, POLLS_PER_REQUEST
 
     def poll(self) -> None:
         """Request the parameters, unless an answer is pending."""
@@ -66,7 +71,9 @@ class RemoteParameters:
             self._on_answer(None)
             return
         self._polls += 1
-        if self._pending is None or self._polls >= POLLS_PER_REQUEST:
+        if self._pending is None or self._polls >= self._patience:
+            self._patience = POLLS_PER_REQUEST if self._pending is None else min(
+                2 * self._patience, MOST_POLLS_PER_REQUEST)
             self._cancel()
             self._ask(self._list, ListParameters.Request(), self._on_names)
 

@@ -69,6 +69,8 @@ def start(
     (Evidence(Receiver.HANDED_OVER, LAST), {'velocities': [9.0, 9.0]}, GRAVITY),
     (Evidence(Receiver.HANDED_OVER, LAST), {'arm': Arm.FRANKA, 'holding': REST}, REST),
     (Evidence(Receiver.HANDED_OVER, LAST), {'start_from': StartFrom.ZERO}, REST),
+    (Evidence(Receiver.ARM_HOLDS_ITSELF, LAST), {'arm': Arm.FRANKA}, GRAVITY),
+    (Evidence(Receiver.ARM_HOLDS_ITSELF, LAST), {'start_from': StartFrom.ZERO}, REST),
     (UNKNOWN, {'arm': Arm.UR, 'measured': GRAVITY}, [0.0, 0.0]),
     (UNKNOWN, {'measured': GRAVITY}, GRAVITY),
     # What the user says counts, whatever else is known.
