@@ -105,6 +105,12 @@ class Vector:
 ZERO = Vector(0.0, 0.0, 0.0)
 
 
+def angle_between(one: Vector, other: Vector) -> float:
+    """Return the angle between two vectors of floats, 0 to pi; 0 where one of them is zero."""
+    sine = one.cross(other)
+    return math.atan2(math.hypot(*sine), one.dot(other))
+
+
 class Matrix:
     """A 3x3 matrix, kept as its three rows."""
 

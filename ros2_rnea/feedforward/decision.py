@@ -44,6 +44,7 @@ class Status(Enum):
     NO_EFFORT_LIMIT = 'the effort limits cannot be used: nothing is sent'
     OVERLOADED = 'gravity exceeds the effort limit of a joint at the start: nothing is sent'
     NOT_FINITE = 'the effort is not a finite number: nothing is sent'
+    NOT_COMPUTED = 'the effort cannot be computed: nothing is sent'
     FAILED = 'an unexpected error has occurred in the cycle: nothing is sent until ~/enable'
     SHUT_DOWN = 'the node ends: nothing more is sent'
     STOPPING = 'the effort fades to that of on_stop'

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -23,7 +23,13 @@ import numpy as np
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.dynamics.friction import SLOW
-from ros2_rnea.errors import ArgumentError, did_you_mean, MessageError, TrajectoryError
+from ros2_rnea.errors import (
+    ArgumentError,
+    did_you_mean,
+    MessageError,
+    TrajectoryError,
+    UnsafeChangeError,
+)
 from ros2_rnea.feedforward.contact import Contact
 from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
@@ -31,6 +37,8 @@ from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_limits import (
     effort_limit_defects,
     effort_limits,
+    raised_limits,
+    ROUNDING,
     share_of,
 )
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
@@ -158,7 +166,8 @@ class FeedforwardPolicy:
             self._plausibility.set_speed_factor(settings.plausible_speed_factor)
         self._dead_man_switch.use(settings.dead_man_button, settings.dead_man_timeout)
         self.wrenches = ExternalWrenches(self.robot.tree, settings.wrenches)
-        self.measured_gravity = MeasuredGravity(settings.gravity_time_constant, settings.gravity)
+        self.measured_gravity = MeasuredGravity(
+            settings.gravity_time_constant, settings.gravity, settings.gravity_tolerance)
         self.gravity = np.array(settings.gravity)
         self.robot.set_gravity(self.gravity)
         self.motion.hold_tolerance = settings.hold_tolerance
@@ -266,6 +275,8 @@ class FeedforwardPolicy:
             self.check_finite(settings)
             if self._ramp.is_sending:
                 self._holding.check(settings, self._gravity_with(settings), self.overload())
+                if settings.sent_terms is not self.settings.sent_terms:
+                    self.check_friction(self.friction_shares, settings)
 
     def check_finite(self, settings: Settings | None = None) -> None:
         """
@@ -288,6 +299,37 @@ class FeedforwardPolicy:
         """
         if self._ramp.is_sending:
             self._holding.check(self.settings, self.gravity, before)
+
+    def check_friction(
+            self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
+            ) -> None:
+        """
+        Check that a change does not let a joint be driven by friction with all its effort.
+
+        Friction acts in the direction of the motion: with far too much of it, each joint runs away
+        at its effort limit as soon as it moves.
+
+        :param before: returns the :meth:`friction_shares` before the change.
+        :param settings: in place of those in use.
+        :raises UnsafeChangeError: where efforts are being sent, and friction that has become
+            larger needs more than the effort limit of a joint up to half its velocity limit.
+        """
+        if self._ramp.is_sending:
+            self._check_friction(before, settings)
+
+    def _check_friction(
+            self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
+            ) -> None:
+        large = {name: share for name, share in self.friction_shares(settings).items()
+                 if not share <= MOST_FRICTION}
+        known = before() if large else {}
+        for name, share in large.items():
+            if not share <= known.get(name, 0.0) * (1.0 + ROUNDING):
+                raise UnsafeChangeError(
+                    f'up to half the velocity limit of joint {name!r}, the friction that is sent '
+                    f'would be {share:.3g} times its effort limit. Efforts are being sent, and '
+                    'the joint would be driven on as soon as it moves: check damping, friction '
+                    'and what refines them, or set enabled to false first')
 
     def overload(self) -> dict[str, float]:
         """
@@ -332,7 +374,8 @@ class FeedforwardPolicy:
             settings' ``blend_time``.
         :raises ArgumentError: where no finite effort holds the joints where they are.
         :raises UnsafeChangeError: where the previous policy is sending efforts, and this one could
-            send none, or less than what holds a joint where it is.  Then the previous one has to
+            send none, or less than what holds a joint where it is, or friction that
+            :meth:`check_friction` refuses.  Then the previous one has to
             go on, so that a robot which cannot be driven does not decide what is held.  It does
             so with its own gravity, also where both policies have the same robot.
         """
@@ -344,6 +387,7 @@ class FeedforwardPolicy:
         try:
             if previous.is_sending:
                 self._holding.check(self.settings, self.gravity, previous.overload())
+                self._check_friction(previous.friction_shares)
             else:
                 self.check_finite()
         except ArgumentError:
@@ -374,6 +418,20 @@ class FeedforwardPolicy:
         self.wrenches.forget()
         self._transitions.forget_gaps()
         self.blend()
+
+    def discard_trajectory(self, now: Instant, step: float) -> bool:
+        """
+        Discard a trajectory whose clock was set, and cross-fade; return whether there was one.
+
+        Wrenches and the reference of a controller stay, because their ages are on a steady clock.
+
+        :param now: the time after the clock was set.
+        :param step: by how much it was set forward [s].
+        """
+        is_discarded = self.motion.discard_trajectory(now.ros, step)
+        if is_discarded:
+            self.blend()
+        return is_discarded
 
     @property
     def has_start(self) -> bool:
@@ -477,19 +535,20 @@ class FeedforwardPolicy:
         if not self.settings.gravity_from_imu:
             return
         is_first = self.measured_gravity.received == -inf
-        self.measured_gravity.update(acceleration, self._rotation(frame, now), now.steady)
+        self.measured_gravity.update(acceleration, self._rotation(frame, now), now.steady, frame)
         self._use_measured_gravity()
         self.take_snapshot()
         if is_first:
             self.blend()
 
-    def take_buttons(self, buttons: Sequence[int], now: Instant) -> None:
+    def take_buttons(self, buttons: Sequence[int], now: Instant, age: float = 0.0) -> None:
         """
         Accept the buttons of a joystick, of which one may be the dead-man switch.
 
-        :raises MessageError: where there is no such button.
+        :param age: time since the reception of the message [s].
+        :raises MessageError: where there is no such button, or the message is too old.
         """
-        self._dead_man_switch.take(buttons, now.steady)
+        self._dead_man_switch.take(buttons, now.steady, age)
 
     def observe(self, now: Instant, time: float) -> None:
         """
@@ -569,13 +628,19 @@ class FeedforwardPolicy:
             decision = self._fading_out(decision, now)
         return self._stored(decision)
 
-    def decide_last(self, now: Instant, status: Status = Status.SHUT_DOWN) -> Decision:
+    def decide_last(
+            self, now: Instant, status: Status = Status.SHUT_DOWN, detail: str = '') -> Decision:
         """
         Return what to send while the effort of ``on_stop`` is approached.
 
         :param status: why nothing is sent afterwards: the node ends, or its cycle has failed.
+        :param detail: the same for people, in more words.
         """
-        return self._stored(self._fading_out(Decision(status), now))
+        return self._stored(self._fading_out(Decision(status, detail=detail), now))
+
+    def withdraw(self) -> None:
+        """Record that the effort of the last decision was not sent, so that nobody holds it."""
+        self._ramp.withdraw()
 
     def effort_after_stop(self) -> dict[str, float]:
         """
@@ -658,15 +723,19 @@ class FeedforwardPolicy:
         return () if flags is None else tuple(
             name for name, flag in zip(self.controlled, flags.tolist()) if flag)
 
-    def friction_shares(self) -> dict[str, float]:
+    def friction_shares(self, settings: Settings | None = None) -> dict[str, float]:
         """
         Return the largest friction that is sent in either direction, by joint.
 
         It is a share of the effort limit, of all speeds up to half the velocity limit: breakaway
         friction is largest at a low speed.  Where the arm adds friction by itself, or a limit is
         missing, there is none.
+
+        :param settings: in place of those in use.
         """
-        if self._defects or 'friction' in self._law.sent.left_out:
+        chosen = settings or self.settings
+        if 'friction' in chosen.sent_terms.left_out or effort_limit_defects(
+                self.robot, self.controlled, chosen):
             return {}
         limits = np.array([body.limits.velocity for body in self._bodies])
         has_limit = (limits > 0.0) & np.isfinite(limits)
@@ -677,8 +746,12 @@ class FeedforwardPolicy:
         for velocities in (np.zeros_like(fastest), *speeds, *-speeds):
             qd[controlled] = velocities
             largest = np.maximum(largest, np.abs(self.robot.friction(qd)[controlled]))
-        shares = largest / effort_limits(self.robot, self.settings)[controlled]
+        shares = largest / effort_limits(self.robot, chosen)[controlled]
         return dict(zip(self.controlled, shares.tolist()))
+
+    def raised_limits(self) -> dict[str, tuple[float, float]]:
+        """Return the effort limits of the settings above those of the description, and these."""
+        return raised_limits(self.robot, self.settings)
 
     def rotor_accelerations(self) -> dict[str, float]:
         """
@@ -957,6 +1030,9 @@ class FeedforwardPolicy:
                 name for name, flag in zip(self.controlled, not_finite) if flag))
         return Decision(status, joints, detail, effort, flags)
 
+
+MOST_FRICTION = 1.0
+"""No friction that is sent may become a larger share of an effort limit than this."""
 
 SPEED_WITHOUT_LIMIT = 0.1
 """Up to this speed friction is reported for a joint without a velocity limit [rad/s or m/s]."""

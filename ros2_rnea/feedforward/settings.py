@@ -113,7 +113,7 @@ class BeyondLimits(Enum):
     """Each effort is clipped to its own limit."""
 
     SCALE = 'scale'
-    """All efforts are reduced by one factor, so that their ratios stay."""
+    """What exceeds the efforts that hold the arm is reduced by one factor for all joints."""
 
 
 class ExertedBy(Enum):
@@ -239,6 +239,8 @@ class Settings:
     :ivar gravity_from_imu: whether gravity is measured by an accelerometer, from its first
         reading on.
     :ivar gravity_time_constant: of the low-pass filter for an accelerometer's readings [s].
+    :ivar gravity_tolerance: largest angle between ``gravity`` and an accelerometer's reading
+        [rad].
     :ivar state_timeout: a measured state is fresh for this long [s].
     :ivar plausible_speed_factor: multiple of the description's velocity limits beyond which a
         measured motion is not believed; 0: all are.
@@ -315,6 +317,7 @@ class Settings:
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     gravity_from_imu: bool = False
     gravity_time_constant: float = 0.5
+    gravity_tolerance: float = 1.05
     state_timeout: float = 0.1
     plausible_speed_factor: float = 3.0
     lookahead: float = 0.0
@@ -407,6 +410,13 @@ class Settings:
             raise ArgumentError(
                 'contact_reaction is hold, which needs observe_external_effort and an '
                 'external_effort_threshold of at least one joint')
+
+    @property
+    def shortest_timeout(self) -> float:
+        """Return the shorter of the timeouts of joint states and of the dead-man switch [s]."""
+        if self.dead_man_button < 0:
+            return self.state_timeout
+        return min(self.state_timeout, self.dead_man_timeout)
 
     @property
     def sent_terms(self) -> Terms:
@@ -542,7 +552,8 @@ _SHARES = ('effort_limit_factor', 'wrench_gain', 'wrench_effort_share')
 _FINITE = (
     'state_timeout', 'plausible_speed_factor', 'lookahead', 'hold_tolerance', 'path_tolerance',
     'path_tolerance_prismatic', 'controller_state_timeout',
-    'gravity_time_constant', 'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
+    'gravity_time_constant', 'gravity_tolerance',
+    'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
     'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',
     'wrench_moment_limit', 'wrench_tool_mass', 'blend_time',
     'position_limit_margin', 'mimic_tolerance', 'dead_man_timeout')

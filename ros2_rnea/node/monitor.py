@@ -65,6 +65,7 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     _explain_wrench_gain(policy, diagnostics)
     _check_friction(policy, diagnostics)
     _check_armatures(policy, diagnostics)
+    _check_effort_limits(policy, diagnostics)
     missing = policy.motion.controller.missing
     diagnostics.notice('controller_state', '' if not missing else (
         f'its reference contains no {listed(missing)}, which is then taken as zero'))
@@ -116,6 +117,17 @@ def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> Non
     diagnostics.notice('armature', heavy and (
         f'the effort limit accelerates the rotor alone by no more than {heavy}: check armature, '
         'whose unit is kg m^2 (kg where the joint slides) at the joint, behind the gear'))
+
+
+def _check_effort_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+    """Report effort limits of the parameters that are above those of the description."""
+    raised = ', '.join(
+        f'{limit:g} instead of {described:g} at {name}'
+        for name, (limit, described) in policy.raised_limits().items())
+    diagnostics.notice('effort limits', raised and (
+        f'those of the parameters are above those of the description, and count: {raised} '
+        '[Nm or N]. Check that the motors, gears and brakes of these joints bear them, or lower '
+        'effort_limits'))
 
 
 def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:

@@ -33,6 +33,7 @@ from ros2_rnea.model.description import (
     JOINT_NUMBERS,
     OPTIONAL_PARAMETERS,
 )
+from ros2_rnea.node.bounds import check_parameter
 from ros2_rnea.node.parameter_specification import are_numbers, Specification
 from ros2_rnea.node.process import EXECUTORS
 
@@ -87,6 +88,8 @@ _OF_ONE_COORDINATE = {
     *(number.name + '.' for number in JOINT_NUMBERS if number.of_one_coordinate)}
 
 _DEFAULT = Settings()
+
+_NOT_SET = Parameter.Type.NOT_SET
 
 SPECIFICATIONS = (
     Specification(
@@ -150,8 +153,9 @@ SPECIFICATIONS = (
     Specification(
         'controller_manager', 'controller_manager',
         'Name of the controller manager, in the namespace of the effort controller. Where it '
-        'answers, commands are sent only while that controller is active. Empty: it is not '
-        'asked, and commands are sent to an inactive controller, too.'),
+        'answers, commands are sent only while that controller is active, or while another '
+        'controller or the arm itself holds the arm for it. Empty: it is not asked, and commands '
+        'are sent to an inactive controller, too.'),
     Specification(
         'trajectory_controller', '',
         'Name of a joint_trajectory_controller. Its parameters then replace the five parameters '
@@ -180,6 +184,12 @@ SPECIFICATIONS = (
         'Time constant of the low-pass filter for gravity from the IMU [s].',
         0.0, 1e3),
     Specification(
+        'gravity_tolerance', _DEFAULT.gravity_tolerance,
+        'Largest angle between the gravity from the IMU and the parameter gravity [rad]. A '
+        'reading beyond it is refused, as of an IMU whose axes are not those of its link. 3.15: '
+        'any reading is used, also that of a base that lies on its back.',
+        0.0, 3.15),
+    Specification(
         'state_timeout', _DEFAULT.state_timeout,
         'How long the state of the controlled joints is used after its reception [s]. After that '
         'it is stale, and on_stop applies.',
@@ -204,7 +214,8 @@ SPECIFICATIONS = (
         1, 1000, read_only=True),
     Specification(
         'rate', 0.0,
-        'Commands per second [Hz], at least 1. 0: one command for each joint state that arrives.',
+        'Commands per second [Hz], at least 1, and at least one in each state_timeout. 0: one '
+        'command for each joint state that arrives.',
         1.0, 10000.0, or_zero=True),
     Specification(
         'lookahead', _DEFAULT.lookahead,
@@ -323,8 +334,9 @@ SPECIFICATIONS = (
         'hand that guides the arm.'),
     Specification(
         'beyond_limits', _DEFAULT.beyond_limits,
-        'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (all '
-        'efforts are reduced by one common factor, so that their ratios stay).'),
+        'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (what '
+        'the efforts of all joints have beyond what holds them against gravity is reduced by one '
+        'common factor, so that its ratios stay).'),
     Specification(
         'effort_limit_factor', _DEFAULT.effort_limit_factor,
         'Share of the effort limits that may be sent, 0 to 1.',
@@ -448,6 +460,8 @@ SPECIFICATIONS = (
         read_only=True),
 )
 
+_NUMBERS = {number.name + '.': number for number in JOINT_NUMBERS}
+
 BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}
 
 
@@ -456,7 +470,7 @@ def declare(node: Node) -> dict[str, ArgumentError]:
     Declare all parameters except those of single joints, since the joints are not known yet.
 
     :return: by parameter, why its value in a file or on the command line is refused: it is out of
-        range, or there is none.  The parameter has its default then.
+        range or too long, or there is none.
     """
     refused = {}
     without_value = _without_value(node)
@@ -472,6 +486,11 @@ def declare(node: Node) -> dict[str, ArgumentError]:
         except ParameterException as error:
             node.declare_parameter(*declaration, ignore_override=True)
             refused[specification.name] = ArgumentError(str(error))
+    for name, parameter in overrides(node).items():
+        try:
+            check_parameter(name, parameter.value)
+        except ArgumentError as error:
+            refused[name] = error
     return refused
 
 
@@ -534,7 +553,7 @@ class NodeParameters(NamedTuple):
 
 def values_of(node: Node) -> dict[str, Any]:
     """
-    Return all of the node's parameters by name, in their ROS types.
+    Return the node's parameters that have a value by name, in their ROS types.
 
     They include the parameters of single joints that a file or the command line sets, although
     these are declared only when the joints are known.
@@ -543,8 +562,9 @@ def values_of(node: Node) -> dict[str, Any]:
              if _is_of_joint(name)}
     # rclpy annotates values, but returns objects of the class Parameter.
     declared: Mapping[str, Any] = node.get_parameters_by_prefix('')
-    return {**early, **{name: parameter.value for name, parameter in declared.items()
-                        if name in BY_NAME or _is_of_joint(name)}}
+    return {**early, **{
+        name: parameter.value for name, parameter in declared.items()
+        if parameter.type_ is not _NOT_SET and (name in BY_NAME or _is_of_joint(name))}}
 
 
 def _is_of_joint(name: str) -> bool:
@@ -583,28 +603,59 @@ def read(values: Mapping[str, Any]) -> NodeParameters:
     :raises ArgumentError: naming the first parameter with an invalid value.
     """
     own = {name: spec.check(values.get(name)) for name, spec in BY_NAME.items()}
-    of_joints = _of_joints(values)
-    assumed = {joint: _numbers(ASSUMED + joint, value)
-               for joint, value in of_joints[ASSUMED].items()}
-    effort_limits = {joint: _positive(EFFORT_LIMITS + joint, value)
-                     for joint, value in of_joints[EFFORT_LIMITS].items()}
-    finite: dict[str, Any] = {
-        family[:-1]: {joint: _finite(family + joint, value)
-                      for joint, value in of_joints[family].items()}
-        for family in (GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE)}
-    thresholds = {joint: _positive(EXTERNAL_EFFORT_THRESHOLD + joint, value)
-                  for joint, value in of_joints[EXTERNAL_EFFORT_THRESHOLD].items()}
+    of_joints = {
+        family: {joint: checked_of_joint(family, joint, value) for joint, value in joints.items()}
+        for family, joints in _of_joints(values).items()}
+    by_joint: dict[str, Any] = {family[:-1]: of_joints[family] for family in (
+        ASSUMED, EFFORT_LIMITS, GUIDING_DAMPING, END_STOP_STIFFNESS, COMMAND_SCALE,
+        EXTERNAL_EFFORT_THRESHOLD)}
     settings = Settings(
-        **finite,
-        external_effort_threshold=thresholds,
-        assumed_positions=assumed,
-        effort_limits=effort_limits,
+        **by_joint,
         rules=ControllerRules(**_of_class(ControllerRules, own)),
         **_of_class(Settings, own))
-    return NodeParameters(own, settings, {
-        kind.name: {joint: _number(kind, f'{kind.name}.{joint}', value)
-                    for joint, value in of_joints[f'{kind.name}.'].items()}
-        for kind in JOINT_NUMBERS})
+    _check_rate(own['rate'], settings.state_timeout)
+    return NodeParameters(
+        own, settings, {kind.name: of_joints[f'{kind.name}.'] for kind in JOINT_NUMBERS})
+
+
+def check_alone(name: str, value: Any) -> None:
+    """
+    Check a value of a parameter, whatever the others are.
+
+    :raises ArgumentError: naming the parameter, the value and the values that are allowed.
+    """
+    if name in BY_NAME:
+        BY_NAME[name].check(value)
+    elif value is not None and _is_of_joint(name):
+        family, _, joint = name.partition('.')
+        checked_of_joint(family + '.', joint, value)
+
+
+def checked_of_joint(family: str, joint: str, value: Any) -> Any:
+    """
+    Return the value of a parameter of a single joint, converted.
+
+    :param family: of :data:`PER_JOINT`.
+    :raises ArgumentError: naming the parameter, the value and the values that are allowed.
+    """
+    name = family + joint
+    if family == ASSUMED:
+        return _numbers(name, value)
+    if family in (EFFORT_LIMITS, EXTERNAL_EFFORT_THRESHOLD):
+        return _positive(name, value)
+    if family in _NUMBERS:
+        return _number(_NUMBERS[family], name, value)
+    return _finite(name, value)
+
+
+def _check_rate(rate: float, state_timeout: float) -> None:
+    """Check that states do not become stale from one command to the next."""
+    if rate and rate * state_timeout < 1.0:
+        raise ArgumentError(
+            f'rate is {rate:g} Hz, which is one command in {1.0 / rate:g} s, and state_timeout is '
+            f'{state_timeout:g} s: a state would be stale before the next command. It needs a '
+            f'rate of {1.0 / state_timeout:g} Hz or more, 0 for a command with each joint state, '
+            'or a longer state_timeout')
 
 
 def _of_class(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -923,7 +923,8 @@ ACROSS = (0.0, -9.81, 0.0)  # along the axes of the joints, which then need no e
     ((0.0, 0.0, -9.81), ACROSS, True), (ACROSS, (0.0, 0.0, -9.81), False)])
 def test_whether_an_arm_is_held_by_another_policy_is_judged_by_the_measured_gravity(
         of_settings, of_imu, is_held):
-    settings = {'gravity': of_settings, 'gravity_from_imu': True, 'gravity_time_constant': 0.0}
+    settings = {'gravity': of_settings, 'gravity_from_imu': True, 'gravity_time_constant': 0.0,
+                'gravity_tolerance': pi}
     policy = measured(**settings)
     policy.take_imu('base', [-number for number in of_imu], at(0.0))
     sent = decided(policy, Status.NO_TRAJECTORY).effort

@@ -257,11 +257,7 @@ class AnythingHappens(RuleBasedStateMachine):
 
     def gravity_at(self, places):
         """Return what holds the robot in a place, as far as the arm does not and limits allow."""
-        settings, tau, limits = self.policy.settings, self.load_at(places), self.limits()
-        factors = [1.0, *(limits[name] / abs(tau[name]) for name in self.policy.controlled
-                          if abs(tau[name]) > limits[name])]
-        if settings.beyond_limits is BeyondLimits.SCALE:
-            return np.array([min(factors) * tau[name] for name in self.policy.controlled])
+        tau, limits = self.load_at(places), self.limits()
         return np.array([
             np.clip(tau[name], -limits[name], limits[name]) for name in self.policy.controlled])
 

@@ -13,7 +13,7 @@
 # limitations under the License.
 """What is sent by mode and by arm, and the terms that it consists of."""
 
-from math import inf, nan
+from math import inf, nan, pi
 
 import numpy as np
 import pytest
@@ -477,7 +477,8 @@ def test_an_accelerometer_counts_only_where_that_is_asked_for():
 
 
 def test_the_first_reading_of_gravity_makes_no_step():
-    policy = measured(gravity_from_imu=True, gravity_time_constant=0.0, blend_time=0.5)
+    policy = measured(
+        gravity_from_imu=True, gravity_time_constant=0.0, gravity_tolerance=pi, blend_time=0.5)
     for k in range(1000):
         policy.take_joint_state(MeasuredJoints(JOINTS, Q), at(0.001 * k))
         before = policy.decide(at(0.001 * k)).effort

@@ -13,7 +13,7 @@
 # limitations under the License.
 """Settings that change while a policy is at work: what they change, and what stays as it was."""
 
-from math import inf
+from math import inf, pi
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(policy):
 
 @pytest.mark.parametrize('was, will_be', [(True, True), (True, False), (False, True)])
 def test_measured_gravity_stays_only_where_it_counted_and_counts(policy, was, will_be):
-    measured = {'gravity_time_constant': 0.0}
+    measured = {'gravity_time_constant': 0.0, 'gravity_tolerance': pi}
     policy = FeedforwardPolicy(ROBOT, settings(gravity_from_imu=was, **measured))
     policy.take_joint_state(MeasuredJoints(JOINTS, Q), at(0.0))
     for time in (0.0, 0.1):

@@ -108,6 +108,7 @@ def test_an_arm_that_adds_no_gravity_has_none_of_its_own(arm):
 
 def test_what_was_measured_in_the_axes_of_one_root_link_does_not_count_for_another(arm):
     assert arm.set_parameter('gravity_time_constant', 0.0).successful
+    assert arm.set_parameter('gravity_tolerance', 3.15).successful
     assert arm.set_parameter('gravity_from_imu', True).successful
     publisher = arm.peer.create_publisher(Imu, 'imu', 10)
     arm.connect(publisher)

@@ -74,6 +74,77 @@ def test_a_mass_in_a_description(arm):
     assert holds(arm)
 
 
+@pytest.mark.parametrize('name, reason', [
+    ('damping', 'a finite number from 0 on, up to 1e+06'),
+    ('friction', 'a finite number from 0 on, up to 1e+06'),
+    ('damping_positive', 'a finite number from 0 on, up to 1e+06'),
+    ('friction_negative', 'a finite number from 0 on, up to 1e+06'),
+    ('breakaway_friction', 'a finite number from 0 on, up to 1e+06'),
+    ('friction_offset', 'a number from -1e+06 to 1e+06')])
+def test_friction_that_no_joint_has(arm, name, reason):
+    arm.until(lambda: holds(arm))
+    for size in (1e308, 1.1e6, *([-1e308] if name == 'friction_offset' else [])):
+        result = arm.set_parameter(f'{name}.elbow', size)
+        assert not result.successful
+        assert reason in result.reason
+    assert holds(arm)
+
+
+@pytest.mark.parametrize('name, possible, impossible', [
+    ('damping', 1.0, 1e4), ('friction', 39.0, 41.0), ('breakaway_friction', 1.0, 1e5),
+    ('damping_negative', 1.0, 1e4)])
+def test_friction_beyond_the_effort_limit_while_the_arm_is_driven(
+        arm, name, possible, impossible):
+    """It acts with the motion, so that the joint would run away at its limit."""
+    arm.until(lambda: holds(arm))
+    assert arm.set_parameter(f'{name}.elbow', possible).successful
+    wait_for_settled(arm)
+    result = arm.set_parameter(f'{name}.elbow', impossible)
+    assert not result.successful
+    assert 'times its effort limit' in result.reason and "'elbow'" in result.reason
+    assert arm.node.get_parameter(f'{name}.elbow').value == possible
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: not arm.sends(JOINTS, Q))
+    assert arm.set_parameter(f'{name}.elbow', impossible).successful
+
+
+def test_friction_that_is_too_large_already_may_become_smaller(arm):
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: not arm.sends(JOINTS, Q))
+    assert arm.set_parameter('friction.elbow', 80.0).successful
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: arm.sends(JOINTS, Q))
+    assert not arm.set_parameter('friction.elbow', 81.0).successful
+    assert arm.set_parameter('friction.elbow', 60.0).successful
+    assert arm.set_parameter('friction.shoulder', 1.0).successful
+
+
+def test_friction_that_is_too_large_is_not_sent_from_now_on(arm):
+    arm.until(lambda: holds(arm))
+    assert arm.set_parameter('terms', 'no_gravity_no_friction').successful
+    assert arm.set_parameter('friction.elbow', 80.0).successful
+    result = arm.set_parameter('terms', 'no_gravity')
+    assert not result.successful
+    assert '2 times its effort limit' in result.reason
+
+
+def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(arm):
+    arm.until(lambda: holds(arm))
+    assert arm.set_parameter('damping_positive.elbow', 1e4).successful  # needs another model
+    told = arm.node._diagnostics._notices
+    arm.until(lambda: arm.sends(JOINTS, Q) and any(
+        'times its effort limit' in text for text in told.values()))
+    robot = arm.node.policy.robot
+    assert holds(arm)
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: arm.sends(JOINTS, Q) or arm.node.policy.robot is not robot)
+
+
+def wait_for_settled(arm):
+    """Wait until a model is in use that takes the parameters that were set."""
+    arm.until(lambda: arm.sends(JOINTS, Q) and arm.node._configuration.is_settled)
+
+
 def test_a_stop_together_with_it_is_accepted_and_the_start_is_refused(arm):
     arm.until(lambda: holds(arm))
     assert arm.node.set_parameters_atomically([

@@ -40,7 +40,7 @@ def policy(
         stale=(), limited=(), frames=(), limiting=(), gain=0.5, mode=Mode.FEEDFORWARD,
         in_gravity=False, time_constant=0.05, terms=Terms.FULL, lost=(), missing=(),
         from_imu=False, imu_received=-inf, silent=(), deviations=None, friction=None,
-        ignored=None, rotors=None):
+        ignored=None, rotors=None, raised=None):
     """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
     return SimpleNamespace(
         wrenches=SimpleNamespace(
@@ -58,7 +58,8 @@ def policy(
             now, longest) == (NOW, monitor.LONGEST_SILENCE) else None, ignored=ignored or {}),
         mimic_deviations=lambda: deviations or {},
         friction_shares=lambda: friction or {},
-        rotor_accelerations=lambda: rotors or {})
+        rotor_accelerations=lambda: rotors or {},
+        raised_limits=lambda: raised or {})
 
 
 def noticed(**conditions):
@@ -88,6 +89,7 @@ def test_where_all_is_well_there_is_nothing_to_say():
     ({'friction': {'elbow': 0.21, 'shoulder': 0.2}}, 'friction',
      ['21% at elbow', 'friction_from']),
     ({'rotors': {'elbow': 2.5, 'shoulder': 5.0}}, 'armature', ['2.5 rad/s^2', 'at elbow: check']),
+    ({'raised': {'elbow': (60.0, 40.0)}}, 'effort limits', ['60 instead of 40 at elbow']),
     ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
      ['thumb', '+0.2500', 'finger', '-0.5000'])])
 def test_a_condition_is_noticed_with_the_names_that_it_is_about(conditions, about, names):

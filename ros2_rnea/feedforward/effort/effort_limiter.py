@@ -62,7 +62,7 @@ class EffortLimiter:
             ramp: EffortRamp) -> None:
         self.ramp = ramp
         self._limits = np.minimum(limits, LARGEST_EFFORT)
-        self._saturate = clamp if beyond is BeyondLimits.CLAMP else scale
+        self._scales = beyond is BeyondLimits.SCALE
         self._bounds = bounds
         self._none = np.zeros(len(limits), dtype=bool)
         self._none.flags.writeable = False
@@ -80,7 +80,7 @@ class EffortLimiter:
         :param now: on the steady clock [s].
         :param measured: positions and velocities, shape (2, joints); None: bounds are ignored.
         :param holding: returns the effort that holds the joints at their measured positions; it
-            is called only where a joint is at a bound.
+            is called only where a joint is at a bound, or an effort is scaled.
         """
         saturated = restrained = self._none
         if all_set(np.abs(computed) <= self._limits):  # false for NaN too
@@ -89,7 +89,10 @@ class EffortLimiter:
             finite = np.isfinite(computed)
             if not finite.all():
                 return LimitedEffort(None, not_finite=~finite)
-            within, saturated = self._saturate(computed, self._limits)
+            if self._scales:
+                within, saturated = scale(computed, self._limits, self.saturated(holding()))
+            else:
+                within, saturated = clamp(computed, self._limits)
         if measured is None or not self._bounds.are_reached(measured):
             allowed = self._crossfade(within, now)
         else:
@@ -107,12 +110,12 @@ class EffortLimiter:
             effort, LimitFlags(self.ramp.joints, saturated, restrained, rate_limited))
 
     def saturated(self, effort: np.ndarray) -> np.ndarray:
-        """Return an effort within its limits, shape (joints,)."""
-        return self._saturate(np.nan_to_num(effort), self._limits)[0]
+        """Return an effort that holds, each joint's within its own limit, shape (joints,)."""
+        return clamp(np.nan_to_num(effort), self._limits)[0]
 
     def _crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
         blended = self.ramp.crossfade(wanted, now)
-        return wanted if blended is wanted else self._saturate(blended, self._limits)[0]
+        return wanted if blended is wanted else clamp(blended, self._limits)[0]
 
 
 def clamp(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -126,14 +129,24 @@ def clamp(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.clip(effort, -limits, limits), np.abs(effort) > limits
 
 
-def scale(effort: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scale(
+        effort: np.ndarray, limits: np.ndarray, held: np.ndarray,
+        ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the effort scaled down by one factor for all joints, and flags as :func:`clamp` does.
+    Return the effort with what exceeds the held one scaled down by one factor for all joints.
 
+    So too large an effort of one joint never takes from another what holds that against gravity.
     A limit of 0, which some descriptions contain as a placeholder, sets the effort of its own
     joint to zero and does not change the factor.
+
+    :param effort: shape (n,) [Nm or N].
+    :param limits: shape (n,), not negative; infinite for no limit.
+    :param held: the part that is not scaled, within the limits, shape (n,) [Nm or N].
+    :return: the effort, and flags as of :func:`clamp`.
     """
     exceeds = np.abs(effort) > limits
     scaling = exceeds & (limits > 0.0)
-    factor = (limits[scaling] / np.abs(effort[scaling])).min(initial=1.0)
-    return np.clip(factor * effort, -limits, limits), exceeds
+    added = effort - held
+    room = np.where(added > 0.0, limits - held, limits + held)
+    factor = (room[scaling] / np.abs(added[scaling])).min(initial=1.0)
+    return np.clip(held + factor * added, -limits, limits), exceeds

@@ -65,6 +65,22 @@ def effort_limits(robot: Robot, settings: Settings) -> np.ndarray:
     return limits
 
 
+def raised_limits(robot: Robot, settings: Settings) -> dict[str, tuple[float, float]]:
+    """
+    Return the limits of the settings that are above usable ones of the description, by joint.
+
+    :return: both, that of the settings first [Nm or N].
+    """
+    raised = {}
+    for name, limit in settings.effort_limits.items():
+        if name in robot.tree.joints:
+            body = joint_body(robot, name)
+            described = body.limits.effort
+            if limit > described * (1.0 + ROUNDING) and not body.limits.effort_defect(body.type):
+                raised[name] = limit, described
+    return raised
+
+
 def allowed_efforts(robot: Robot, settings: Settings) -> np.ndarray:
     """Return the largest effort that is sent, shape (nv,) [Nm or N]; infinite: no limit."""
     return share_of(effort_limits(robot, settings), settings.effort_limit_factor)

@@ -94,6 +94,7 @@ class EffortRamp:
         self.sending_since = inf
         self._held: dict[str, float] = {}  # sent by earlier objects, by joint
         self._sent_at = -inf
+        self._before_last = (self.sent, self._sent_at, False, inf)
         self._period = FIRST_PERIOD
         self._is_behind = False
         self._offset: np.ndarray | None = None
@@ -160,6 +161,12 @@ class EffortRamp:
         self.is_sending = False
         self.has_start = self.has_start and self._sent_at > -inf
 
+    def withdraw(self) -> None:
+        """Record that the effort of the last :meth:`limit_rate` was not sent after all."""
+        self.sent, self._sent_at, self.is_sending, self.sending_since = self._before_last
+        self._sent_before, self._credit = self.sent, 0.0
+        self._is_behind = self.is_sending
+
     def blend(self, duration: float) -> None:
         """
         Start a cross-fade from the effort that was sent last.
@@ -195,6 +202,7 @@ class EffortRamp:
         :return: the effort, and flags of the joints that the rate limit holds back; None instead
             of flags where it is no joint.
         """
+        self._before_last = self.sent, self._sent_at, self.is_sending, self.sending_since
         if now != self._sent_at:
             self._credit, self._sent_before = self._credit_at(now), self.sent
         credit, before = self._credit, self._sent_before

@@ -16,14 +16,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot, isfinite
+from math import degrees, hypot, isfinite, pi
 
 import numpy as np
 
 from ros2_rnea.dynamics.jacobian import free_fall_felt
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.signals import LowPass
-from ros2_rnea.spatial import Matrix, Vector
+from ros2_rnea.spatial import angle_between, Matrix, Vector
 
 SMALLEST = 1.5
 """Smaller readings are refused [m/s^2]; gravity on the Moon is 1.62."""
@@ -47,14 +47,21 @@ class MeasuredGravity:
     a driver that subtracts gravity, and dropping an arm is the worse mistake.  For a robot in
     weightlessness, set the parameter ``gravity`` to zero instead.
 
+    A direction far from the initial one is refused, too, because it is that of a sensor whose
+    axes differ from those of its link: the arm would be pulled down instead of held up.
+
     The last value remains in use while readings are refused or missing.  A reading takes effect
     gradually, also the first one and the first after a gap, because it may be a shock.
 
     :param time_constant: of the low-pass filter [s].
     :param initial: the value before the first reading, shape (3,) [m/s^2].
+    :param tolerance: largest angle between a reading and that value [rad]; it is not checked where
+        the value is zero.
     """
 
-    def __init__(self, time_constant: float, initial: Sequence[float]) -> None:
+    def __init__(
+            self, time_constant: float, initial: Sequence[float], tolerance: float = pi) -> None:
+        self._initial, self._tolerance = Vector(*initial), tolerance
         self._low_pass = LowPass(time_constant, np.array(initial, dtype=float), LONGEST_GAP)
 
     @property
@@ -68,15 +75,17 @@ class MeasuredGravity:
         return self._low_pass.received
 
     def update(
-            self, acceleration: Sequence[float], rotation: np.ndarray, now: float) -> None:
+            self, acceleration: Sequence[float], rotation: np.ndarray, now: float,
+            frame: str = '') -> None:
         """
         Accept a reading.
 
         :param acceleration: in the axes of a link [m/s^2]; at rest it points up.
         :param rotation: R with v_root = R v_link, shape (3, 3).
         :param now: on a steady clock [s].
-        :raises MessageError: where it is not three finite numbers, or too small or too large to
-            be gravity.
+        :param frame: the name of that link, for errors.
+        :raises MessageError: where it is not three finite numbers, too small or too large to be
+            gravity, or points elsewhere than the initial value.
         """
         reading = [float(number) for number in acceleration]
         size = hypot(*reading)
@@ -91,7 +100,21 @@ class MeasuredGravity:
             raise MessageError(
                 f'the axes of the accelerometer are {rotation.tolist()} in those of the root '
                 'link; they need to be finite numbers')
+        self._check_direction(Vector(*free_fall.tolist()), frame)
         self._low_pass.update(free_fall, now)
+
+    def _check_direction(self, free_fall: Vector, frame: str) -> None:
+        angle = angle_between(free_fall, self._initial)
+        if angle > self._tolerance:
+            measured, known = (
+                [round(number, 2) + 0.0 for number in each] for each in (free_fall, self._initial))
+            raise MessageError(
+                f'the accelerometer on link {frame!r} measures the gravity {measured} in the axes '
+                f'of the root link, and the parameter gravity is {known}: {degrees(angle):.0f} '
+                f'degrees apart, while gravity_tolerance allows {degrees(self._tolerance):.0f}. '
+                'Check how the link is mounted in the URDF, the sign of the reading (at rest it '
+                'points up) and the parameter gravity; for a base that tilts farther, set a '
+                'larger gravity_tolerance')
 
     def adopt(self, older: MeasuredGravity) -> None:
         """Continue from the filter state of an earlier object."""

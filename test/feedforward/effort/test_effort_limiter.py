@@ -72,9 +72,30 @@ def test_what_is_not_a_number_does_not_pass_and_is_named(bad):
 
 
 @pytest.mark.parametrize('beyond, expected', [
-    (BeyondLimits.CLAMP, [5.0, -40.0]), (BeyondLimits.SCALE, [2.5, -40.0])])
+    (BeyondLimits.CLAMP, [5.0, -40.0]), (BeyondLimits.SCALE, [6.0, -40.0])])
 def test_beyond_a_limit_there_are_two_ways(beyond, expected):
     assert limit(limiter(beyond=beyond), [5.0, -80.0]) == (expected, {'saturated': ('elbow',)})
+
+
+@pytest.mark.parametrize('holding, expected', [
+    ((7.0, 0.0), [10.0, -40.0]),      # half of what is added
+    ((19.0, 20.0), [17.0, -40.0]),
+    ((7.0, -40.0), [7.0, -40.0]),     # the elbow has no room left
+    ((7.0, -60.0), [7.0, -40.0]),     # gravity alone is too much for it
+    ((120.0, 0.0), [56.5, -40.0])])
+def test_to_scale_takes_nothing_from_what_holds(holding, expected):
+    """The arm would fall, since too large an effort of one joint counts for all."""
+    effort, flags = limit(
+        limiter(beyond=BeyondLimits.SCALE), [13.0, -80.0 if holding[1] != 20.0 else -160.0],
+        holding=holding)
+    assert effort == pytest.approx(expected)
+    assert flags == {'saturated': ('elbow',)}
+
+
+@pytest.mark.parametrize('size', [1e4, 1e300, -1e300])
+def test_to_scale_away_any_effort_leaves_what_holds(size):
+    effort, _ = limit(limiter(beyond=BeyondLimits.SCALE), [-3.03, size], holding=(-3.03, -1.6))
+    assert effort == pytest.approx([-3.03, np.copysign(40.0, size)])
 
 
 def test_without_a_limit_squares_of_efforts_are_still_finite():
@@ -103,7 +124,7 @@ def test_what_holds_is_held_to_the_limits_in_the_same_way(beyond, measured):
     """So an effort that holds and no more is not restrained, be it beyond its limits or not."""
     holding = [-60.0, -80.0]
     effort, flags = limit(limiter(beyond=beyond), holding, measured=measured, holding=holding)
-    assert effort == ([-60.0, -40.0] if beyond is BeyondLimits.CLAMP else [-30.0, -40.0])
+    assert effort == [-60.0, -40.0]
     assert flags == {'saturated': ('elbow',)}
 
 

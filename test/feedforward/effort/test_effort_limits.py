@@ -66,7 +66,7 @@ def test_the_effort_given_stays_as_it_is():
 ])
 def test_a_common_factor_keeps_the_direction(effort, limits, scaled, beyond):
     given = np.array(effort)
-    values, which = scale(given, np.array(limits))
+    values, which = scale(given, np.array(limits), np.zeros(2))
     np.testing.assert_allclose(values, scaled, rtol=1e-15)
     assert which.tolist() == beyond
     assert given.tolist() == effort
@@ -75,4 +75,5 @@ def test_a_common_factor_keeps_the_direction(effort, limits, scaled, beyond):
 def test_a_scaled_effort_is_within_the_limit_to_the_last_bit():
     rng = np.random.default_rng(3)
     for effort, limits in rng.uniform(1e-3, 10.0, (1000, 2, 4)):
-        assert (np.abs(scale(effort, limits)[0]) <= limits).all()
+        held = rng.uniform(-1.0, 1.0, 4) * limits
+        assert (np.abs(scale(effort, limits, held)[0]) <= limits).all()

@@ -72,6 +72,27 @@ def test_an_effort_reaches_its_limit_as_fast_however_the_cycles_come(times):
     assert time - start == pytest.approx(0.05, abs=0.0101)  # or a tick less
 
 
+def test_an_effort_that_is_withdrawn_changes_no_later_one():
+    one, other = ramp(), ramp()
+    for each in (one, other):
+        each.start_at(np.zeros(2))
+        sent(each, [9.0, 9.0], 5.0)
+    sent(one, [9.0, 9.0], 5.001)
+    one.withdraw()
+    assert one.sent.tolist() == other.sent.tolist()
+    assert sent(one, [9.0, 9.0], 5.002) == sent(other, [9.0, 9.0], 5.002)
+
+
+def test_if_the_first_effort_is_withdrawn_none_has_been_sent():
+    one = ramp()
+    one.start_at(np.array([1.0, 2.0]))
+    sent(one, [9.0, 9.0], 5.0)
+    one.withdraw()
+    assert one.sent.tolist() == [1.0, 2.0]
+    assert not one.has_sent
+    assert not one.is_sending
+
+
 def test_cycles_of_one_moment_share_what_may_change_then():
     one = ramp()
     for _ in range(3):

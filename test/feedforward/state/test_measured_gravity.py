@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from math import exp, inf, nan
+from math import exp, inf, nan, pi
 
 import numpy as np
 import pytest
@@ -120,3 +120,27 @@ def test_a_successor_goes_on_from_there():
     near(newer.vector, [0.0, 0.0, -9.81])
     newer.update((9.81, 0.0, 0.0), LEVEL, NOW + 0.1)
     near(newer.vector, [-9.81 * (1.0 - exp(-0.1)), 0.0, -9.81 * exp(-0.1)])
+
+
+@pytest.mark.parametrize('rotation', [LEVEL, TURNED])
+@pytest.mark.parametrize('down, degrees', [
+    ((0.0, 0.0, 9.81), 180), ((9.81, 0.0, 0.0), 90), ((9.0, 0.0, -5.0), 61)])
+def test_a_direction_far_from_the_known_one_is_refused(rotation, down, degrees):
+    gravity = MeasuredGravity(0.0, DOWN, tolerance=1.05)
+    with pytest.raises(MessageError) as refusal:
+        gravity.update(-rotation.T @ down, rotation, NOW, 'imu_link')
+    for word in ("'imu_link'", str([*down]), str([*DOWN]), f'{degrees} degrees apart', 'allows 60',
+                 'URDF', 'sign', 'parameter gravity', 'gravity_tolerance'):
+        assert word in str(refusal.value)
+    near(gravity.vector, DOWN)
+    assert gravity.received == -inf
+    gravity.update(-rotation.T @ (8.0, 0.0, -5.0), rotation, NOW)
+    near(gravity.vector, [8.0, 0.0, -5.0])
+
+
+def test_every_direction_may_be_allowed_and_without_a_known_one_all_are():
+    near(after((NOW, DOWN), time_constant=0.0), UP)
+    for initial, tolerance in ((DOWN, pi), ((0.0, 0.0, 0.0), 0.1)):
+        gravity = MeasuredGravity(0.0, initial, tolerance)
+        gravity.update(DOWN, LEVEL, NOW)
+        near(gravity.vector, UP)
