@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from math import inf
 import signal
@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
-from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.feedforward.decision import Decision, Instant, Status
 from ros2_rnea.feedforward.effort.final_fade import OLDEST_FINAL_STATE
 from ros2_rnea.feedforward.effort.start_effort import Evidence
@@ -43,6 +43,7 @@ from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.bounds import (
     check_description_size,
+    MOST_SENSOR_BYTES,
     MOST_STATE_BYTES,
     MOST_TRAJECTORY_BYTES,
 )
@@ -53,6 +54,7 @@ from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.guarded_node import GuardedNode
 from ros2_rnea.node.log_output import unblocked_log
 from ros2_rnea.node.models.configuration import Configuration
+from ros2_rnea.node.parameter_requests import Rules
 from ros2_rnea.node.process import (
     lock_memory,
     make_executor,
@@ -63,6 +65,7 @@ from ros2_rnea.node.process import (
 )
 from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
+from ros2_rnea.node.timing.clock_steps import ClockSteps
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.conversions import deserialized
@@ -73,13 +76,16 @@ from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
 OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] was stamped by another clock: its latency is not measured."""
+
+LARGEST_SIMULATED_STEP = 10.0
+"""A larger step of simulated time is a jump [s]; no clock of a simulation ticks so slowly."""
 
 SHUTDOWN_PERIOD = 0.002
 """How often efforts are sent while the node ends [s]."""
@@ -97,11 +103,12 @@ class InverseDynamicsNode(GuardedNode):
         self._refused_values = parameters.declare(self)
         self.add_on_set_parameters_callback(self._refuse_deletion)
         self._reader = StateReader()
-        self._state_ages = StateAges()
+        self._state_ages, self._joy_ages = StateAges(), StateAges()
         self._state_stamp = (0, 0)
         self._is_due = False  # an effort, for joint states that have been received
         self._has_failed = False  # the cycle: nothing is sent before it is enabled again
         self._clocks = Clocks(self)
+        self._now = ClockSteps(self._clocks, self._on_clock_step).now
         self._diagnostics = Diagnostics(self)
         self._effort_publishers = EffortPublishers(self)
         self._receivers = Receivers(self, self._effort_publishers.of_commands)
@@ -133,18 +140,23 @@ class InverseDynamicsNode(GuardedNode):
             MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
             with_info=True)
         self._trajectories = TrajectoryInput(
-            self, lambda: self.policy, self._clocks.now, self._diagnostics)
+            self, lambda: self.policy, self._now, self._diagnostics)
         trajectories = Input(
             TOPIC, JointTrajectory, TRAJECTORIES, MOST_TRAJECTORY_BYTES, self._trajectories.take,
             raw=True,
             refusal_without_robot='there is no robot yet that could follow the trajectory')
+        joy = Input(
+            'joy', Joy, sensor_data(1), MOST_SENSOR_BYTES, self._take_joy, raw=True,
+            with_info=True, is_wanted=lambda settings: settings.dead_man_button >= 0)
         self._inputs = Inputs(
-            self, (states, trajectories, *INPUTS), lambda: self.policy, self._clocks.now,
+            self, (states, trajectories, joy, *INPUTS), lambda: self.policy, self._now,
             self._diagnostics)
         self.create_timer(
             monitor.PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._jumps = self.get_clock().create_jump_callback(
-            JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
+            JumpThreshold(
+                min_forward=Duration(seconds=LARGEST_SIMULATED_STEP),
+                min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_time_jump)
         for warning in parameters.unknown_parameters(self):
             self.get_logger().warning(warning)
@@ -208,9 +220,7 @@ class InverseDynamicsNode(GuardedNode):
             self._diagnostics.refused('robot_description', error)
 
     def _on_description(self, message: String) -> None:
-        is_refused = bool(self._diagnostics.text('robot_description'))
-        if is_refused or message.data != self._configuration.description:
-            self._configuration.set_description(message.data)
+        self._configuration.take_description(message.data)
 
     def _take_joint_state(
             self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant) -> None:
@@ -221,7 +231,7 @@ class InverseDynamicsNode(GuardedNode):
             or self._receivers.is_handing_over or self._external.is_needed(policy))
         measured = MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1],
-            self._age(info, stamp, names, now, policy.settings.state_timeout))
+            self._age(self._state_ages, info, stamp, names, now, policy.settings.state_timeout))
         waiting = self._configuration.waiting_policy
         if waiting is not None:  # it may wait for joints that the robot in use does not have
             with suppress(RneaError):
@@ -230,20 +240,33 @@ class InverseDynamicsNode(GuardedNode):
         if due:
             self._state_stamp, self._is_due = stamp, True
 
+    def _take_joy(
+            self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant) -> None:
+        """Read the dead-man switch."""
+        message, info = taken
+        joy = deserialized(message, Joy)
+        stamp = joy.header.stamp.sec, joy.header.stamp.nanosec
+        policy.take_buttons(joy.buttons, now, self._age(
+            self._joy_ages, info, stamp, joy.header.frame_id, now,
+            policy.settings.dead_man_timeout))
+
     def _age(
-            self, info: Any, stamp: tuple[int, int], names: Sequence[str], now: Instant,
-            timeout: float) -> float:
+            self, ages: StateAges, info: Any, stamp: tuple[int, int], publisher: Hashable,
+            now: Instant, timeout: float) -> float:
         """
-        Return the age of a joint state [s].
+        Return the age of a message [s].
 
         With simulated time it is 0: a simulation may run at any speed, or stop.
+
+        :param ages: those of the messages on its topic.
+        :param publisher: what tells messages of different publishers apart.
         """
         if self._clocks.is_simulated:
             return 0.0
-        self._state_ages.note_alive(now.steady, timeout)
+        ages.note_alive(now.steady, timeout)
         sent = info['source_timestamp'] or stamp[0] * 1_000_000_000 + stamp[1]
-        return self._state_ages.age(
-            info['received_timestamp'], sent, now.steady, now.ros.nanoseconds, names, timeout)
+        return ages.age(
+            info['received_timestamp'], sent, now.steady, now.ros.nanoseconds, publisher, timeout)
 
     def _cycle_if_due(self, policy: FeedforwardPolicy, now: Instant) -> None:
         """Run one cycle for all joint states that were queued."""
@@ -282,11 +305,28 @@ class InverseDynamicsNode(GuardedNode):
 
     def _refuse_deletion(self, changed: list[Parameter]) -> SetParametersResult:
         """Refuse to delete parameters, since all of them are read whenever one changes."""
-        for parameter in changed:
-            if parameter.type_ == Parameter.Type.NOT_SET and self.has_parameter(parameter.name):
-                return SetParametersResult(successful=False, reason=(
-                    f'the parameter {parameter.name} cannot be deleted; set another value'))
+        reasons = filter(None, map(self._why_not_deleted, changed))
+        for reason in reasons:
+            return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
+
+    def _why_not_deleted(self, parameter: Parameter) -> str:
+        is_deleted = parameter.type_ == Parameter.Type.NOT_SET
+        return '' if not is_deleted or not self.has_parameter(parameter.name) else (
+            f'the parameter {parameter.name} cannot be deleted; set another value')
+
+    def parameter_rules(self) -> Rules:
+        """Return what is known of the node's parameters: the request to send nothing is first."""
+        return Rules(self._why_impossible, lambda parameter: (
+            parameter.name == 'enabled' and parameter.value is False))
+
+    def _why_impossible(self, parameter: Parameter) -> str:
+        """Return why a value is refused whatever the other parameters are."""
+        try:
+            parameters.check_alone(parameter.name, parameter.value)
+        except ArgumentError as error:
+            return shortened(str(error))
+        return self._why_not_deleted(parameter)
 
     def _what_will_be_held(self, was_sending: bool) -> str:
         """Return sentences about the effort that a controller holds while the node is disabled."""
@@ -314,17 +354,21 @@ class InverseDynamicsNode(GuardedNode):
         """
         Decide and publish; return the decision, or None where none could be made.
 
-        After an unexpected exception the effort fades to that of ``on_stop``, and nothing is sent
-        until someone enables the node again.  If the next good cycle were enough, an error that
-        comes and goes with the motion would make the effort swing between both.
+        After any exception the effort fades to that of ``on_stop``.  An RneaError is about what
+        came from outside, and says what: efforts are sent again from the next good cycle on.
+        After an unexpected exception nothing is sent until someone enables the node again.  If the
+        next good cycle were enough, an error that comes and goes with the motion would make the
+        effort swing between both.
         """
         try:
             if self._has_failed:
-                return self._fade_out_after_failure(policy, now)
-            return self._decide_and_send(policy, now)
-        except RneaError as error:
-            self._diagnostics.refused('cycle', error)
-            return None
+                return self._fade_out_after_failure(policy, now, Status.FAILED)
+            try:
+                return self._decide_and_send(policy, now)
+            except RneaError as error:
+                self._diagnostics.refused('cycle', error)
+                return self._fade_out_after_failure(
+                    policy, now, Status.NOT_COMPUTED, shortened(str(error)))
         except Exception:  # reported where all callbacks are called
             self._has_failed = True
             self._diagnostics.decided(Decision(Status.FAILED))
@@ -356,17 +400,20 @@ class InverseDynamicsNode(GuardedNode):
         self._conclude(decision, was_sending)
         return decision
 
-    def _fade_out_after_failure(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
+    def _fade_out_after_failure(
+            self, policy: FeedforwardPolicy, now: Instant, status: Status, detail: str = '',
+            ) -> Decision | None:
         """
         Publish the final fade to the effort of ``on_stop``, and then nothing.
 
+        :param status: why nothing is sent then; the detail has more words.
         :return: None while it is being discovered who receives the commands.
         """
         was_sending = policy.is_sending
         self.guarded(self._end_for_others)(policy)  # which may be what has failed
         if self._effort_publishers.has_commands and self._receivers.are_incomplete:
             return None
-        decision = policy.decide_last(now, Status.FAILED)
+        decision = policy.decide_last(now, status, detail)
         if decision.effort is not None:
             self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
         self._conclude(decision, was_sending)
@@ -429,6 +476,7 @@ class InverseDynamicsNode(GuardedNode):
         if publishers.has_commands and self._receivers.present:
             command = policy.in_drive_units(effort)
         if not publishers.send(effort, self._state_stamp, command, latest):
+            policy.withdraw()
             return False
         if command is not None:
             self._receivers.record(policy.controlled, command)
@@ -463,6 +511,7 @@ class InverseDynamicsNode(GuardedNode):
                 break
             self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
             sleep(SHUTDOWN_PERIOD)
+            self._note_alive(self._clocks.now())
         self._log_silence()
         if decision.detail:
             self.get_logger().warning(decision.detail)
@@ -475,13 +524,23 @@ class InverseDynamicsNode(GuardedNode):
 
     def _on_rate(self) -> None:
         if self.policy is not None:
-            self._cycle(self.policy, self._clocks.now())
+            self._cycle(self.policy, self._now())
 
     def _on_watch(self) -> None:
+        """Note that this process runs, with a robot or without one, and look at the states."""
+        now = self._now()
+        self._note_alive(now)
+        self._watch(now)
+
+    def _note_alive(self, now: Instant) -> None:
+        if not self._clocks.is_simulated:
+            timers = self._cycle_timers
+            self._state_ages.note_alive(now.steady, timers.state_timeout)
+            self._joy_ages.note_alive(now.steady, timers.shortest_timeout)
+
+    def _watch(self, now: Instant) -> None:
         """Run a cycle while joint states are stale, since no message triggers one."""
-        policy, now = self.policy, self._clocks.now()
-        if policy is not None and not self._clocks.is_simulated:
-            self._state_ages.note_alive(now.steady, policy.settings.state_timeout)
+        policy = self.policy
         if policy is None:
             is_building = self._configuration.description is not None
             self._diagnostics.waiting('robot', (
@@ -490,20 +549,34 @@ class InverseDynamicsNode(GuardedNode):
         elif not policy.states.is_fresh(now.steady):
             self._cycle(policy, now)
 
-    def _on_time_jump(self, _: object) -> None:
+    def _on_time_jump(self, jump: TimeJump) -> None:
         """Discard the motion and the wrenches, whose times are no longer valid."""
+        step = 1e-9 * jump.delta.nanoseconds
+        how = f'jumped forward by {step:.3f} s' if step > 0.0 else 'jumped back'
         self.get_logger().warning(
-            'time has jumped back or comes from another clock: the trajectory and the wrenches '
+            f'time has {how} or comes from another clock: the trajectory and the wrenches '
             'are discarded')
         if self.policy is not None:
             self.policy.reset_after_time_jump()
+
+    def _on_clock_step(self, now: Instant, step: float) -> None:
+        """
+        Discard a trajectory, whose times are on the system clock, because that clock was set.
+
+        :param step: by how much it was set forward [s].
+        """
+        is_discarded = self.policy is not None and self.policy.discard_trajectory(now, step)
+        self._diagnostics.transient_notice('system clock', (
+            f'it was set {"forward" if step > 0.0 else "back"} by {abs(step):.3f} s: '
+            f'{"the trajectory" if is_discarded else "no trajectory"} is discarded; wrenches and '
+            'the reference of a controller go on, because their ages are on another clock'))
 
     def _poll(self) -> None:
         self._terms_publisher.poll()
         self._external.poll(self.policy)
         self._inputs.poll()
         if self._configuration.has_begun:
-            self._configuration.rebuild_if_due()
+            self._configuration.poll()
             self._controllers.poll()
         self._poll_receivers()
         self._diagnostics.notice('state times', '' if not self._state_ages.uses_delays else (

@@ -13,6 +13,8 @@
 # limitations under the License.
 """Arms that are guided by hand: the dead-man switch, drives in another unit, and what helps."""
 
+from time import sleep
+
 import numpy as np
 import pytest
 from ros2_rnea import Robot
@@ -22,6 +24,10 @@ from small_robots import ARM
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.2]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
+WAY = 0.2
+"""Time for a message to reach the queue of the node, whose executor does not run meanwhile [s]."""
+
+ENDING = ('STOPPING', 'RELEASED')
 GUIDED = {'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 5.0}
 
 
@@ -58,6 +64,45 @@ def test_efforts_flow_only_while_the_button_is_pressed(bench, joy):
     arm.until(lambda: not sends(1, 0))
     np.testing.assert_allclose(arm.commands[-1], GRAVITY, rtol=1e-9)
     arm.until(lambda: sends(0, 1))
+
+
+def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, joy):
+    arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=1.0)
+    arm.describe(ARM)
+    press = joy(arm)
+    arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
+    press(0, 1)
+    sleep(WAY)
+    arm._clock._now += 2.0  # the thread was busy
+    arm.settle()
+    assert state_of(arm) in ENDING
+
+
+def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench, joy):
+    """The thread that notes when messages are received was stopped too."""
+    arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=1.0)
+    arm.describe(ARM)
+    inputs, waited, press = arm.node._inputs, [0.0], joy(arm)
+    row = next(row for row in inputs._table if row.topic == 'joy')
+
+    def handle(policy, taken, now):
+        message, info = taken
+        times = {'received_timestamp': now.ros.nanoseconds,
+                 'source_timestamp': now.ros.nanoseconds - round(1e9 * waited[0])}
+        row.handle(policy, (message, {**info, **times}), now)
+
+    inputs._table[inputs._table.index(row)] = row._replace(handle=handle)
+    arm.node.destroy_subscription(inputs.subscriptions.pop('joy'))
+    press = joy(arm)
+    arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
+    press(0, 1)
+    sleep(WAY)
+    waited[0] = 5.0
+    arm._clock._now += 5.0
+    arm.until(lambda: arm.refused('joy'))
+    assert state_of(arm) in ENDING
+    waited[0] = 0.0
+    arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
 
 
 def test_a_button_that_the_joystick_does_not_have_is_refused_and_named(bench, joy):

@@ -464,7 +464,7 @@ def test_a_robot_with_a_joint_that_is_not_measured_yet_waits_for_its_position(be
     arm = bench(joints=JOINTS, state_timeout=5.0)
     arm.describe(ARM)
     assert close(arm.answer(JOINTS, Q), GRAVITY)
-    arm.describe(ARM_WITH_GRIPPER)
+    arm.describe(ARM_WITH_GRIPPER.replace('name="arm_with_gripper"', 'name="arm"'))
     assert 'assumed_positions.grip' in arm.told('robot_description')
     assert close(arm.answer(JOINTS, Q), GRAVITY)
     held = Robot.from_urdf(ARM_WITH_GRIPPER).gravity([*Q, 0.02])[:2]
@@ -494,6 +494,32 @@ def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(b
     arm.until(lambda: any(
         "effort_limits.sholder: 'arm' has no such joint; did you mean 'shoulder'" in status.message
         and status.level == DiagnosticStatus.ERROR for status in arm.diagnostics))
+
+
+def test_limits_above_those_of_the_description_count_and_are_told_once_per_change(
+        bench, monkeypatch, capfd):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=90.0)
+    arm.describe(ARM)
+    arm.settle(0.3)
+    assert not arm.told('effort limits')
+    for limit in (120.0, 150.0):
+        assert arm.set_parameter('effort_limits.shoulder', limit).successful
+        words = f'{limit:g} instead of 100 at shoulder'
+        arm.until(lambda words=words: words in arm.told('effort limits'))
+        arm.settle(0.3)
+        assert capfd.readouterr().err.count(words) == 1
+        assert arm.node.policy._limits[JOINTS.index('shoulder')] == limit
+    assert arm.set_parameter('effort_limits.shoulder', 100.0).successful
+    arm.until(lambda: not arm.told('effort limits'))
+
+
+def test_a_limit_in_place_of_a_placeholder_is_not_told(bench, monkeypatch):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=9000.0)
+    arm.describe(ARM.replace('effort="100.0"', 'effort="0"'))
+    arm.settle(0.3)
+    assert not arm.told('effort limits')
 
 
 @pytest.mark.parametrize('limit', [1e30, 1e9])

@@ -104,6 +104,23 @@ class DesiredMotion:
         self._changes += 1
         self.controller.clear()
 
+    def discard_trajectory(self, time: RosTime, step: float) -> bool:
+        """
+        Discard the trajectory, also one that is being planned, because its clock was set.
+
+        One that has ended stays where the clock was set forward: nothing of it comes again.
+
+        :param time: the present time, on the clock of trajectory stamps.
+        :param step: by how much that clock was set forward [s].
+        :return: whether a trajectory was discarded.
+        """
+        self._changes += 1
+        trajectory = self._trajectory
+        if trajectory is None or step > 0.0 and time - step >= trajectory.end:
+            return False
+        self._trajectory = self._intended = None
+        return True
+
     @property
     def has_reference(self) -> bool:
         """Tell whether the motion is a controller's reference, also one that comes no more."""

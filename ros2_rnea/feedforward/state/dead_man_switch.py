@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, isfinite
 
 from ros2_rnea.errors import MessageError
 
@@ -25,8 +25,8 @@ class DeadManSwitch:
     """
     One button of a joystick, as far as its messages tell.
 
-    A press is valid until the timeout after its message.  After that, only a new message can
-    allow efforts again, even if the timeout grows or the time jumps back.
+    A press is valid until the timeout after the reception of its message.  After that, only a new
+    message can allow efforts again, even if the timeout grows or the time jumps back.
 
     :ivar button: its index; negative: there is no switch.
     """
@@ -51,12 +51,14 @@ class DeadManSwitch:
         if older.button == self.button:
             self._pressed_at = older._pressed_at
 
-    def take(self, buttons: Sequence[int], now: float) -> None:
+    def take(self, buttons: Sequence[int], now: float, age: float = 0.0) -> None:
         """
-        Accept the buttons of a message.
+        Accept the buttons of a message.  A release counts however old it is.
 
-        :param now: time of reception on the steady clock [s].
-        :raises MessageError: where the button of the switch is not among them.
+        :param now: on the steady clock [s].
+        :param age: time since the reception of the message [s]; infinite: it may be of any age.
+        :raises MessageError: where the button of the switch is not among them, or its press is
+            older than the timeout.
         """
         if self.button < 0:
             return
@@ -64,7 +66,15 @@ class DeadManSwitch:
             raise MessageError(
                 f'dead_man_button is {self.button}, and the message has {len(buttons)} buttons; '
                 'the first one is 0')
-        self._pressed_at = now if buttons[self.button] else -inf
+        if not buttons[self.button]:
+            self._pressed_at = -inf
+        elif age > self._timeout:
+            raise MessageError(
+                f'the press has waited for {age:.3f} s before it was read, longer than '
+                f'dead_man_timeout ({self._timeout:g} s)' if isfinite(age) else
+                'the press may have waited while this process did not run')
+        else:
+            self._pressed_at = max(self._pressed_at, now - age)
 
     def allows(self, now: float) -> bool:
         """Return whether efforts may be sent; to be asked in each cycle."""

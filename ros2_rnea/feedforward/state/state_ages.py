@@ -36,6 +36,9 @@ LARGEST_DRIFT = 0.01
 LONGEST_DOUBT = 2.0
 """How long delays count after the node stood still [s]; then clocks may have been set instead."""
 
+CATCHING_UP = 0.005
+"""Messages whose delay becomes smaller by more than this [s] come from a queue."""
+
 MOST_PUBLISHERS = 64
 """Delays of more publishers than this are not kept."""
 
@@ -53,7 +56,10 @@ class StateAges:
     fastest message of that publisher.
 
     After a gap of the steady clock in which this process did not run, messages may be older than
-    their reception says.  Then the delay decides until a message has come without waiting.
+    their reception says.  Then the delay decides, until one of that publisher has come without
+    waiting.  Where no delay from before the gap is known, because the wall clock was set or the
+    publisher is new, none has come without waiting before the delays have ceased to shrink, as
+    they do while a queue is read.
 
     :ivar uses_delays: whether the middleware gives no times of reception.
     """
@@ -61,7 +67,10 @@ class StateAges:
     def __init__(self) -> None:
         self.uses_delays = False
         self._alive_at = inf
-        self._gap_end: float | None = None  # of a gap after which no message came without waiting
+        self._gap_end: float | None = None  # of a gap after which messages may have waited
+        self._known: set[Hashable] = set()  # publishers whose delays are known from before it
+        self._prompt: set[Hashable] = set()  # those of which one came without waiting after it
+        self._paces: dict[Hashable, tuple[float, float]] = {}  # since when, and from which delay
         self._wall_less_steady = 0.0
         self._sampling_ends = self._next_sampling = -inf
         self._delays: dict[Hashable, _SmallestDelay] = {}
@@ -76,7 +85,11 @@ class StateAges:
         :param longest_gap: if the last call is longer ago, the process stood still [s].
         """
         if now - self._alive_at > longest_gap:
+            self._known = set(self._delays) if self._gap_end is None else (
+                self._known | self._prompt)
             self._gap_end = now
+            self._prompt.clear()
+            self._paces.clear()
         self._alive_at = now
 
     def age(
@@ -106,14 +119,31 @@ class StateAges:
         if now - self._gap_end > LONGEST_DOUBT:
             self._gap_end = None
             return age
-        if delay is None:  # nothing is known but when it was read
-            may_have_waited = received <= 0 and now <= self._gap_end
-        else:
-            may_have_waited = delay > longest
-        if may_have_waited:
-            return inf
-        self._gap_end = None
+        if publisher not in self._prompt:
+            if self._may_have_waited(sent, delay, now, wall, publisher, longest):
+                return inf
+            self._prompt.add(publisher)
+            if publisher in self._paces:  # what waited is no measure, as where clocks were set
+                self._smallest.restart((wall - sent) / TIMES_PER_SECOND, now)
+                age = age if received > 0 else 0.0
         return age
+
+    def _may_have_waited(
+            self, sent: int, delay: float | None, now: float, wall: int, publisher: Hashable,
+            longest: float) -> bool:
+        """Tell whether a message after a gap may have waited for longer than ``longest``."""
+        if not sent:  # nothing is known but when it was read
+            return self._gap_end is not None and now - self._gap_end <= longest
+        if delay is not None and publisher in self._known:
+            return delay > longest
+        if len(self._paces) >= MOST_PUBLISHERS:
+            self._paces.clear()
+        total = (wall - sent) / TIMES_PER_SECOND
+        since, former = self._paces.setdefault(publisher, (now, total))
+        if total < former - CATCHING_UP:
+            self._paces[publisher] = now, total
+            return True
+        return now - since <= longest
 
     def _is_enough_known(self, now: float) -> bool:
         """Tell whether no delay is needed now, since those of some messages are enough."""
@@ -131,7 +161,7 @@ class StateAges:
             return None
         if publisher != self._publisher or not self._delays:
             if len(self._delays) >= MOST_PUBLISHERS:
-                self._delays.clear()
+                self._forget_delays()
             self._publisher = publisher
             self._smallest = self._delays.setdefault(publisher, _SmallestDelay())
         return self._smallest.excess((wall - sent) / TIMES_PER_SECOND, now)
@@ -139,8 +169,14 @@ class StateAges:
     def _discard_delays_if_clock_was_set(self, now: float, wall: float) -> None:
         difference = wall - now
         if abs(difference - self._wall_less_steady) > LARGEST_DRIFT:
-            self._delays.clear()
+            self._forget_delays()
         self._wall_less_steady = difference
+
+    def _forget_delays(self) -> None:
+        self._delays.clear()
+        self._known.clear()
+        self._prompt.clear()
+        self._paces.clear()
 
 
 class _SmallestDelay:
@@ -149,6 +185,10 @@ class _SmallestDelay:
     def __init__(self) -> None:
         self._former = self._present = inf
         self._window_end = -inf
+
+    def restart(self, delay: float, now: float) -> None:
+        """Let a delay be the smallest one so far."""
+        self._former, self._present, self._window_end = inf, delay, now + WINDOW
 
     def excess(self, delay: float, now: float) -> float | None:
         """Return by how much a delay exceeds the smallest one so far; None: it is the first."""

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from rclpy.node import Node
 from rclpy.timer import Timer
@@ -23,7 +24,7 @@ from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.timing.clocks import Clocks
 
 LOOKS = 4
-"""How often in each ``state_timeout`` the node looks whether joint states have stopped."""
+"""How often in the shortest timeout the node looks whether joint states have stopped."""
 
 FINAL_FADE_EFFORTS = 20
 """Number of efforts in each ``state_timeout`` while the effort fades out, at least."""
@@ -38,6 +39,8 @@ class CycleTimers:
 
     :param on_rate: called ``rate`` times a second, and regularly while the effort fades out.
     :param on_watch: called often enough to detect that joint states have stopped.
+    :ivar state_timeout: of the settings [s].
+    :ivar shortest_timeout: that, or the one of the dead-man switch [s].
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class CycleTimers:
         self._clocks = clocks
         self._on_rate = on_rate
         self._on_watch = on_watch
+        self.state_timeout = self.shortest_timeout = inf
         self._timing = (0.0, 0.0, False)
         self._rate_timer: Timer | None = None
         self._watch_timer: Timer | None = None
@@ -63,7 +67,9 @@ class CycleTimers:
 
     def restart(self, rate: float, settings: Settings) -> None:
         """Restart the timers where the settings or the clock have changed."""
-        watch = max(settings.state_timeout / LOOKS, SHORTEST_PERIOD)
+        self.state_timeout = settings.state_timeout
+        self.shortest_timeout = settings.shortest_timeout
+        watch = max(settings.shortest_timeout / LOOKS, SHORTEST_PERIOD)
         self._final_fade_period = min(LONGEST_FINAL_FADE_PERIOD, max(
             settings.state_timeout / FINAL_FADE_EFFORTS, SHORTEST_PERIOD))
         timing = (rate, watch, self._clocks.is_simulated)

@@ -35,7 +35,7 @@ from ros2_rnea.node.topics.controller_messages import (
 )
 from ros2_rnea.node.topics.conversions import deserialized, moment_force
 from ros2_rnea.node.topics.qos import sensor_data
-from sensor_msgs.msg import Imu, Joy
+from sensor_msgs.msg import Imu
 
 
 PENDING = 'pending'
@@ -92,19 +92,12 @@ def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant) -> None:
         message.header.frame_id, (acceleration.x, acceleration.y, acceleration.z), now)
 
 
-def take_joy(policy: FeedforwardPolicy, message: Joy, now: Instant) -> None:
-    """Read the dead-man switch."""
-    policy.take_buttons(message.buttons, now)
-
-
 INPUTS = (
     Input('controller_state', JointTrajectoryControllerState, sensor_data(1), MOST_STATE_BYTES,
           take_controller_state),
     Input('wrench', WrenchStamped, sensor_data(1), MOST_SENSOR_BYTES, take_wrench),
     Input('imu', Imu, sensor_data(1), MOST_SENSOR_BYTES, take_imu,
           is_wanted=lambda settings: settings.gravity_from_imu),
-    Input('joy', Joy, sensor_data(1), MOST_SENSOR_BYTES, take_joy,
-          is_wanted=lambda settings: settings.dead_man_button >= 0),
 )
 """The inputs whose messages are handled here; the node adds those that need more."""
 
@@ -161,9 +154,10 @@ class Inputs:
                     diagnostics.refused(topic, ArgumentError(refusal))
                 return
             instant = now()
-            self._handle(row, policy, _pair(taken), instant)
+            first = _pair(taken)
+            self._handle(row, policy, first, instant)
             if finish is not None:
-                for queued in self._queued(row):
+                for queued in self._queued(row, len(first[0])):
                     self._handle(row, policy, queued, instant)
                 finish(policy, instant)
 
@@ -188,19 +182,25 @@ class Inputs:
             if state is not PENDING:
                 self._diagnostics.accepted(row.topic)
 
-    def _queued(self, row: Input) -> Iterator[tuple[bytes, Any]]:
+    def _queued(self, row: Input, size: int) -> Iterator[tuple[bytes, Any]]:
         """
         Take the messages that are queued behind the one that the executor has taken.
 
         The executor then finds an empty queue, as after a message that another thread has taken.
-        At most one queue is taken at once, so that a publisher that is too fast stops nothing.
+        At most one queue is taken at once, so that a publisher that is too fast stops nothing;
+        and no more once they have the size that one message may have: the executor takes the rest.
+
+        :param size: of the first message [bytes].
         """
         handle = self.subscriptions[row.topic].handle
         for _ in range(row.qos.depth - 1):
+            if size > row.most_bytes:
+                return
             with handle:
                 taken = handle.take_message(row.message, True)
             if taken is None:
                 return
+            size += len(taken[0])
             yield taken
 
 

@@ -13,6 +13,8 @@
 # limitations under the License.
 """A press of the dead-man switch counts from its message to its timeout, and never again."""
 
+from math import inf
+
 import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.state.dead_man_switch import DeadManSwitch
@@ -73,3 +75,28 @@ def test_a_message_without_the_button_is_refused(buttons):
     with pytest.raises(MessageError, match=f'is 1, and the message has {len(buttons)} buttons'):
         pressed.take(buttons, 1.1)
     assert pressed.allows(1.1)
+
+
+def test_a_press_counts_from_its_reception_and_not_from_when_it_is_read():
+    pressed = switch()
+    pressed.take((0, 1), 1.0, age=0.4)
+    assert pressed.allows(1.0) and not pressed.allows(1.2)
+
+
+def test_an_older_press_does_not_shorten_a_newer_one():
+    pressed = switch()
+    pressed.take((0, 1), 1.0)
+    pressed.take((0, 1), 1.1, age=0.4)
+    assert pressed.allows(1.5)
+
+
+@pytest.mark.parametrize('age, words', [
+    (0.6, r'0.600 s .* dead_man_timeout \(0.5 s\)'), (inf, 'may have waited')])
+def test_a_press_that_is_too_old_is_refused_and_a_release_is_not(age, words):
+    pressed = switch()
+    with pytest.raises(MessageError, match=words):
+        pressed.take((0, 1), 1.0, age)
+    assert not pressed.allows(1.0)
+    pressed.take((0, 1), 1.0)
+    pressed.take((0, 0), 1.1, age)
+    assert not pressed.allows(1.1)

@@ -181,6 +181,75 @@ def test_after_a_gap_without_any_time_what_was_queued_does_not_count():
     host.stand_still(3.0)
     assert [host.read() for _ in range(3)] == 3 * [float('inf')]
     host.live(0.001)
+    assert host.read() == float('inf')  # the queue may still be read
+    host.live(TIMEOUT)
+    assert host.read() == 0.0
+
+
+@pytest.mark.parametrize('has_reception', [True, False])
+@pytest.mark.parametrize('step', [0.0, 0.005, 0.02, -0.02, 1.0, -31.0, -3600.0, 3600.0])
+def test_what_waited_during_a_gap_does_not_count_however_the_clock_is_set_in_it(
+        has_reception, step):
+    host = Host(has_reception)
+    for _ in range(3):
+        host.live(0.01)
+        host.read()
+    host.stand_still(30.0)
+    host.wall += step
+    host.publisher_is_ahead -= step  # what waits was sent before the clock was set
+    for newer in (0.0, 0.002, 0.004):
+        assert host.read(transport=30.0 - newer) == float('inf')
+    for number in range(20):  # the middleware reads on while messages are handled
+        host.live(0.001)
+        assert host.read(transport=20.0 - number) == float('inf')
+    if step < 0.0:
+        host.publisher_is_ahead += step  # the clock of the same host
+    ages = []
+    for _ in range(40):
+        host.live(0.01)
+        ages.append(host.read())
+    assert ages[-1] < 0.01  # a smaller step is not told from drift
+    assert {age for age in ages if age >= 0.01} <= {float('inf')}
+
+
+@pytest.mark.parametrize('has_reception', [True, False])
+def test_what_a_new_publisher_sent_during_a_gap_does_not_count(has_reception):
+    host = Host(has_reception)
+    host.read()
+    host.stand_still(30.0)
+    assert [host.read(transport=29.0 - 0.002 * number, publisher=GRIPPER)
+            for number in range(3)] == 3 * [float('inf')]
+
+
+@pytest.mark.parametrize('has_reception', [True, False])
+def test_after_a_gap_the_message_of_one_publisher_does_not_vouch_for_another(has_reception):
+    host = Host(has_reception)
+    host.read()
+    host.read(publisher=GRIPPER)
+    host.stand_still(30.0)
+    assert host.read() < TIMEOUT
+    assert host.read(transport=29.0, publisher=GRIPPER) == float('inf')
+    assert host.read(publisher=GRIPPER) < TIMEOUT
+
+
+def test_delays_of_a_queue_after_a_gap_are_no_measure_after_the_next_gap():
+    host = Host()
+    host.read()
+    host.stand_still(30.0)
+    host.wall += 1.0
+    assert host.read(transport=30.0) == float('inf')
+    host.stand_still(1.0)
+    assert host.read(transport=30.0) == float('inf')
+
+
+@pytest.mark.parametrize('has_reception', [True, False])
+def test_publishers_without_known_delays_after_a_gap_are_limited_in_number(has_reception):
+    host = Host(has_reception)
+    host.stand_still(30.0)
+    for number in range(3 * MOST_PUBLISHERS):
+        assert host.read(publisher=(f'joint{number}',)) == float('inf')
+        assert len(host.ages._paces) <= MOST_PUBLISHERS
+    host.live(LONGEST_DOUBT + 0.1)
     assert host.read() == 0.0
 
 
