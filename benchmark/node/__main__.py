@@ -33,6 +33,7 @@ from benchmark.node.runs import (
     measure_fleet,
     measure_gaps,
     measure_highest_rate,
+    measure_imu,
     measure_respawns,
 )
 from benchmark.node.tables import (
@@ -52,6 +53,7 @@ from ros2_rnea.tools.ros_domain import reserve_domain
 ROBOTS = ('panda', 'talos')
 RATES = (250.0, 500.0, 1000.0)
 CHANGES_RATE = 500.0
+IMU_RATE = 1000.0
 
 THOROUGH = Effort(blocks=10, seconds=2.0)
 QUICK = Effort(blocks=3, seconds=1.0)
@@ -112,13 +114,21 @@ def _measure(
             progress.console.print(gap_table(CHANGES_RATE, effort.seconds, gaps))
             record['gaps'] = gaps
             return record
+        if options.imu:
+            for robot in robots:
+                subjects = measure_imu(robot, IMU_RATE, options.parameter, effort, progress)
+                progress.console.print(cycle_table(robot.name, [subjects]))
+                record['robots'][robot.name] = {'imu': {
+                    name: figures.as_dict() for name, figures in subjects.items()}}
+            return record
         if options.respawn:
             respawns = {robot.name: measure_respawns(
                 robot, CHANGES_RATE, options.parameter, effort, progress) for robot in robots}
             progress.console.print(respawn_table(CHANGES_RATE, respawns))
             record['respawns'] = {
-                name: [asdict(respawn) for respawn in of_robot]
-                for name, of_robot in respawns.items()}
+                robot: {name: [asdict(respawn) for respawn in of_subject]
+                        for name, of_subject in by_subject.items()}
+                for robot, by_subject in respawns.items()}
             return record
         highest = {}
         for robot in robots:
@@ -168,6 +178,9 @@ All figures but the answers are the median of the blocks.""",
     parser.add_argument('--changes', action='store_true',
                         help='instead: the longest gap between two answers while descriptions, '
                              'payloads and gravity change without end')
+    parser.add_argument('--imu', action='store_true',
+                        help='instead: the node with an IMU at 1 kHz beside the joint states, '
+                             'and without')
     parser.add_argument('--respawn', action='store_true',
                         help='instead: how long no effort comes when the node is killed (kill -9) '
                              'and started again at once')

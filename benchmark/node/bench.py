@@ -46,6 +46,9 @@ DISCOVERY = 1.0
 SENT_AT_ONCE = 0.5
 """For how long states are sent without a look whether they still have to be [s]."""
 
+LEASE = 30.0
+"""For how long DDS lists a killed process at most; Fast DDS does for 20 s [s]."""
+
 LOOK_PERIOD = 0.005
 """How often it is looked whether there is an answer [s]."""
 
@@ -168,12 +171,16 @@ class Bench:
             '--joints', *self._robot.joints)
         return self._following(Subject('node', [process], namespaces))
 
-    def measure(self, subject: Subject, rate: float, seconds: float) -> Block:
-        """Publish states at a rate, and return what came of it."""
+    def measure(self, subject: Subject, rate: float, seconds: float, imu: str = '') -> Block:
+        """
+        Publish states at a rate, and return what came of it.
+
+        :param imu: the link of an IMU that sends as often; empty: there is none.
+        """
         self._receiver.ask('begin', robots=subject.namespaces, shift=self._shift)
         processor, start = subject.processor_time(), time.monotonic()
         done = self._publisher.ask('send', robots=subject.namespaces, rate=rate,
-                                   seconds=seconds, shift=self._shift)
+                                   seconds=seconds, shift=self._shift, imu=imu)
         time.sleep(SETTLING)
         processor, elapsed = subject.processor_time() - processor, time.monotonic() - start
         report = self._receiver.ask('report')
@@ -211,8 +218,16 @@ class Bench:
         return block
 
     def measure_respawn(self, subject: Subject, rate: float) -> Respawn:
-        """Kill a subject of one process while it answers, start it again, and measure that."""
+        """
+        Kill a subject of one process while it answers, start it again, and measure that.
+
+        It begins when DDS has forgotten the processes that were killed before: they delay the
+        discovery of others, and a crash is rarely followed by another one at once.
+        """
         process = subject.processes[0]
+        deadline = time.monotonic() + LEASE
+        while self._receiver.ask('lists_killed') and time.monotonic() < deadline:
+            time.sleep(SETTLING)
         self._receiver.ask('begin', robots=subject.namespaces, shift=self._shift)
         with self._sending(subject, rate):
             self._until_answered(subject)

@@ -35,7 +35,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from ros2_rnea.tools.simulated_driver.pacer import Pacer
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -65,6 +65,7 @@ class RobotPublisher:
         self._trajectory = node.create_publisher(
             JointTrajectory, f'{namespace}/joint_trajectory', 10)
         self._states = node.create_publisher(JointState, f'{namespace}/joint_states', 10)
+        self._imu = node.create_publisher(Imu, f'{namespace}/imu', 10)
 
     def describe(self, urdf: str) -> None:
         """Publish the robot's description."""
@@ -76,6 +77,13 @@ class RobotPublisher:
         self._turn += 1
         write_stamp(message, stamp)
         self._states.publish(bytes(message))
+
+    def send_imu(self, link: str) -> None:
+        """Publish what an IMU at rest on a link measures."""
+        message = Imu()
+        message.header.frame_id = link
+        message.linear_acceleration.z = 9.81
+        self._imu.publish(message)
 
     def send_trajectory(self) -> None:
         """Publish a motion that outlasts every benchmark."""
@@ -108,12 +116,14 @@ def slow_trajectory(joints: Mapping[str, JointRange]) -> JointTrajectory:
 
 
 def send_states(
-        robots: Sequence[RobotPublisher], rate: float, seconds: float, shift: int) -> dict:
+        robots: Sequence[RobotPublisher], rate: float, seconds: float, shift: int,
+        imu: str = '') -> dict:
     """
     Publish one state of each robot in turn, at times that do not drift.
 
     :param rate: states of each robot per second [Hz].
     :param shift: between the monotonic clock and the stamps [ns].
+    :param imu: the link of an IMU, which then sends as often; empty: there is none.
     :return: how many went out, and how many of them more than a period late.
     """
     pacer = Pacer(round(1e9 / rate), time.monotonic_ns())
@@ -124,6 +134,8 @@ def send_states(
         pacer.take(time.monotonic_ns())
         for robot in robots:
             robot.send_state(time.monotonic_ns() + shift)
+            if imu:
+                robot.send_imu(imu)
     return {'sent': round(rate * seconds) * len(robots), 'late': pacer.overruns}
 
 
@@ -145,7 +157,8 @@ def main() -> None:
             for robot in chosen:
                 robot.send_trajectory()
         elif order['do'] == 'send':
-            answer = send_states(chosen, order['rate'], order['seconds'], order['shift'])
+            answer = send_states(chosen, order['rate'], order['seconds'], order['shift'],
+                                 order.get('imu', ''))
         sys.stdout.write(json.dumps(answer) + '\n')
         sys.stdout.flush()
     rclpy.try_shutdown()

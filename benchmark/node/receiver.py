@@ -53,6 +53,7 @@ class Receiver(Node):
         super().__init__('benchmark_receiver')
         self._controller = controller
         self._shift = 0
+        self._topics: list[str] = []
         self._measured: set[str] = set()
         self.latencies: list[int] = []
         self.longest_gap = 0
@@ -63,11 +64,16 @@ class Receiver(Node):
 
     def listen(self, namespace: str) -> None:
         """Take the efforts of one robot, and have its commands delivered."""
+        topic = f'{namespace}/inverse_dynamics/effort'
+        self._topics.append(topic)
         self.create_subscription(
-            JointState, f'{namespace}/inverse_dynamics/effort',
-            partial(self._on_effort, namespace), QUEUE, raw=True)
+            JointState, topic, partial(self._on_effort, namespace), QUEUE, raw=True)
         self._controller.create_subscription(
             Float64MultiArray, f'{namespace}/inverse_dynamics/commands', _ignore, 1)
+
+    def lists_killed(self) -> bool:
+        """Tell whether DDS still lists a process that was killed among those that answer."""
+        return any(self.count_publishers(topic) > 1 for topic in self._topics)
 
     def begin(self, namespaces: Sequence[str], shift: int) -> None:
         """
@@ -119,6 +125,8 @@ def obey(receiver: Receiver) -> None:
                 receiver.listen(name)
         elif order['do'] == 'begin':
             receiver.begin(order['robots'], order['shift'])
+        elif order['do'] == 'lists_killed':
+            answer = receiver.lists_killed()
         elif order['do'] == 'take':
             answer = receiver.take()
         elif order['do'] == 'report':

@@ -22,6 +22,7 @@ from benchmark.node.bench import Bench, Block, Respawn
 from benchmark.node.figures import climb, Figures, STEP, summarize
 from benchmark.node.robots import BenchmarkRobot
 from rich.progress import Progress
+from ros2_rnea import Robot
 
 CLIMB_START = 1000.0
 CLIMB_END = 40000.0
@@ -128,16 +129,40 @@ def measure_gaps(
     return gaps
 
 
+def measure_imu(
+        robot: BenchmarkRobot, rate: float, parameters: Sequence[str], effort: Effort,
+        progress: Progress) -> dict[str, Figures]:
+    """Return the figures of the relay, and of the node without and with an IMU at the rate."""
+    task = progress.add_task(f'{robot.name}: IMU', total=3 * effort.blocks)
+    blocks: dict[str, list[Block]] = {'relay': [], 'node': [], 'node, with an IMU': []}
+    root = Robot.from_urdf(robot.urdf).tree.root
+    with Bench(robot) as bench:
+        relay = bench.relays(['/relay'])
+        node = bench.nodes(['/node'], [*parameters, 'gravity_from_imu:=true'])
+        for _ in range(effort.blocks):
+            for name, subject, imu in (
+                    ('relay', relay, ''), ('node', node, ''), ('node, with an IMU', node, root)):
+                blocks[name].append(bench.measure(subject, rate, effort.seconds, imu))
+                progress.advance(task)
+    progress.remove_task(task)
+    return {name: summarize(done) for name, done in blocks.items()}
+
+
 def measure_respawns(
         robot: BenchmarkRobot, rate: float, parameters: Sequence[str], effort: Effort,
-        progress: Progress) -> list[Respawn]:
-    """Return what it took until the node answered again, once in each block."""
-    task = progress.add_task(f'{robot.name}: kill -9', total=effort.blocks)
-    respawns = []
+        progress: Progress) -> dict[str, list[Respawn]]:
+    """
+    Return what it took until relay and node answered again, once in each block.
+
+    The relay shows what Python, rclpy and the discovery of DDS take.
+    """
+    task = progress.add_task(f'{robot.name}: kill -9', total=2 * effort.blocks)
+    respawns: dict[str, list[Respawn]] = {'relay': [], 'node': []}
     with Bench(robot) as bench:
-        node = bench.nodes(['/node'], parameters)
+        subjects = [bench.relays(['/relay']), bench.nodes(['/node'], parameters)]
         for _ in range(effort.blocks):
-            respawns.append(bench.measure_respawn(node, rate))
-            progress.advance(task)
+            for subject in subjects:
+                respawns[subject.name].append(bench.measure_respawn(subject, rate))
+                progress.advance(task)
     progress.remove_task(task)
     return respawns

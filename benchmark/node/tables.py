@@ -126,22 +126,26 @@ def gap_table(
     return table
 
 
-def respawn_table(rate: float, respawns: Mapping[str, Sequence[Respawn]]) -> Table:
-    """Return how long no effort comes when the node is killed, by robot."""
+def respawn_table(rate: float, respawns: Mapping[str, Mapping[str, Sequence[Respawn]]]) -> Table:
+    """Return how long no effort comes when relay and node are killed, by robot."""
     table = Table(
         title=f'from the last effort before kill -9 to the first one after it, at {rate:.0f} Hz',
         title_justify='left',
         caption='median, and in brackets the longest; the process is started again at once',
         caption_justify='left')
-    for heading in ('robot', 'no effort for [s]', 'processor time of the new process [s]'):
-        table.add_column(heading, justify='left' if heading == 'robot' else 'right')
-    for robot, of_robot in respawns.items():
-        gaps = [respawn.gap for respawn in of_robot]
-        typical = statistics.median(gaps)
-        color = 'green' if typical <= RESPAWN_GOAL else 'yellow'
-        table.add_row(
-            robot, f'[{color}]{typical:.2f}[/] ({max(gaps):.2f})',
-            f'{statistics.median(respawn.processor for respawn in of_robot):.2f}')
+    for heading in ('robot', '', 'no effort for [s]', 'processor time of the new process [s]'):
+        table.add_column(
+            heading, justify='left' if heading in ('robot', '') else 'right')
+    for robot, by_subject in respawns.items():
+        for name, of_subject in by_subject.items():
+            gaps = [respawn.gap for respawn in of_subject]
+            typical = statistics.median(gaps)
+            shown = f'{typical:.2f}'
+            if name == 'node':
+                shown = f'[{"green" if typical <= RESPAWN_GOAL else "yellow"}]{shown}[/]'
+            table.add_row(
+                robot if name == 'relay' else '', name, f'{shown} ({max(gaps):.2f})',
+                f'{statistics.median(respawn.processor for respawn in of_subject):.2f}')
     return table
 
 

@@ -111,6 +111,7 @@ def test_a_process_that_ends_is_said_with_its_last_words(tmp_path):
 def test_it_measures_and_records(tmp_path, capsys, monkeypatch, arguments, key):
     monkeypatch.setattr('benchmark.node.runs.CLIMB_END', 1000.0)
     monkeypatch.setattr('benchmark.node.bench.PATIENCE', PATIENCE)
+    monkeypatch.setattr('benchmark.node.bench.LEASE', 0.0)
     monkeypatch.setattr('benchmark.node.__main__.QUICK', Effort(blocks=2, seconds=0.2))
     (tmp_path / 'arm.urdf').write_text(ARM, encoding='utf-8')
     file = tmp_path / 'figures.json'
@@ -135,6 +136,7 @@ def test_it_measures_and_records(tmp_path, capsys, monkeypatch, arguments, key):
     elif key == 'fleet':
         assert set(record['fleet']['rows']) == {'1', '2'}
     else:
-        assert len(record['respawns']['arm']) == 2
-        assert all(0.0 < each['processor'] and 0.0 < each['gap']
-                   for each in record['respawns']['arm'])
+        assert set(record['respawns']['arm']) == {'relay', 'node'}
+        for respawns in record['respawns']['arm'].values():
+            assert len(respawns) == 2
+            assert all(0.0 < each['processor'] and 0.0 < each['gap'] for each in respawns)
