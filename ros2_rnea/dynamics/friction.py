@@ -42,6 +42,12 @@ from ros2_rnea.spatial import Number, sqrt
 SLOW = 0.01
 """The speed [rad/s or m/s] around which Coulomb friction goes over from one sign to the other."""
 
+TELLS_DIRECTION = 3.0
+"""At this multiple of the speed at which a sign is rounded off, 95 % of Coulomb friction act."""
+
+SHARP = 25.0
+"""The same where a fit needs the whole of it: 99.9 %."""
+
 FRICTION_NUMBERS = ('damping', 'friction', *(number.name for number in FRICTION_LAW))
 """The numbers of a joint that its friction depends on."""
 
@@ -132,9 +138,21 @@ def _depends_on_direction(body: Body) -> bool:
         body.friction_negative, body.breakaway_friction))
 
 
-def smooth_sign(rate: Number) -> Number:
-    """Return the sign of a velocity, smooth around rest."""
-    return rate / sqrt(rate * rate + SLOW * SLOW)
+def smooth_sign(rate: Number, width: float = SLOW) -> Number:
+    """Return the sign of a velocity, smooth around rest: 0.7 at the width."""
+    return rate / sqrt(rate * rate + width * width)
+
+
+def sign_width(slowest: float) -> float:
+    """
+    Return the speed at which the sign of a recorded velocity is rounded off, SLOW at most.
+
+    The friction of a machine has its full value at any speed.  In a fit of a joint that is always
+    slow, a sign that is rounded off at SLOW would make it too large.
+
+    :param slowest: the least speed of the samples in which the joint moves [rad/s or m/s].
+    """
+    return SLOW if slowest >= TELLS_DIRECTION * SLOW else slowest / SHARP
 
 
 def stribeck_share(rate: Number, stribeck_velocity: Number) -> Number:

@@ -22,21 +22,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ros2_rnea.dynamics.friction import smooth_sign, stribeck_share
+from ros2_rnea.dynamics.friction import SLOW, smooth_sign, stribeck_share
 from ros2_rnea.spatial import Number
 
 JointColumn = Callable[[Number, Number, float], Number]
 """
-From velocity [rad/s or m/s], acceleration and Stribeck velocity of a coordinate to its effort for
-a number of 1 [Nm or N].
+From velocity [rad/s or m/s], acceleration and a speed that belongs to the number, to the effort of
+a coordinate for a number of 1 [Nm or N].
+
+The speed is the Stribeck velocity, or else that at which the sign of the velocity is rounded off;
+0 is SLOW.
 """
 
 
 JOINT_COLUMNS: dict[str, JointColumn] = {
     'viscous': lambda rate, acceleration, knee: rate,
-    'viscous_forward': lambda rate, acceleration, knee: (0.5 + 0.5 * smooth_sign(rate)) * rate,
-    'viscous_backward': lambda rate, acceleration, knee: (0.5 - 0.5 * smooth_sign(rate)) * rate,
-    'coulomb': lambda rate, acceleration, knee: smooth_sign(rate),
+    'viscous_forward': lambda rate, acceleration, knee: (
+        0.5 + 0.5 * smooth_sign(rate, knee or SLOW)) * rate,
+    'viscous_backward': lambda rate, acceleration, knee: (
+        0.5 - 0.5 * smooth_sign(rate, knee or SLOW)) * rate,
+    'coulomb': lambda rate, acceleration, knee: smooth_sign(rate, knee or SLOW),
     'stribeck': lambda rate, acceleration, knee: smooth_sign(rate) * stribeck_share(rate, knee),
     'offset': lambda rate, acceleration, knee: 0.0 * rate + 1.0,
     'rotor_inertia': lambda rate, acceleration, knee: acceleration,

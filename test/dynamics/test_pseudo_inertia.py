@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from random_robots import random_serial_arm
 from ros2_rnea import Robot
+from ros2_rnea.dynamics.friction import SHARP
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.pseudo_inertia import (
     ball,
@@ -108,4 +109,16 @@ def test_columns_of_a_joint_are_its_efforts_for_numbers_of_one(column, numbers):
     q = np.zeros((50, 1))
     expected = (with_joint_numbers(robot, **numbers).inverse_dynamics(q, qd, qdd)
                 - robot.inverse_dynamics(q, qd, qdd))
-    assert np.allclose(JOINT_COLUMNS[column](qd, qdd, 0.3), expected, rtol=0.0, atol=1e-12)
+    speed = numbers.get('stribeck_velocity', 0.0)  # 0: signs are rounded off as in a robot
+    assert np.allclose(JOINT_COLUMNS[column](qd, qdd, speed), expected, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize('column, forward, backward', [
+    ('coulomb', 1.0, -1.0), ('viscous_forward', 0.005, 0.0), ('viscous_backward', 0.0, -0.005)])
+def test_columns_of_a_slow_joint_have_the_whole_friction_if_signs_are_rounded_off_far_below(
+        column, forward, backward):
+    rates = np.array([0.005, -0.005])
+    efforts = JOINT_COLUMNS[column](rates, np.zeros(2), 0.005 / SHARP)
+    assert np.allclose(efforts, [forward, backward], rtol=1e-3, atol=1e-5)
+    rounded_off = JOINT_COLUMNS[column](rates, np.zeros(2), 0.0)
+    assert abs(rounded_off[0] - forward) > 0.2 * 0.005
