@@ -119,17 +119,33 @@ def messages_by_part(
     stops = [reader.start_time + round(1e9 * part.end) if isfinite(part.end) else None
              for part in parts]
     # rosbags takes no connections for all
-    messages = reader.messages(connections, start, stops[-1]) if connections else iter(())
+    messages = _messages(reader, connections, start, stops[-1]) if connections else iter(())
     ahead = deque(islice(messages, 1))
 
     def before(stop: int | None) -> Iterator[Received]:
         while ahead and (stop is None or ahead[0][1] < stop):
-            connection, received, data = ahead.popleft()
-            yield connection.topic, 1e-9 * received, reader.deserialize(data, connection.msgtype)
+            topic, received, message = ahead.popleft()
+            yield topic, 1e-9 * received, message
             ahead.extend(islice(messages, 1))
 
     for part, stop in zip(parts, stops):
         yield part, before(stop)
+
+
+def _messages(
+        reader: Any, connections: Sequence[Any], start: int | None, stop: int | None,
+        ) -> Iterator[tuple[str, int, Any]]:
+    """
+    Yield messages with their topics and the times of their reception [ns], in this order.
+
+    :raises RecordingError: where the bag is damaged.
+    """
+    try:
+        for connection, received, data in reader.messages(connections, start, stop):
+            yield connection.topic, received, reader.deserialize(data, connection.msgtype)
+    except Exception as error:  # of any type: rosbags does not check all that it reads
+        raise RecordingError(
+            f'{reader.paths[0]} cannot be read as a bag: {error}') from error
 
 
 def count_of(reader: Any, topic: str, part: Part) -> float:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -80,27 +81,24 @@ def read_bag(
     :raises RecordingError: naming the topic, message, time and joint that cannot be read, or where
         it does not fit into memory.
     """
-    part.check()
-    with opened_bag(path) as reader:
-        bag = _Bag(reader, path, topics or BagTopics(), payloads or {})
-        [recording] = (bag.recording(*each) for each in bag.parts([part]))
-        return recording
+    [recording] = (read() for read in bag_parts(path, topics, payloads or {}, part, None))
+    return recording
 
 
-def read_bag_parts(
+def bag_parts(
         path: Path, topics: BagTopics | None, payloads: Mapping[str, tuple[str, Inertial]],
-        part: Part, longest: float | None, leave_out: Callable[[NothingUsableError], None],
-        ) -> Iterator[Recording]:
+        part: Part, longest: float | None) -> Iterator[Callable[[], Recording]]:
     """
-    Read a part of a bag in parts, one after the other.
+    Yield what reads the parts of a part of a bag, one after the other.
 
-    It is opened once, because that may take as long as to read all of it, and each message is read
-    once, however many parts there are.
+    The bag is opened once, because that may take as long as to read all of it, and each message is
+    read once, however many parts there are.
 
     :param topics: and payloads, as those of :func:`read_bag`.
     :param part: that is divided.
     :param longest: how long each part of it may be [s]; None for one part.
-    :param leave_out: is called for each part that has no messages.
+    :return: functions, each to be called before the next is asked for; they raise
+        NothingUsableError where a part has no joint states.
     :raises RecordingError: as :func:`read_bag` does.
     """
     part.check()
@@ -108,13 +106,7 @@ def read_bag_parts(
         bag = _Bag(reader, path, topics or BagTopics(), payloads)
         parts = [part] if longest is None else parts_of(part, 1e-9 * reader.duration, longest)
         for each, messages in bag.parts(parts):
-            try:
-                recording = bag.recording(each, messages)
-            except NothingUsableError as error:
-                leave_out(error)
-                continue
-            yield recording
-            del recording  # or it would be in memory while the next one is read
+            yield partial(bag.recording, each, messages)
 
 
 class _Bag:

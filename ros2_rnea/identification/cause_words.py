@@ -16,8 +16,8 @@
 from __future__ import annotations
 
 import cmath
-from collections.abc import Callable
-from math import degrees, inf, sqrt
+from collections.abc import Callable, Sequence
+from math import degrees, hypot, inf, isfinite, nan, sqrt
 
 import numpy as np
 
@@ -38,6 +38,9 @@ with shorter ones, errors of friction or of a factor make up too much of it.
 STANDARD_ERRORS = 4.0
 """A figure that is this far from zero, in standard errors, is told as positive or negative."""
 
+LEAST_MASS, LEAST_REACH = 1.0, 1.0
+"""A robot counts as at least so heavy [kg] and so large [m], whatever its description lacks."""
+
 
 class CauseWords:
     """
@@ -53,6 +56,9 @@ class CauseWords:
         self._levers = levers
         self._explanation = explanation
         self._coordinates = coordinates_of(robot)
+        bodies = robot.inertial_parameters.reshape(-1, 10)
+        self._heaviest = max(float(bodies[:, 0].sum()), LEAST_MASS)
+        self._reach = max(_reach(robot), LEAST_REACH)
         self._words: dict[type[Cause], Callable[..., Conclusion]] = {
             Factor: self._factor, Delay: self._delay, Tilt: self._tilt, Load: self._load,
             Mass: self._mass, Rotor: self._rotor}
@@ -151,17 +157,14 @@ class CauseWords:
     def _load(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Load)  # noqa: S101
         link = self._link(found.cause.body)
-        mass = Estimate('mass', float(found.parameters[0]), _error(found, 0), 'kg')
+        mass = self._of_load(found, 0, 'mass')
         levers = self._levers[:, found.cause.body]
         longest = int(np.argmax(levers))
         is_judged = max(levers[[*self._explanation.equations]]) >= LONG * levers[longest]
-        if not is_judged or abs(mass.value) < STANDARD_ERRORS * mass.standard_error:
-            moments = tuple(
-                Estimate(f'moment {axis}', float(found.parameters[k]), _error(found, k), 'kg m')
-                for k, axis in enumerate('xyz', start=1))
-            shown = ', '.join(
-                f'{axis} {each}' for axis, each in zip('xyz', moments)
-                if each.standard_error < inf)
+        if not is_judged or not abs(mass.value) >= STANDARD_ERRORS * mass.standard_error:
+            moments = tuple(self._of_load(found, k, f'moment {axis}')
+                            for k, axis in enumerate('xyz', start=1))
+            shown = _along_axes(moments)
             unjudged = '' if is_judged else (
                 f' Its mass is not stated, since {self._of(longest)}, on which it acts most, '
                 'is not judged.')
@@ -169,7 +172,7 @@ class CauseWords:
                 found, Kind.MASS_DISTRIBUTION, f'link {link!r}',
                 f'The mass of link {link!r} is distributed otherwise than in the URDF'
                 + (f': its first moment of mass differs by {shown}.' if shown else '.')
-                + unjudged,
+                + _not_held('first moment of mass', moments) + unjudged,
                 'Look at its centre of mass and inertia in the URDF, or identify them.', *moments)
         if mass.value < 0.0:
             given = float(self._robot.inertial_parameters[10 * found.cause.body])
@@ -179,14 +182,20 @@ class CauseWords:
                 f'that is fixed to it), the recordings {-mass.value:.3g} ± '
                 f'{mass.standard_error:.2g} kg less.',
                 'Correct the mass in the URDF, or identify the link.', mass)
-        centre = _centre(found)
-        where = ', '.join(f'{axis} {each}' for axis, each in zip('xyz', centre)
-                          if each.standard_error < inf)
+        centre = _centre(found, self._reach)
+        where = _along_axes(centre)
         return self._conclude(
             found, Kind.LOAD, f'link {link!r}',
             f'Link {link!r} carries {mass} more than in the URDF'
-            + (f', with the centre of mass at {where} in its frame.' if where else '.'),
+            + (f', with the centre of mass at {where} in its frame.' if where else '.')
+            + _not_held('centre of mass', centre),
             'Attach it as a payload, or add it to the URDF.', mass, *centre)
+
+    def _of_load(self, found: Found, k: int, name: str) -> Estimate:
+        """Return a mass or a first moment of mass, unknown where its error is beyond the robot."""
+        bound, unit = (self._heaviest, 'kg') if k == 0 else (
+            self._heaviest * self._reach, 'kg m')
+        return _bounded(name, float(found.parameters[k]), _error(found, k), unit, bound)
 
     def _mass(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Mass)  # noqa: S101
@@ -219,7 +228,35 @@ def _error(found: Found, k: int) -> float:
     return sqrt(max(float(found.covariance[k, k]), 0.0)) if found.held[k] else inf
 
 
-def _centre(found: Found) -> tuple[Estimate, ...]:
+def _bounded(name: str, value: float, error: float, unit: str, bound: float) -> Estimate:
+    """Return a figure; no number where its error is larger than what the figure itself can be."""
+    if error > bound:
+        return Estimate(name, nan, inf, unit)
+    return Estimate(name, value, error, unit)
+
+
+def _reach(robot: Robot) -> float:
+    """Return the length of all links one after the other, with their centres of mass [m]."""
+    lengths = [hypot(*body.X_tree.r) for body in robot.tree.bodies]
+    centres = [hypot(*body.inertia.h) / body.inertia.m
+               for body in robot.tree.bodies if body.inertia.m > 0.0]
+    return sum(lengths) + max(centres, default=0.0)
+
+
+def _along_axes(figures: Sequence[Estimate]) -> str:
+    """Return those of three figures that the recordings hold."""
+    return ', '.join(f'{axis} {each}' for axis, each in zip('xyz', figures)
+                     if isfinite(each.standard_error))
+
+
+def _not_held(what: str, figures: Sequence[Estimate]) -> str:
+    """Return a sentence that says along which axes there is no figure."""
+    axes = [axis for axis, each in zip('xyz', figures) if not isfinite(each.standard_error)]
+    return (f' Its {what} along {" and ".join(axes)} is not identifiable from these recordings.'
+            if axes else '')
+
+
+def _centre(found: Found, reach: float) -> tuple[Estimate, ...]:
     """Return the centre of mass: first moments by mass, with their errors to the first order."""
     mass = float(found.parameters[0])
     centre = []
@@ -228,9 +265,8 @@ def _centre(found: Found) -> tuple[Estimate, ...]:
         slopes = np.zeros(len(found.parameters))
         slopes[[0, k]] = -position / mass, 1.0 / mass
         variance = float(slopes @ found.covariance @ slopes)
-        centre.append(Estimate(
-            f'centre {axis}', position,
-            sqrt(max(variance, 0.0)) if found.held[k] else inf, 'm'))
+        error = sqrt(max(variance, 0.0)) if found.held[k] else inf
+        centre.append(_bounded(f'centre {axis}', position, error, 'm', reach))
     return tuple(centre)
 
 

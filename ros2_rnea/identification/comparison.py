@@ -18,10 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.identification.information import ROWS
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.unknowns import coordinate_names
 from ros2_rnea.robot import Robot
@@ -59,28 +61,34 @@ class Run:
     """
     One recording beside the model, which carries the recording's payloads.
 
-    All arrays have the samples as rows and the robot's coordinates as columns.
+    The efforts of the model are computed when they are asked for and not kept: of a recording of
+    hours, they would need as much memory as the recording itself.  They have the samples as rows
+    and the robot's coordinates as columns.
 
     :ivar recording: what was measured.
     :ivar robot: the model, with the payloads of the recording.
-    :ivar model: the efforts that the model needs for the measured motion [Nm or N].
-    :ivar gravity: the part of it that holds the robot against gravity [Nm or N].
     """
 
     recording: PreparedRecording
     robot: Robot
-    model: np.ndarray
-    gravity: np.ndarray
 
-    @property
-    def measured(self) -> np.ndarray:
-        """Return the efforts that were measured [Nm or N]."""
-        return self.recording.tau
+    def model(self, rows: slice = slice(None)) -> np.ndarray:  # noqa: B008 (it never changes)
+        """
+        Return the efforts that the model needs for the measured motion [Nm or N].
 
-    @property
-    def difference(self) -> np.ndarray:
+        :param rows: the samples, by default all.
+        """
+        recording = self.recording
+        return self.robot.inverse_dynamics(
+            recording.q[rows], recording.qd[rows], recording.qdd[rows])
+
+    def gravity(self, rows: slice = slice(None)) -> np.ndarray:  # noqa: B008
+        """Return the part of these efforts that holds the robot against gravity [Nm or N]."""
+        return self.robot.gravity(self.recording.q[rows])
+
+    def difference(self, rows: slice = slice(None)) -> np.ndarray:  # noqa: B008
         """Return the measured efforts less those of the model [Nm or N]."""
-        return self.recording.tau - self.model
+        return self.recording.tau[rows] - self.model(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,15 +108,28 @@ class Comparison:
         """Return the robot's coordinates, in the order of all columns."""
         return coordinates_of(self.robot)
 
-    @cached_property
+    @property
     def measured_rms(self) -> np.ndarray:
         """Return the RMS of the measured efforts, shape (nv,) [Nm or N]; NaN if there are none."""
-        return _rms([run.measured for run in self.runs])
+        return self._figures.measured_rms
 
-    @cached_property
+    @property
     def difference_rms(self) -> np.ndarray:
         """Return the RMS of the differences, shape (nv,) [Nm or N]; NaN if none is measured."""
-        return _rms([run.difference for run in self.runs])
+        return self._figures.difference_rms
+
+    @property
+    def difference_range(self) -> np.ndarray:
+        """
+        Return the least and the largest difference, shape (2, nv) [Nm or N].
+
+        It is 0 where all are on its other side, or none is measured.
+        """
+        return self._figures.difference_range
+
+    @cached_property
+    def _figures(self) -> _Figures:
+        return _figures(self.runs)
 
     @property
     def samples(self) -> int:
@@ -148,13 +169,30 @@ def _run(recording: PreparedRecording, robot: Robot) -> Run:
             f'{robot.nv}: prepare it for this robot')
     for name, (link, inertial) in recording.payloads.items():
         robot = robot.with_payload(name, link, inertial)
-    return Run(
-        recording, robot, robot.inverse_dynamics(recording.q, recording.qd, recording.qdd),
-        robot.gravity(recording.q))
+    return Run(recording, robot)
 
 
-def _rms(efforts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the RMS of each column, over those recordings that have its effort."""
-    squares = sum((np.nansum(np.square(each), axis=0) for each in efforts), start=np.zeros(()))
-    counts = sum((np.isfinite(each).sum(axis=0) for each in efforts), start=np.zeros(()))
-    return np.sqrt(squares / np.where(counts > 0, counts, np.nan))
+class _Figures(NamedTuple):
+    """The figures of a comparison, over those recordings that have the effort of a coordinate."""
+
+    measured_rms: np.ndarray
+    difference_rms: np.ndarray
+    difference_range: np.ndarray
+
+
+def _figures(runs: Sequence[Run]) -> _Figures:
+    nv = runs[0].robot.nv
+    counts, measured, differing = np.zeros((3, nv))
+    extremes = np.zeros((2, nv))
+    for run in runs:
+        for first in range(0, len(run.recording.times), ROWS):
+            rows = slice(first, first + ROWS)
+            efforts, differences = run.recording.tau[rows], run.difference(rows)
+            counts += np.isfinite(efforts).sum(axis=0)
+            measured += np.nansum(np.square(efforts), axis=0)
+            differing += np.nansum(np.square(differences), axis=0)
+            known = np.where(np.isfinite(differences), differences, 0.0)
+            extremes[0] = np.minimum(extremes[0], known.min(axis=0))
+            extremes[1] = np.maximum(extremes[1], known.max(axis=0))
+    counts[counts == 0] = np.nan
+    return _Figures(np.sqrt(measured / counts), np.sqrt(differing / counts), extremes)

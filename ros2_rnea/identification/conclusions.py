@@ -28,6 +28,7 @@ class Kind(Enum):
     SIGN = 'sign'
     GAIN = 'gain'
     UNRELATED = 'effort without relation'
+    SATURATED = 'effort that is cut off'
     OFFSET = 'offset'
     DELAY = 'delay'
     GRAVITY = 'direction of gravity'
@@ -98,7 +99,8 @@ class Conclusion:
     :ivar quantities: the figures.
     :ivar improvements: of the joints whose difference falls most; none for friction.
     :ivar significance: the cause's estimate over its standard error: for several figures the
-        same of all together, √χ², but for friction of the clearest of them.
+        same of all together, √χ², but for friction of the clearest of them.  Infinite for efforts
+        that are cut off, which are counted.
     """
 
     kind: Kind
@@ -114,6 +116,30 @@ class Conclusion:
         return self.subject in ('all joints', f'joint {joint!r}')
 
 
+@dataclass(frozen=True)
+class Burst:
+    """
+    A short part of a motion in which efforts differ as no masses and no friction make them.
+
+    :ivar recording: the name of its recording.
+    :ivar begin: since the first sample of the recording that is used [s]; end likewise.
+    :ivar joints: of which the efforts differ.
+    """
+
+    recording: str
+    begin: float
+    end: float
+    joints: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r} (since the '
+                'first sample that is used, as in the pictures), the efforts of '
+                f'{", ".join(self.joints)} differ as no masses and no friction can make them: '
+                'something may have touched or pushed the robot.  If so, leave this part out: '
+                f'--to {max(self.begin - 1.0, 0.0):.0f} keeps what is before, '
+                f'--from {self.end + 2.0:.0f} what is after.')
+
+
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
     """
@@ -126,8 +152,11 @@ class Diagnosis:
     :ivar unexplained: RMS of the difference after all conclusions, shape (nv,) [Nm or N]; NaN
         where it is not known.
     :ivar wrong_efforts: why no model is to be fitted to these efforts: a sign that is turned, a
-        factor far from 1, efforts without relation to the model.  They are among the conclusions
-        or the open questions, too.
+        factor far from 1, efforts without relation to the model, efforts that are cut off.  They
+        are among the conclusions or the open questions, too.
+    :ivar bursts: short parts in which something may have touched the robot; they are among the
+        open questions, too.
+    :ivar is_cut_short: whether there may be more causes than were searched.
     """
 
     conclusions: tuple[Conclusion, ...]
@@ -135,3 +164,5 @@ class Diagnosis:
     noise: np.ndarray
     unexplained: np.ndarray
     wrong_efforts: tuple[Conclusion, ...] = ()
+    is_cut_short: bool = False
+    bursts: tuple[Burst, ...] = ()

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import csv
 from dataclasses import dataclass, field
+from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from math import isnan, nan, pi
@@ -126,18 +127,15 @@ def read_csv(
     :raises RecordingError: naming the column, line and joint that cannot be read, or where it does
         not fit into memory.
     """
-    part.check()
-    file = _CsvFile(path, columns or CsvColumns(), payloads or {})
-    [rows] = file.rows_of([part])
-    return file.recording(part, rows)
+    [recording] = (read() for read in csv_parts(path, columns, payloads or {}, part, None))
+    return recording
 
 
-def read_csv_parts(
+def csv_parts(
         path: Path, columns: CsvColumns | None, payloads: Mapping[str, tuple[str, Inertial]],
-        part: Part, longest: float | None, leave_out: Callable[[NothingUsableError], None],
-        ) -> Iterator[Recording]:
+        part: Part, longest: float | None) -> Iterator[Callable[[], Recording]]:
     """
-    Read a part of a file in parts, one after the other.
+    Yield what reads the parts of a part of a file, one after the other.
 
     Each row is read three times, however many parts there are: for the duration, for where the
     parts are, and for its numbers.
@@ -145,20 +143,14 @@ def read_csv_parts(
     :param columns: and payloads, as those of :func:`read_csv`.
     :param part: that is divided.
     :param longest: how long each part of it may be [s]; None for one part.
-    :param leave_out: is called for each part that has no rows.
+    :return: functions, which raise NothingUsableError where a part has no rows.
     :raises RecordingError: as :func:`read_csv` does.
     """
     part.check()
     file = _CsvFile(path, columns or CsvColumns(), payloads)
     parts = [part] if longest is None else parts_of(part, file.duration(), longest)
     for each, rows in zip(parts, file.rows_of(parts)):
-        try:
-            recording = file.recording(each, rows)
-        except NothingUsableError as error:
-            leave_out(error)
-            continue
-        yield recording
-        del recording  # or it would be in memory while the next one is read
+        yield partial(file.recording, each, rows)
 
 
 class _CsvFile:
@@ -185,7 +177,11 @@ class _CsvFile:
         return self._table.rows_of(parts, self._time, self._columns.factor('time'))
 
     def recording(self, part: Part, rows: _Rows) -> Recording:
-        """Read the rows of a part."""
+        """
+        Read the rows of a part.
+
+        :raises NothingUsableError: where there are none.
+        """
         if not rows.number:
             raise NothingUsableError(f'{self._table.name} has no rows{part.words()}')
         columns, joints = self._columns, list(self._places['position'])

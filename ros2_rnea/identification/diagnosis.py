@@ -24,10 +24,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
 
 import numpy as np
-from ros2_rnea.identification.cause_search import Explanation, FALSE_ALARMS, search
+from ros2_rnea.identification.bursts import bursts
+from ros2_rnea.identification.cause_search import (
+    Explanation,
+    FALSE_ALARMS,
+    MOST_CAUSES,
+    search,
+)
 from ros2_rnea.identification.cause_words import CauseWords
 from ros2_rnea.identification.causes import Delay
 from ros2_rnea.identification.comparison import Comparison, Coordinate
@@ -72,12 +78,13 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     with one_thread():
         explanation = search(robot, columns)
     noise, unexplained = np.full(robot.nv, np.nan), np.full(robot.nv, np.nan)
+    saturated = tuple(_saturated(comparison))
     if not explanation.equations:
-        return Diagnosis((), (
+        return Diagnosis(saturated, (
             'The recordings have too few samples in motion for any conclusion, or no efforts.',
-            *_not_known(comparison, explanation, columns)), noise, unexplained)
+            *_not_known(comparison, explanation, columns)), noise, unexplained, saturated)
     words = CauseWords(robot, explanation, columns.levers)
-    conclusions, questions, wrong = [], [], []
+    conclusions, questions, wrong = [*saturated], [], [*saturated]
     delayed = [run.recording for run in comparison.runs if any(run.recording.delays_taken_out)]
     for found in explanation.found:
         conclusion = words.conclusion(found)
@@ -105,10 +112,34 @@ def diagnose(comparison: Comparison) -> Diagnosis:
         if joint.is_driven:
             wrong += [each for each in of_joint if each.kind is Kind.FRICTION]
         questions += joint.questions()
+    touched = bursts(comparison, columns, explanation.equations)
+    questions = [*map(str, touched), *questions]
     questions += _not_known(comparison, explanation, columns)
     conclusions.sort(key=lambda each: -each.significance)
     return Diagnosis(
-        tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong))
+        tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong),
+        len(explanation.found) >= MOST_CAUSES, touched)
+
+
+def _saturated(comparison: Comparison) -> Iterator[Conclusion]:
+    """Yield which efforts are cut off, a conclusion for each joint."""
+    for coordinate in comparison.coordinates:
+        found = [run.recording.saturations[coordinate.label] for run in comparison.runs
+                 if coordinate.label in run.recording.saturations]
+        if not found:
+            continue
+        bounds = dict.fromkeys(f'{bound:.4g}' for each in found for bound in each.bounds)
+        share, excess = (max(getattr(each, name) for each in found)
+                         for name in ('share', 'excess'))
+        yield Conclusion(
+            Kind.SATURATED, f'joint {coordinate.label!r}',
+            f'The effort of joint {coordinate.label!r} is cut off at {" and ".join(bounds)} '
+            f'{coordinate.effort_unit}: {100.0 * share:.2g} % of the samples in which the joint '
+            'moves are exactly there, where the motion takes about '
+            f'{excess:.2g} {coordinate.effort_unit} more.',
+            'Record it in a range that is wide enough, or a slower motion.',
+            (Estimate('share', 100.0 * share, 0.0, '%'),
+             Estimate('excess', excess, 0.0, coordinate.effort_unit)), inf)
 
 
 def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
@@ -155,7 +186,10 @@ def _not_known(
         comparison: Comparison, explanation: Explanation, columns: Columns) -> Iterator[str]:
     for j, factor in explanation.too_short.items():
         coordinate = comparison.coordinates[j]
-        if not np.isfinite(columns.measured[:, j]).any():
+        if any(coordinate.label in run.recording.saturations for run in comparison.runs):
+            yield (f'Nothing else is concluded from the effort of joint {coordinate.label!r}, '
+                   'since it is cut off.')
+        elif not np.isfinite(columns.measured[:, j]).any():
             yield f'The effort of joint {coordinate.label!r} was not recorded.'
         elif not columns.measured[:, j].any():
             yield f'The recorded effort of joint {coordinate.label!r} is always zero.'

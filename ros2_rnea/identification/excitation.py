@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ from ros2_rnea.identification.expected_information import (
 )
 from ros2_rnea.identification.fourier_motion import FourierBasis, FourierMotion
 from ros2_rnea.identification.motion_bounds import AllowedMotion
+from ros2_rnea.identification.unknowns import unit_of
 from ros2_rnea.robot import Robot
 from scipy.optimize import minimize
 
@@ -355,12 +357,18 @@ class ExcitationPlanner:
                 raise ExcitationError(f'the pose to start from is not possible: {defects}')
             return self._start
         allowed = self._allowed
-        nearest = ''
+        nearest, lightest, least = '', allowed.center, inf
         for pose in self._poses():
             defects = self._defects_at_rest(pose)
             if not defects:
                 return pose
             nearest = nearest or defects
+            load = float(np.max(np.abs(self._efforts_at_rest(pose)) / allowed.effort))
+            lightest, least = (pose, load) if load < least else (lightest, least)
+        if least > 1.0:
+            raise ExcitationError(
+                f'the motors do not carry the arm in any of {_POSES} poses to start from; in that '
+                f'which takes least, {self._too_heavy(lightest)}')
         raise ExcitationError(
             f'none of {_POSES} poses to start from is possible; in the middle of the ranges of '
             f'{", ".join(allowed.joints)}, {nearest}. Give a pose to start from, other limits or '
@@ -379,17 +387,41 @@ class ExcitationPlanner:
         still[0, 0] = pose
         states = self._states(still)
         shares = np.abs(self._shares(still, states)[:, 0])
-        for quantity, name in ((POSITION, 'position'), (EFFORT, 'effort of gravity')):
-            worst = int(shares[quantity].argmax())
-            if shares[quantity, worst] > 1.0:
-                return (f'the {name} of {self._allowed.joints[worst]} is '
-                        f'{shares[quantity, worst]:.0%} of what is allowed')
+        worst = int(shares[POSITION].argmax())
+        if shares[POSITION, worst] > 1.0:
+            return (f'the position of {self._allowed.joints[worst]} is '
+                    f'{shares[POSITION, worst]:.0%} of what is allowed')
+        if shares[EFFORT].max() > 1.0:
+            return self._too_heavy(pose)
         if self._clearance is not None:
             distance = float(self._clearance(states.q)[0])
             if distance < self._settings.clearance:
                 return (f'the clearance is {distance:.4g} m, and {self._settings.clearance:g} m '
                         'are demanded')
         return ''
+
+    def _efforts_at_rest(self, pose: Array) -> Array:
+        """Return the efforts that hold moving joints in a pose, shape (joints,) [Nm or N]."""
+        still = np.zeros((3, 1, len(pose)))
+        still[0, 0] = pose
+        return self._robot.inverse_dynamics(*self._states(still))[0, self._v_index]
+
+    def _too_heavy(self, pose: Array) -> str:
+        """Return which joints gravity loads too much in a pose, and what would do."""
+        allowed, efforts = self._allowed, np.abs(self._efforts_at_rest(pose))
+        said = []
+        for k in np.flatnonzero(efforts > allowed.effort).tolist():
+            unit = unit_of(self._robot.tree, allowed.joints[k], 'Nm', 'N')
+            said.append(
+                f'gravity takes {efforts[k]:.4g} {unit} of joint {allowed.joints[k]!r} (limit '
+                f'{allowed.effort_limit[k]:.4g} {unit}, of which the margin leaves '
+                f'{allowed.effort[k]:.4g} {unit})')
+        remedy = (
+            'A smaller margin of effort allows it (--effort-margin)'
+            if (efforts <= allowed.effort_limit).all() else
+            'The motors cannot hold it there: correct the effort limit (--limits) or the masses '
+            'of the URDF if they are wrong, or take a lighter payload')
+        return f'{" and ".join(said)}. {remedy}, or start where gravity takes less (--start)'
 
     def _random_motion(self, pose: Array) -> FourierMotion:
         """Return a random motion from a pose, as large as the limits allow."""

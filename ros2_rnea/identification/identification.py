@@ -44,7 +44,7 @@ from ros2_rnea.identification.information import (
     Residuals,
     residuals,
 )
-from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.identification.recording import PreparedRecording, slowest_speeds
 from ros2_rnea.identification.results import (
     Identification,
     JointFriction,
@@ -112,7 +112,9 @@ def identify(
         for one, split in zip(recordings, splits):
             yield from chunks(one, split, len(one.times))
 
-    design = Design(robot, unknowns, _largest_speeds(recordings, splits))
+    design = Design(robot, unknowns, _largest_speeds(recordings, splits),
+                    slowest_speeds([(one.qd[:split], one.moves[:split])
+                                    for one, split in zip(recordings, splits)]))
     check_finite(recordings, design)
     seen = reduced(design, training(), executor)
     _check_amount(design, seen)
@@ -243,7 +245,9 @@ class _Fit:
                 'the recordings determine none of the unknown numbers: the efforts hardly depend '
                 'on them in this motion, or are mostly noise; record a motion of all joints, in '
                 'both directions and at several speeds')
-        measured, urdf = _measured(design), _urdf(design)
+        gains = _gains(design, x)
+        measured, urdf = _measured(design, gains), _urdf(design, gains)
+        left = [gain * own for gain, own in zip(gains, residual_of(design, x))]
         changes = _changes(design, x, self.chosen)
         return Identification(
             robot=_identified(design, x, changes),
@@ -256,8 +260,8 @@ class _Fit:
             joints=coordinate_names(design.robot.tree),
             measured_rms=_rms(unseen, measured),
             urdf_rms=_rms(unseen, urdf),
-            identified_rms=_rms(unseen, residual_of(design, x)),
-            noise_rms=_rms(self.seen, residual_of(design, x)),
+            identified_rms=_rms(unseen, left),
+            noise_rms=_rms(self.seen, left),
             physically_consistent=all(
                 is_consistent(x[first:first + 10]) for first in design.bodies),
             condition_number=condition_number(self.chosen, hessian),
@@ -266,6 +270,7 @@ class _Fit:
             independent_samples=self.independent,
             not_identifiable=why_not_identifiable(
                 design, self.seen, self.chosen & ~determined),
+            slow_joints=design.slow_joints,
             **vars(changes))
 
     def _named(self, errors: np.ndarray, determined: np.ndarray) -> tuple[Parameter, ...]:
@@ -359,13 +364,23 @@ def _largest_speeds(
             axis=0, initial=0.0)) for one, split in zip(recordings, splits)], axis=0)
 
 
-def _measured(design: Design) -> list[np.ndarray]:
-    return [np.eye(len(columns) + 2)[-1] for columns in design.of_coordinate]
+def _gains(design: Design, x: np.ndarray) -> np.ndarray:
+    """Return by coordinate the true effort for a unit of the measured one, shape (nv,)."""
+    gains = np.ones(len(design.of_coordinate))
+    for index, coordinates in design.gained_coordinates():
+        gains[coordinates] = 1.0 / x[index]
+    return gains
 
 
-def _urdf(design: Design) -> list[np.ndarray]:
-    return [np.eye(len(columns) + 2)[-1] - np.eye(len(columns) + 2)[-2]
-            for columns in design.of_coordinate]
+def _measured(design: Design, gains: np.ndarray) -> list[np.ndarray]:
+    """Return what (X, b, y) of each coordinate is multiplied by to give the measured effort."""
+    return [gain * np.eye(len(columns) + 2)[-1]
+            for gain, columns in zip(gains, design.of_coordinate)]
+
+
+def _urdf(design: Design, gains: np.ndarray) -> list[np.ndarray]:
+    """Return what gives its difference from the model before."""
+    return [own - np.eye(len(own))[-2] for own in _measured(design, gains)]
 
 
 def _rms(information: Information, weights: Sequence[np.ndarray]) -> np.ndarray:

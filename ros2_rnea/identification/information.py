@@ -14,7 +14,8 @@
 """
 Recordings reduced to what a fit needs of them, in chunks.
 
-Beside the recordings themselves, memory does not grow with their length.
+Beside the recordings themselves, which :mod:`.sample_store` keeps on the disk where they are long,
+memory does not grow with their length.
 
 Of the rows of a coordinate, with columns X, the effort b of the model before and the measured
 effort y, nothing but the sums of products (X, b, y)ᵀ(X, b, y) enters a least-squares fit, whatever
@@ -49,6 +50,7 @@ import numpy as np
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.identification.correlation import correlation_of
 from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.identification.time_blocks import SampleBlocks
 from ros2_rnea.identification.unknowns import coordinate_names, Design
 from ros2_rnea.model.description import Inertial
 
@@ -110,11 +112,11 @@ class Chunk:
 
 def chunks(
         recording: PreparedRecording, start: int, stop: int, rows: int = ROWS,
-        blocks: np.ndarray | None = None) -> Iterator[Chunk]:
+        blocks: SampleBlocks | None = None) -> Iterator[Chunk]:
     """
     Yield the rows of a recording from start to stop, no chunk reaching over a gap.
 
-    :param blocks: the block of time that each row of the recording belongs to.
+    :param blocks: the blocks of time that the rows of the recording belong to.
     """
     for piece in recording.pieces:
         low, high = max(piece.start, start), min(piece.stop, stop)

@@ -15,9 +15,9 @@
 How much of a recording is read, and whether that fits into memory, which is asked before reading.
 
 A recording is filtered forward and backward, so it is in memory as a whole while it is prepared.
-What is prepared takes a sixth of that.  So a recording of hours is prepared in parts, each as if
-it were a recording: with a low-pass and delays of its own, and without some tenths of a second at
-its ends, where the filter settles.
+What is prepared takes a sixth of that, and may be on the disk (:mod:`.sample_store`).  So a
+recording of hours is prepared in parts, each as if it were a recording: with a low-pass and delays
+of its own, and without some tenths of a second at its ends, where the filter settles.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class AllowedMotion:
     :raises ArgumentError: naming the joint and the limit that is missing or leaves no room.
     :ivar center: of the range of positions, shape (joints,) [rad or m], half_range likewise.
     :ivar velocity: shape (joints,) [rad/s or m/s]; acceleration [per s^2] and effort [Nm or N]
-        likewise.
+        likewise; effort_limit is that without the margin.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class AllowedMotion:
         self.velocity = velocity * (1.0 - margins.motion)
         self.acceleration = acceleration * (1.0 - margins.motion)
         self.effort = effort * (1.0 - margins.effort)
+        self.effort_limit = effort
 
     def shares(self, motion: Array, efforts: Array) -> Array:
         """

@@ -29,22 +29,29 @@ from typing import Any
 import numpy as np
 from ros2_rnea.identification.conclusions import Estimate
 from ros2_rnea.identification.results import Doubt, Identification, JointFriction
-from ros2_rnea.identification.unknowns import GAIN
+from ros2_rnea.identification.unknowns import GAIN, PAYLOAD
 import yaml
 
 DIGITS = 9
 """More digits of a number are not written; no identification has that many that count."""
 
-CONTACT = 5.0
+CONTACT = 3.0
 """A contact is an effort that is so many times what the model leaves without one (RMS)."""
 
 LARGEST_SHARE = 0.3
 """Of the effort limit of a joint: a larger threshold would miss contacts that do harm."""
 
+GAIN_OF_THRESHOLDS = 50.0
+"""The gain of the node's observer for which thresholds are proposed, its default [1/s]."""
+
 THRESHOLD_DIGITS = 2
 
 SIGNIFICANT = 3.0
 """An offset or a change of gravity is written where it has more standard errors than this."""
+
+FRICTION = frozenset(
+    {'viscous', 'viscous_forward', 'viscous_backward', 'coulomb', 'stribeck', 'offset'})
+"""The quantities of a joint's friction."""
 
 WIDTH = 96
 
@@ -84,15 +91,29 @@ def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
 
 
 def _friction(identification: Identification) -> dict[str, dict[str, float]]:
-    """Return the friction by parameter and joint; zeros where they replace those of a URDF."""
+    """
+    Return the friction by parameter and joint, of joints whose friction the recordings hold.
+
+    All numbers of such a joint are given, since zeros replace those of a URDF or of an earlier
+    identification.
+    """
     numbers: dict[str, dict[str, float]] = {}
     for joint, friction in identification.friction.items():
+        if not _is_held(identification, joint):
+            continue
         for name, value in friction.numbers().items():
             if name == 'friction_offset' and not _offset_counts(identification, joint, friction):
-                continue
-            if value or name in ('damping', 'friction'):
-                numbers.setdefault(name, {})[joint] = _rounded(value)
+                value = 0.0
+            numbers.setdefault(name, {})[joint] = _rounded(value)
     return numbers
+
+
+def _is_held(identification: Identification, joint: str) -> bool:
+    """Tell whether the data determines a number of a joint's friction, or a sum with one."""
+    sums = {name for each in identification.base_parameters for name in each.terms}
+    return any(one.standard_error is not None or one.name in sums
+               for one in identification.parameters
+               if one.owner == joint and one.quantity in FRICTION)
 
 
 def _offset_counts(identification: Identification, joint: str, friction: JointFriction) -> bool:
@@ -161,13 +182,20 @@ def _payload_links(identification: Identification) -> dict[str, Any]:
 
 
 def _left_out(identification: Identification) -> Iterable[str]:
-    """Yield what was identified, but may as well be zero or that of the URDF."""
-    offsets = [joint for joint, friction in identification.friction.items()
+    """Yield what was not determined, or may as well be zero or that of the URDF."""
+    held = {joint: friction for joint, friction in identification.friction.items()
+            if _is_held(identification, joint)}
+    others = [joint for joint in identification.friction if joint not in held]
+    if others:
+        yield from _paragraph(
+            f'Friction is left out for {", ".join(others)}: the recordings do not determine it, '
+            'because the joint rests or its effort was not recorded.')
+    offsets = [joint for joint, friction in held.items()
                if friction.offset and not _offset_counts(identification, joint, friction)]
     if offsets:
         yield from _paragraph(
-            f'friction_offset is left out for {", ".join(offsets)}: it is not larger than '
-            f'{SIGNIFICANT:g} standard errors.')
+            f'friction_offset is 0 for {", ".join(offsets)}: what was identified is not larger '
+            f'than {SIGNIFICANT:g} standard errors.')
     if identification.gravity is not None and not _gravity_counts(identification):
         yield from _paragraph(
             'gravity is left out: it does not differ from that of the model by more than '
@@ -206,6 +234,13 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     yield ('  ros2 service call /inverse_dynamics/set_payload ros2_rnea_interfaces/srv/SetPayload '
            '\\')
     yield f"    '{request}'"
+    open_numbers = [one.quantity for one in identification.parameters
+                    if one.owner == PAYLOAD and one.standard_error is None]
+    if open_numbers:
+        yield from _paragraph(
+            f'Of the payload, {", ".join(open_numbers)} (about the origin of link {link!r}) '
+            'are not identifiable one by one from these recordings: what the request has for '
+            'them agrees with the efforts, and is no measurement.')
 
 
 def _threshold_comment(thresholds: Mapping[str, float], unfit: Sequence[str]) -> Iterable[str]:
@@ -214,6 +249,11 @@ def _threshold_comment(thresholds: Mapping[str, float], unfit: Sequence[str]) ->
             f'A proposal: external_effort_threshold is {CONTACT:g} times the RMS of what the '
             'model leaves of the recorded efforts, and the friction that can hold a joint at '
             'rest.  Watch ~/external_effort in free motion before contact_reaction becomes hold.')
+        yield from _paragraph(
+            f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the default, with which the '
+            'observer follows within 20 ms.  A smaller gain averages more of what the model '
+            'leaves and of the noise of velocities: the same threshold is on the safe side, a '
+            'smaller one may do, and a contact is seen later (with 5, after some 0.2 s).')
     if unfit:
         yield from _paragraph(
             f'No external_effort_threshold is proposed for {", ".join(unfit)}: there is a doubt '

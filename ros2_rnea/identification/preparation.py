@@ -28,11 +28,11 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 from ros2_rnea.arguments import floats
-from ros2_rnea.dynamics import friction
 from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
 from ros2_rnea.identification.angle_unit import DEGREES, taken_for_degrees
 from ros2_rnea.identification.effort_delay import BY_JOINT, Delay, effort_delay, WAYS
+from ros2_rnea.identification.effort_saturation import saturated_efforts
 from ros2_rnea.identification.recording import (
     FEWEST_SAMPLES,
     JointDelay,
@@ -66,8 +66,10 @@ SLOW_SHARE = 0.05
 """
 The same as a share of a joint's own high speed (99 % of its samples are slower).
 
-Below ``friction.SLOW``, where the model's Coulomb friction changes its sign, nothing moves.
 """
+
+LEAST_SPEED = 0.002
+"""Below, nothing moves: a controller that holds a joint makes it creep [rad/s or m/s]."""
 
 FEW_SIGMA = 4.0
 """A velocity that is so many standard deviations of its noise has a sign that is known."""
@@ -234,20 +236,17 @@ class _Preparing:
         smooth = self._smoothed(raw, period, cutoff)
         uses_velocities = self._sources(joints, raw, smooth, period, cutoff)
         q, qd, qdd = self._motion(joints, smooth, uses_velocities, period)
-        tau = np.full((len(smooth.times), self._robot.nv), np.nan)
-        tau[:, [v for v, measured in zip(joints.v, joints.measured) if measured]] = (
-            smooth.by_name['efforts'])
-        prepared = PreparedRecording(
-            self._recording.name, smooth.times, q, qd, qdd, tau, self._moves(
-                joints, smooth, qd, spectra, period, cutoff),
-            tuple(smooth.pieces), dict(self._recording.payloads), cutoff,
-            part_of=self._recording.part_of)
-        if 'wrenches' in smooth.by_name:
-            prepared = self._without_wrenches(prepared, smooth.by_name['wrenches'])
         measured = {name: v for name, v, is_measured in zip(
             joints.names, joints.v, joints.measured) if is_measured}
+        prepared = PreparedRecording(
+            self._recording.name, smooth.times, q, qd, qdd, self._efforts(smooth, q, measured),
+            self._moves(joints, smooth, qd, spectra, period, cutoff),
+            tuple(smooth.pieces), dict(self._recording.payloads), cutoff,
+            part_of=self._recording.part_of)
         self._check_angles(prepared, joints, measured)
+        prepared = self._with_saturations(prepared, measured)
         delay = self._delay(prepared, measured, period)
+        prepared = replace(prepared, tau=self._efforts(raw, q, measured))
         return Result(self._trimmed(prepared, delay, period), tuple(self._steps))
 
     def _tell(
@@ -506,8 +505,8 @@ class _Preparing:
                 f'{1.0 / period:.4g} samples a second, it needs less than {highest:.4g} Hz, or '
                 'infinity for no low-pass')
         chosen = proposed_cutoff(bandwidth, period) if cutoff is None else cutoff
-        done = (f'All signals, forward and backward, at {chosen:.3g} Hz' if isfinite(chosen)
-                else 'None')
+        done = ('Positions and velocities, forward and backward, at '
+                f'{chosen:.3g} Hz' if isfinite(chosen) else 'None')
         motion = (f'the motion has nearly all its speed below {bandwidth:.2g} Hz' if bandwidth
                   else 'no motion stands out from the noise')
         self._tell('low-pass', f'{done}; {motion}.', {'cutoff': chosen, 'bandwidth': bandwidth})
@@ -601,7 +600,8 @@ class _Preparing:
         """
         Return whether each coordinate moves fast enough, and long enough for the filter.
 
-        Where its direction turns, the filter mixes friction of both signs.
+        Near to where its direction turns, a joint may stick, which the filter hides.  A joint that
+        turns back between two samples was slow in none of them.
         """
         moves = np.zeros(qd.shape, dtype=bool)
         reach = 2 * int(ceil(0.5 / (cutoff * period))) + 1 if isfinite(cutoff) else 1
@@ -612,11 +612,15 @@ class _Preparing:
                 noise = velocity_noise(
                     spectra['positions'][k].noise, min(cutoff, 0.5 / period))
                 usual = SLOW_SHARE * float(np.percentile(np.abs(qd[:, v]), 99.0))
-                slow = max(min(SLOW, usual), friction.SLOW, FEW_SIGMA * noise)
+                slow = max(min(SLOW, usual), LEAST_SPEED, FEW_SIGMA * noise)
             limits.append(slow)
             for piece in signals.pieces:
-                moves[piece, v] = minimum_filter1d(
-                    (np.abs(qd[piece, v]) > slow).astype(np.uint8), reach)
+                velocity = qd[piece, v]
+                is_fast = np.abs(velocity) > slow
+                turns = velocity[1:] * velocity[:-1] < 0.0
+                is_fast[1:] &= ~turns
+                is_fast[:-1] &= ~turns
+                moves[piece, v] = minimum_filter1d(is_fast.astype(np.uint8), reach)
         shares = moves[:, joints.v].mean(axis=0)
         each = ', '.join(f'{name} {share:.0%} (faster than {limit:.2g})'
                          for name, share, limit in zip(joints.names, shares, limits))
@@ -628,16 +632,21 @@ class _Preparing:
 
     # ---- efforts --------------------------------------------------------------------------------
 
-    def _without_wrenches(
-            self, prepared: PreparedRecording, wrenches: np.ndarray) -> PreparedRecording:
-        """Take off the effort with which the drives answer to recorded wrenches."""
-        still = np.zeros_like(prepared.qd)
-        link = self._recording.wrench_link
-        efforts = self._robot.inverse_dynamics(prepared.q, still, still, f_ext={link: wrenches})
-        efforts -= self._robot.inverse_dynamics(prepared.q, still, still)
-        self._tell('wrenches', f'The effort of the wrenches on {link!r}, up to '
-                   f'{float(np.abs(efforts).max()):.3g} Nm or N, is taken off the measured one.')
-        return replace(prepared, tau=prepared.tau - efforts)
+    def _efforts(
+            self, signals: _Signals, q: np.ndarray, measured: Mapping[str, int]) -> np.ndarray:
+        """
+        Return the efforts of all coordinates, NaN where they were not recorded, shape (n, nv).
+
+        The effort with which the drives answer to recorded wrenches is taken off.
+        """
+        efforts = np.full((len(signals.times), self._robot.nv), np.nan)
+        efforts[:, list(measured.values())] = signals.by_name['efforts']
+        if 'wrenches' in signals.by_name:
+            still, link = np.zeros_like(efforts), self._recording.wrench_link
+            efforts -= self._robot.inverse_dynamics(
+                q, still, still, f_ext={link: signals.by_name['wrenches']})
+            efforts += self._robot.inverse_dynamics(q, still, still)
+        return efforts
 
     def _check_angles(
             self, prepared: PreparedRecording, joints: _Joints, measured: dict[str, int]) -> None:
@@ -655,6 +664,17 @@ class _Preparing:
                 'were radians taken for degrees?  Tell the right units, such as --csv-units '
                 'position=rad,velocity=rad/s, or correct them where they are recorded.  If the '
                 'angles are right, give --trust-angles (trust_angles in Python)')
+
+    def _with_saturations(
+            self, prepared: PreparedRecording, measured: dict[str, int]) -> PreparedRecording:
+        """Return the recording with which of its efforts are cut off, and warn of them."""
+        found = saturated_efforts(self._recording, prepared, self._loaded, measured)
+        for joint, (bounds, share, _) in found.items():
+            self._tell('efforts', f'The effort of joint {joint!r} is cut off at '
+                       f'{" and ".join(f"{bound:.6g}" for bound in bounds)}, in '
+                       f'{100.0 * share:.2g} % of the samples in which it moves.',
+                       is_warning=True)
+        return replace(prepared, saturations=found)
 
     def _delay(
             self, prepared: PreparedRecording, measured: dict[str, int], period: float) -> Delay:

@@ -21,7 +21,7 @@ at the same instants, in the order of the robot's coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import NamedTuple
@@ -31,6 +31,9 @@ import numpy as np
 from ros2_rnea.arguments import floats
 from ros2_rnea.errors import ArgumentError, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
+
+ROWS = 8192
+"""Samples that are looked at together, so that memory does not grow with a recording."""
 
 FEWEST_SAMPLES = 2
 
@@ -132,6 +135,27 @@ class JointDelay(NamedTuple):
     taken_out: float
 
 
+class Saturation(NamedTuple):
+    """
+    Efforts of one joint that are cut off at a bound.
+
+    :ivar bounds: where they are cut off, in the unit of the recording [Nm or N].
+    :ivar share: of the samples in which the joint moves, that which is exactly at a bound.
+    :ivar excess: by how much the motion takes more at the bound, as the other samples predict it:
+        the mean, and the larger one of two bounds [Nm or N].
+    """
+
+    bounds: tuple[float, ...]
+    share: float
+    excess: float
+
+    def times(self, factor: float) -> Saturation:
+        """Return the same of efforts that are multiplied by a factor."""
+        return Saturation(
+            tuple(sorted(factor * bound for bound in self.bounds)), self.share,
+            abs(factor) * self.excess)
+
+
 @dataclass(frozen=True)
 class PreparedRecording:
     """
@@ -148,12 +172,13 @@ class PreparedRecording:
         Coulomb friction.
     :ivar pieces: uninterrupted runs of samples at one period, in the order of time.
     :ivar payloads: as those of the recording.
-    :ivar cutoff: of the low-pass that all signals went through [Hz]: samples closer than its
-        inverse are not independent; infinite where there was none.
+    :ivar cutoff: of the low-pass that positions and velocities went through [Hz]; infinite where
+        there was none.
     :ivar delay: by which efforts were late [s], and which was taken out, except for joints for
         which ``joint_delays`` has another.
     :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
     :ivar part_of: as that of the recording.
+    :ivar saturations: by joint, efforts that are cut off; empty where none are.
     """
 
     name: str
@@ -169,6 +194,7 @@ class PreparedRecording:
     delay: float = 0.0
     joint_delays: Mapping[str, JointDelay] = field(default_factory=dict)
     part_of: str = ''
+    saturations: Mapping[str, Saturation] = field(default_factory=dict)
 
     @property
     def delays_taken_out(self) -> tuple[float, ...]:
@@ -182,3 +208,16 @@ class PreparedRecording:
         steps = [self.times[piece.start + 1] - self.times[piece.start]
                  for piece in self.pieces if piece.stop - piece.start > 1]
         return float(np.median(steps)) if steps else nan
+
+
+def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """
+    Return the least speed of each coordinate while it moves, infinite where it never does.
+
+    :param recorded: qd and ``moves`` of each recording, shapes (n, nv) [rad/s or m/s].
+    :return: shape (nv,).
+    """
+    return np.min([
+        np.min(np.abs(qd[first:first + ROWS]), axis=0, initial=np.inf,
+               where=moves[first:first + ROWS])
+        for qd, moves in recorded for first in range(0, max(len(qd), 1), ROWS)], axis=0)

@@ -26,12 +26,16 @@ The noise is what is left when all columns are fitted freely.  It is correlated 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 import numpy as np
-from ros2_rnea.dynamics.friction import smooth_sign
+from ros2_rnea.dynamics.friction import sign_width, SLOW, smooth_sign
+from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.identification.comparison import Comparison, Run
 from ros2_rnea.identification.correlation import correlation_of
+from ros2_rnea.identification.recording import slowest_speeds
+from ros2_rnea.robot import Robot
 from scipy.linalg import lstsq, qr
 
 FRICTION = ('offset', 'viscous', 'coulomb', 'viscous by direction')
@@ -73,7 +77,8 @@ class Columns:
     :ivar qd: shape (n, nv) [rad/s or m/s].
     :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
     :ivar moves: shape (n, nv), as that of the recordings.
-    :ivar measured: shape (n, nv) [Nm or N].
+    :ivar measured: shape (n, nv) [Nm or N]; NaN for a joint whose efforts are cut off, throughout
+        the recording.
     :ivar times: shape (n,) [s].
     """
 
@@ -101,7 +106,15 @@ class Columns:
         highest = min(
             COLUMNS_BAND * run.recording.cutoff * stride * run.recording.period
             for run in comparison.runs)
-        return cls(pieces, highest, *arrays)
+        columns = cls(pieces, highest, *arrays)
+        columns.model[:] += _sharper_friction(comparison.robot, columns)
+        return columns
+
+    @cached_property
+    def sign_widths(self) -> np.ndarray:
+        """Return where the sign of each velocity is rounded off, shape (nv,) [rad/s or m/s]."""
+        return np.array([sign_width(float(each))
+                         for each in slowest_speeds([(self.qd, self.moves)])])
 
     @property
     def levers(self) -> np.ndarray:
@@ -122,14 +135,37 @@ class Columns:
 def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...]:
     recording, robot = run.recording, run.robot
     times = recording.times[piece]
-    smooth = run.model[piece] - robot.friction(recording.qd[piece])
+    model = run.model(piece)
+    smooth = model - robot.friction(recording.qd[piece])
     rate = np.gradient(smooth, times, axis=0) if len(times) > 1 else np.zeros_like(smooth)
     q, qd, qdd = (each[piece][::stride] for each in (recording.q, recording.qd, recording.qdd))
     by_gravity = np.stack([robot.gravity(q, gravity=axis) - robot.gravity(q, gravity=(0, 0, 0))
                            for axis in np.eye(3)], axis=-1)
-    return (robot.regressor(q, qd, qdd), by_gravity, run.model[piece][::stride], rate[::stride],
-            qd, qdd, recording.moves[piece][::stride], recording.tau[piece][::stride],
+    return (robot.regressor(q, qd, qdd), by_gravity,
+            model[::stride].copy(), rate[::stride].copy(),  # views would keep all samples alive
+            qd, qdd, recording.moves[piece][::stride], _whole_efforts(run, piece)[::stride],
             times[::stride])
+
+
+def _sharper_friction(robot: Robot, columns: Columns) -> np.ndarray:
+    """Return what Coulomb friction has more at low speed than the model has, shape (n, nv)."""
+    more = np.zeros_like(columns.qd)
+    for index in robot.tree.joints.values():
+        body, v = robot.tree.bodies[index], robot.tree.bodies[index].v_index
+        width = float(columns.sign_widths[v])
+        if body.type.nv == 1 and body.friction and width < SLOW:
+            more[:, v] = body.friction * (
+                smooth_sign(columns.qd[:, v], width) - smooth_sign(columns.qd[:, v]))
+    return more
+
+
+def _whole_efforts(run: Run, piece: slice) -> np.ndarray:
+    """Return the measured efforts, without those of joints for which they are cut off."""
+    tau, saturations = run.recording.tau[piece], run.recording.saturations
+    if saturations:
+        tau = tau.copy()
+        tau[:, [joint_body(run.robot, joint).v_index for joint in saturations]] = np.nan
+    return tau
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +184,8 @@ class ReducedEquations:
     :ivar samples: how many equations were reduced.
     :ivar rank: of their columns.
     :ivar freedom: degrees of freedom of the noise.
+    :ivar left: what all columns together leave of each sample, 0 where it was not reduced, shape
+        (n,) [Nm or N].
     """
 
     moves: bool
@@ -158,6 +196,7 @@ class ReducedEquations:
     samples: int
     rank: int
     freedom: float
+    left: np.ndarray
 
     @property
     def independent_samples(self) -> float:
@@ -236,7 +275,8 @@ def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedE
     if samples < least:
         raise TooShortError(least / samples if samples else inf)
     qd = columns.qd[rows, j]
-    own = np.stack([np.ones(samples), qd, smooth_sign(qd), np.abs(qd)], axis=1)
+    sign = smooth_sign(qd, float(columns.sign_widths[j]))
+    own = np.stack([np.ones(samples), qd, sign, np.abs(qd)], axis=1)
     friction = _independent(own)
     effort = measured[rows, j]
     equations = np.column_stack([
@@ -258,7 +298,7 @@ def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedE
         raise TooShortError(inf)
     return ReducedEquations(
         is_moving, friction, triangle / (noise * time ** 0.5), noise, time, samples, rank,
-        freedom)
+        freedom, left)
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

@@ -154,7 +154,8 @@ class Identification(ModelChanges):
     """
     The result of an identification: what it changes in the model, and how good it is.
 
-    Arrays by joint have one number for each velocity coordinate of the robot [Nm or N].  Samples
+    Arrays by joint have one number for each velocity coordinate of the robot [Nm or N].  The
+    measured effort of a joint whose drive gain was unknown is multiplied by its gain.  Samples
     at which a joint rests are left out if its Coulomb friction was unknown, in held-back data too.
 
     :ivar robot: the model with these changes.
@@ -175,6 +176,8 @@ class Identification(ModelChanges):
     :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
         how many of them count, residuals being correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.
+    :ivar slow_joints: the joints so slow that their Coulomb friction has its full value at speeds
+        at which the robot still rounds it off.
     """
 
     robot: Robot
@@ -191,3 +194,4 @@ class Identification(ModelChanges):
     samples: np.ndarray
     independent_samples: np.ndarray
     not_identifiable: tuple[str, ...]
+    slow_joints: tuple[str, ...] = ()

@@ -14,10 +14,15 @@
 """
 Low-pass and derivatives, both without a delay.
 
-Positions, velocities and efforts all go through the same filter.  Inverse dynamics is linear in
-its parameters, so what the filter takes from one side of the equation it takes, to first order,
-from the other side too, and the parameters stay as they are (Khalil and Dombre, Modeling,
-Identification and Control of Robots, 2002, section 12.6).
+Positions and velocities are filtered, because derivatives amplify their noise.  The cut-off is
+above the band of the motion, so that the filter leaves the motion as it is.
+
+Efforts are not filtered.  Coulomb friction has a step wherever a joint turns back.  A filter of
+efforts distributes the step over its own length, and the columns of a regression, which are
+computed from velocities, do not have that.  In a fast motion, friction would be 10 % wrong, and no
+standard error would show it.  Textbooks filter both sides of the equation instead (Khalil and
+Dombre, Modeling, Identification and Control of Robots, 2002, section 12.6): that takes the noise
+out of the pictures, but tells a fit nothing more, since it averages the noise anyway.
 """
 
 from __future__ import annotations

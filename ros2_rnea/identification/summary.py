@@ -28,7 +28,8 @@ def summary(identification: Identification) -> dict[str, Any]:
     Return what an identification says, as JSON can have it.
 
     Lists by joint are in the order of ``joints``; efforts are in Nm or N.  None stands where there
-    is no number: a joint without measured efforts, or a parameter that the data does not tell.
+    is no number: a joint without measured efforts, or the standard error of a parameter that the
+    data does not tell (``identifiable`` is false); its value is what the model has, no result.
     """
     payload = identification.payload
     return {
@@ -42,7 +43,9 @@ def summary(identification: Identification) -> dict[str, Any]:
         'independent_samples': _numbers(identification.independent_samples),
         'physically_consistent': bool(identification.physically_consistent),
         'condition_number': _number(identification.condition_number),
-        'parameters': [_plain(asdict(one)) for one in identification.parameters],
+        'parameters': [
+            {**_plain(asdict(one)), 'identifiable': one.standard_error is not None}
+            for one in identification.parameters],
         'base_parameters': [_plain(asdict(one)) for one in identification.base_parameters],
         'not_identifiable': list(identification.not_identifiable),
         'links': list(identification.links),

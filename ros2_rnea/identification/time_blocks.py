@@ -35,7 +35,8 @@ Analysis Using Generalized Linear Models", Biometrika 73(1), 1986; A. C. Cameron
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -64,21 +65,41 @@ LONGEST_PERIOD = 0.75
 MOST_COMPARED = 2**14
 """Of longer recordings, every second, third ... sample is compared with other recordings."""
 
+MOST_OTHERS = 8
+"""Of more motions, each is compared with so many that have the most similar positions."""
+
 LEAST_OVERLAP = 0.5
 """The share of the shorter of two recordings in which their motions have to be the same."""
+
+
+class SampleBlocks:
+    """
+    The block of each sample of one recording, computed when it is asked for.
+
+    :param times: of the samples, shape (n,) [s].
+    :param block: returns the blocks at times, shape (m,).
+    """
+
+    def __init__(self, times: np.ndarray, block: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._times = times
+        self._block = block
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        """Return the blocks of some samples, shape (m,)."""
+        return self._block(self._times[rows])
 
 
 class TimeBlocks(NamedTuple):
     """
     The blocks of several recordings; none belongs to two recordings.
 
-    :ivar of_samples: for each recording the block of each of its samples, shape (n,).
+    :ivar of_samples: for each recording the blocks of its samples.
     :ivar recordings: the recording of each block, by index; parts of one recording have the same.
     :ivar phases: the phase of each block, by index: blocks of different recordings have the same
         where these are of one motion.
     """
 
-    of_samples: tuple[np.ndarray, ...]
+    of_samples: tuple[SampleBlocks, ...]
     recordings: np.ndarray
     phases: np.ndarray
 
@@ -100,34 +121,52 @@ def time_blocks(recordings: Sequence[PreparedRecording], stops: Sequence[int]) -
     of_samples, owners, phases = [], [np.empty(0, int)], [np.empty(0, int)]
     for k, (motion, first, lag) in enumerate(zip(motions, firsts, lags)):
         count = counts[first]
-        place = motions[first].place(motion.since + lag)
-        of_samples.append(sum(map(len, owners))
-                          + np.minimum((count * place).astype(int), count - 1))
+        of_samples.append(SampleBlocks(recordings[k].times, partial(
+            _blocks_at, motions[first], motion.start - lag, sum(map(len, owners)), count)))
         owners.append(np.full(count, wholes.index(names[k])))
         phases.append(begins[first] + np.arange(count))
     return TimeBlocks(tuple(of_samples), np.concatenate(owners), np.concatenate(phases))
+
+
+def _blocks_at(
+        motion: _Motion, start: float, first: int, count: int, times: np.ndarray) -> np.ndarray:
+    """
+    Return the blocks at times.
+
+    :param motion: that is divided.
+    :param start: when it starts, in these times [s].
+    :param first: its first block, of so many.
+    """
+    return first + np.minimum((count * motion.place(times - start)).astype(int), count - 1)
 
 
 class _Motion:
     """
     The motion of one recording.
 
-    :ivar since: the time of each of its samples since the first [s], shape (n,).
+    :ivar start: its first time [s].
     :ivar span: its duration without gaps, or the period where it is repeated [s].
     :ivar begin: the time since the first sample at which its longest piece begins [s].
     :ivar q: the positions of this piece, shape (m, nq), ``step`` seconds apart.
+    :ivar signature: their means and standard deviations, shape (2 nq,).
     """
 
     def __init__(self, recording: PreparedRecording, stop: int) -> None:
-        self.since = recording.times - recording.times[0]
+        self.start = float(recording.times[0])
         self.step = recording.period if np.isfinite(recording.period) else 0.0
         longest = max((range(piece.start, min(piece.stop, stop)) for piece in recording.pieces),
                       key=len, default=range(0))
         self.q = recording.q[longest.start:longest.stop]
-        self.begin = float(self.since[longest.start]) if len(longest) else 0.0
+        self.begin = float(recording.times[longest.start]) - self.start if len(longest) else 0.0
         # Gaps count as one step, so that they have no blocks of their own.
-        steps = np.minimum(np.diff(self.since[:stop], prepend=-self.step), self.step)
+        ends = [index for piece in recording.pieces if piece.start < stop
+                for index in (piece.start, min(piece.stop, stop) - 1)]
+        self._since = recording.times[ends] - self.start
+        steps = np.diff(self._since, prepend=-self.step)
+        steps[::2] = np.minimum(steps[::2], self.step)
         self._used = np.cumsum(steps) - self.step
+        self.signature = np.concatenate([each(self.q, axis=0) for each in (np.mean, np.std)]) if (
+            len(self.q)) else np.zeros(2 * self.q.shape[1])
         period = period_of(self.q)
         duration = float(steps.sum())
         self._period = None if period is None else min(period * self.step, duration)
@@ -139,7 +178,7 @@ class _Motion:
             return np.zeros(len(since))
         if self._period:
             return np.mod(since, self._period) / self._period
-        return np.interp(since, self.since[:len(self._used)], self._used) / self.span
+        return np.interp(since, self._since, self._used) / self.span
 
 
 def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
@@ -155,11 +194,13 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
         return firsts, lags
     longest = max(motions[k].step * len(motions[k].q) for k in usable)
     step = max(longest / MOST_COMPARED, min(motions[k].step for k in usable))
-    q = {k: _sampled(motions[k], step) for k in usable}
-    usable.sort(key=lambda k: -len(q[k]))
+    usable.sort(key=lambda k: -_count_at(motions[k], step))
     for place, k in enumerate(usable):
-        for other in usable[:place]:
-            lag = _lag(q[other], q[k]) if firsts[other] == other else None
+        q = _sampled(motions[k], step)
+        others = [other for other in usable[:place] if firsts[other] == other]
+        for other in _likely(motions, others, k):
+            # sampled anew, since all together would fill the memory
+            lag = _lag(_sampled(motions[other], step), q)
             if lag is not None:
                 firsts[k] = other
                 lags[k] = lag * step + motions[other].begin - motions[k].begin
@@ -167,10 +208,30 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
     return firsts, lags
 
 
+def _likely(motions: Sequence[_Motion], others: Sequence[int], k: int) -> list[int]:
+    """
+    Return those of other motions that a motion is compared with, in their order.
+
+    Comparing all of many recordings with each other would take the square of their number.  Beyond
+    MOST_OTHERS, those are left whose positions have the most similar mean and spread: those of
+    repetitions are the same, whatever their order.
+    """
+    if len(others) <= MOST_OTHERS:
+        return list(others)
+    own = motions[k].signature
+    apart = np.square([motions[other].signature - own for other in others]).sum(axis=1)
+    nearest = np.argpartition(apart, MOST_OTHERS)[:MOST_OTHERS]
+    return [others[place] for place in np.sort(nearest).tolist()]
+
+
+def _count_at(motion: _Motion, step: float) -> int:
+    """Return how many samples the longest piece of a motion has at another period."""
+    return max(ceil(len(motion.q) * motion.step / step - 1e-6), 1)
+
+
 def _sampled(motion: _Motion, step: float) -> np.ndarray:
     """Return the positions of the longest piece of a motion at another period."""
-    count = max(ceil(len(motion.q) * motion.step / step - 1e-6), 1)
-    at, times = np.arange(count) * step, np.arange(len(motion.q)) * motion.step
+    at, times = np.arange(_count_at(motion, step)) * step, np.arange(len(motion.q)) * motion.step
     return np.array([np.interp(at, times, column) for column in motion.q.T]).T
 
 

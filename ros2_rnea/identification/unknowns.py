@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 from ros2_rnea.arguments import check_link
-from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.dynamics.friction import sign_width, SLOW
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.regression import regression, RegressionRow
 from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
@@ -91,7 +91,7 @@ class Unknown:
     :ivar unit: of its value.
     :ivar urdf_value: of the model before.
     :ivar body: its body's index; of gravity, the axis.
-    :ivar knee: the Stribeck velocity that belongs to it [rad/s or m/s]; else 0.
+    :ivar knee: the speed that belongs to it in :data:`.JOINT_COLUMNS` [rad/s or m/s]; else 0.
     """
 
     quantity: str
@@ -142,6 +142,8 @@ class Design:
 
     :param largest_speeds: of each velocity coordinate in the data, below which Stribeck velocities
         are tried, shape (nv,) [rad/s or m/s].
+    :param slowest_speeds: of each velocity coordinate while it moves, which says where the sign of
+        its velocity is known, shape (nv,) [rad/s or m/s]; without them that is as in the node.
     :ivar robot: the model before, without the payloads of recordings, and with no more than
         viscous and Coulomb friction where that is unknown.
     :ivar unknowns: the linear ones, in the order of the columns, then gains.
@@ -154,7 +156,8 @@ class Design:
     """
 
     def __init__(
-            self, robot: Robot, unknowns: Unknowns, largest_speeds: np.ndarray) -> None:
+            self, robot: Robot, unknowns: Unknowns, largest_speeds: np.ndarray,
+            slowest_speeds: np.ndarray | None = None) -> None:
         friction = _joints(robot, 'friction', unknowns.friction)
         robot = _with_plain_friction(robot, friction)
         self.robot = robot
@@ -171,7 +174,9 @@ class Design:
                 'the masses then')
         phi = robot.inertial_parameters
         linear = [
-            *_friction(tree, friction, unknowns, largest_speeds),
+            *_friction(tree, friction, unknowns, largest_speeds, [
+                sign_width(float(one)) for one in (
+                    np.full(tree.nv, np.inf) if slowest_speeds is None else slowest_speeds)]),
             *(Unknown('rotor_inertia', name, unit_of(tree, name, 'kg m^2', 'kg'),
                       tree.bodies[tree.joints[name]].armature, tree.joints[name])
               for name in rotors),
@@ -220,6 +225,15 @@ class Design:
             self._expansion(row, columns, independent)
             for row, columns, independent in zip(self._rows, self.of_coordinate, inertial))
         self._with_payloads: dict[str, Robot] = {}
+        self._sharp = [
+            (self.parts[coordinate].stop - 2, coordinate, one)
+            for one in linear if one.quantity == 'coulomb' and one.knee
+            for coordinate in (tree.bodies[one.body].v_index,)]
+
+    @property
+    def slow_joints(self) -> tuple[str, ...]:
+        """Return the joints so slow that their friction has its full value earlier than usual."""
+        return tuple(one.owner for _, _, one in self._sharp)
 
     def gained_coordinates(self) -> list[tuple[int, slice]]:
         """Return for each unknown gain its place in the unknowns and its coordinates."""
@@ -266,6 +280,10 @@ class Design:
                 JOINT_COLUMNS[unknown.quantity](
                     qd[:, coordinate], qdd[:, coordinate], unknown.knee)
                 if unknown.quantity in JOINT_COLUMNS else fields[unknown.body][:, coordinate])
+        for place, coordinate, unknown in self._sharp:  # the model before likewise
+            column, speed = JOINT_COLUMNS[unknown.quantity], qd[:, coordinate]
+            numbers[:, place] += unknown.urdf_value * (
+                column(speed, 0.0, unknown.knee) - column(speed, 0.0, 0.0))
         return numbers
 
     def _expansion(
@@ -364,11 +382,11 @@ def _elsewhere(unknowns: Sequence[Unknown], columns: np.ndarray) -> list[int]:
     """
     Return the columns of a coordinate that are not part of the row that is computed together.
 
-    Stribeck velocities depend on the recording, for which no machine code shall be made.
+    Their speeds depend on the recording, for which no machine code shall be made.
     """
     return [int(column) for column in columns
             if not unknowns[column].is_inertial
-            and (unknowns[column].quantity == 'stribeck'
+            and (unknowns[column].knee
                  or unknowns[column].quantity not in JOINT_COLUMNS)]
 
 
@@ -468,7 +486,7 @@ def _coordinates_above(tree: Tree) -> list[set[int]]:
 
 def _friction(
         tree: Tree, names: Sequence[str], unknowns: Unknowns, largest_speeds: np.ndarray,
-        ) -> list[Unknown]:
+        widths: Sequence[float]) -> list[Unknown]:
     """Return the unknowns of the friction of joints, Stribeck velocities to choose among too."""
     result = []
     for name in names:
@@ -477,13 +495,14 @@ def _friction(
         viscous = unit_of(tree, name, 'Nm s/rad', 'N s/m')
         effort = unit_of(tree, name, 'Nm', 'N')
         single = body.type.nv == 1
+        width = widths[body.v_index] if single and widths[body.v_index] < SLOW else 0.0
         if unknowns.by_direction and single:
             result += [
-                Unknown('viscous_forward', name, viscous, body.damping, index),
-                Unknown('viscous_backward', name, viscous, body.damping, index)]
+                Unknown('viscous_forward', name, viscous, body.damping, index, width),
+                Unknown('viscous_backward', name, viscous, body.damping, index, width)]
         else:
             result.append(Unknown('viscous', name, viscous, body.damping, index))
-        result.append(Unknown('coulomb', name, effort, body.friction, index))
+        result.append(Unknown('coulomb', name, effort, body.friction, index, width))
         if unknowns.offset and single:
             result.append(Unknown('offset', name, effort, 0.0, index))
         if unknowns.stribeck and single:

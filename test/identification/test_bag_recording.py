@@ -13,15 +13,17 @@
 # limitations under the License.
 """Recordings from bags of both formats, written by rosbags."""
 
+from functools import partial
 import re
 import sys
 
 from bytes_read import bytes_read
 import numpy as np
+from parts_read import kept_at_each_part, read_all
 import pytest
 from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification import memory
-from ros2_rnea.identification.bag_recording import BagTopics, read_bag, read_bag_parts
+from ros2_rnea.identification.bag_recording import bag_parts, BagTopics, read_bag
 from ros2_rnea.identification.memory import Part, parts_of
 from ros2_rnea.model.description import Inertial
 
@@ -128,14 +130,10 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
 def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
     path = make_bag([
         state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])
-    left_out, reasons, one_by_one = [], [], []
-    found = list(read_bag_parts(path, None, {}, Part(0.3), 1.0, left_out.append))
-    for part in parts_of(Part(0.3), 9.9, 1.0):
-        try:
-            one_by_one.append(read_bag(path, part=part))
-        except NothingUsableError as error:
-            reasons.append(str(error))
-    assert [str(error) for error in left_out] == reasons
+    found, reasons = read_all(bag_parts(path, None, {}, Part(0.3), 1.0))
+    one_by_one, expected = read_all(
+        partial(read_bag, path, part=part) for part in parts_of(Part(0.3), 9.9, 1.0))
+    assert reasons == expected
     assert len(reasons) == 2
     for one, other in zip(found, one_by_one, strict=True):
         assert (one.name, one.part_of) == (other.name, str(path))
@@ -147,13 +145,48 @@ def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
 def test_a_bag_is_read_twice_at_most_however_many_parts_it_has(make_bag, state):
     path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
     size = sum(file.stat().st_size for file in path.iterdir())
-    list(read_bag_parts(path, None, {}, Part(), 100.0, print))  # imports rosbags
+    read_all(bag_parts(path, None, {}, Part(), 100.0))  # imports rosbags
     for parts in (2, 40):
         found = []
         read = bytes_read(lambda longest=200.0 / parts, found=found: found.extend(
-            read_bag_parts(path, None, {}, Part(), longest, print)))
+            read_all(bag_parts(path, None, {}, Part(), longest))[0]))
         assert len(found) == parts
         assert read < 2.5 * size
+
+
+def test_a_part_is_not_kept_while_the_next_one_is_read(make_bag, state, monkeypatch):
+    path = make_bag([
+        state(0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 20 < k < 40])
+
+    def read_one_by_one():
+        reasons = 0
+        for read in bag_parts(path, None, {}, Part(), 1.0):
+            try:
+                read()
+            except NothingUsableError:
+                reasons += 1
+        assert reasons == 2  # one sample, and none
+
+    assert kept_at_each_part(monkeypatch, read_one_by_one) == [0] * 10
+
+
+def test_a_bag_that_is_damaged_is_named(make_bag, state):
+    path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
+    data, = (file for file in path.iterdir() if file.suffix in ('.db3', '.mcap'))
+    with data.open('r+b') as file:
+        file.seek(data.stat().st_size // 2)
+        file.write(b'\xee' * 20_000)
+    with pytest.raises(RecordingError, match=f'{path} cannot be read as a bag: .'):
+        read_all(bag_parts(path, None, {}, Part(), 10.0))
+
+
+def test_a_message_that_is_cut_off_is_named(make_bag, state, store, monkeypatch):
+    whole = store.serialize_cdr
+    monkeypatch.setattr(store, 'serialize_cdr', lambda message, kind: (
+        whole(message, kind)[:40 if message.position[0] == 7 else None]))
+    path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(10)])
+    with pytest.raises(RecordingError, match=f'{path} cannot be read as a bag: .'):
+        read_bag(path)
 
 
 def test_all_of_a_bag_is_read_whatever_its_metadata_say_of_its_begin(make_bag, state):

@@ -321,6 +321,46 @@ def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
     assert_close(quantities(found)['moment z'], PAYLOAD.mass * PAYLOAD.origin.xyz[2])
 
 
+def test_a_moment_that_the_motion_does_not_excite_has_no_number(ur5):
+    rng = np.random.default_rng(1)
+    truth = ur5.with_payload('tool', 'wrist_2_link', PAYLOAD)
+    motion = swings(truth, rng, still=ur5.joint_names[:4])
+    found = next(
+        each for each in diagnose(compare([recorded(truth, motion, rng, noise=0.05)], ur5)
+                                  ).conclusions if each.kind is Kind.MASS_DISTRIBUTION)
+    assert 'along z is not identifiable from these recordings' in found.sentence
+    assert 'z -' not in found.sentence and '± 1' not in found.sentence
+    moments = quantities(found)
+    assert np.isnan(moments['moment z'].value) and str(moments['moment z']) == 'unknown kg m'
+    assert_close(moments['moment y'], -0.039)
+
+
+@for_seeds(3)
+def test_a_push_in_the_motion_is_told_with_its_joints_and_time(ur5, seed):
+    rng = np.random.default_rng(seed)
+    truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)  # a wrong model is no push
+    recording = recorded(truth, swings(truth, rng, duration=40.0), rng)
+    during = (recording.times > 20.0) & (recording.times < 21.0)
+    recording.tau[during, :3] += [10.0, 15.0, 8.0]
+    diagnosis = diagnose(compare([recording], ur5))
+    assert diagnosis.bursts, diagnosis.open_questions
+    begin = min(each.begin for each in diagnosis.bursts)
+    end = max(each.end for each in diagnosis.bursts)
+    assert 19.8 < begin < 20.9 and 20.1 < end < 21.2
+    joints = {joint for each in diagnosis.bursts for joint in each.joints}
+    assert joints and joints <= {*ur5.joint_names[:3]}
+    assert str(diagnosis.bursts[0]) in diagnosis.open_questions
+    assert '--to ' in str(diagnosis.bursts[0]) and '--from ' in str(diagnosis.bursts[0])
+
+
+@for_seeds(10)
+def test_a_motion_without_a_push_has_none(arm, ur5, seed):
+    for model in (arm, ur5):
+        truth = model.with_payload('tool', model.body_names[-1], PAYLOAD)
+        assert diagnosed(model, truth, seed, alter=lambda tau, qd: (
+            tau + 2.0 * qd + 3.0 * np.sign(qd) + 0.5 * np.sin(6.0 * qd))).bursts == ()
+
+
 def of_late_efforts(robot, delay, **joint_delays):
     """Return the diagnosis of efforts that are 30 ms late, some of which was taken out."""
     rng = np.random.default_rng(12)

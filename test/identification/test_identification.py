@@ -25,8 +25,12 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import is_consistent
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.identification import information
+from ros2_rnea.identification.comparison import compare
+from ros2_rnea.identification.diagnosis import diagnose
 from ros2_rnea.identification.identification import identify
 from ros2_rnea.identification.information import chunks, one_thread, reduced
+from ros2_rnea.identification.preparation import Preparation, prepare
+from ros2_rnea.identification.recording import Recording
 from ros2_rnea.identification.unknowns import Design, Unknowns
 from ros2_rnea.model.description import Inertial, Pose
 from scipy.signal import lfilter
@@ -107,6 +111,58 @@ def test_true_values_are_within_the_intervals_as_often_as_they_say(colour):
     for found in (np.concatenate(alone), np.concatenate(sums)):
         assert len(found) > 300
         assert 0.90 <= np.mean(np.abs(found) < 1.96) <= 0.99
+
+
+@pytest.mark.parametrize('kind', ['prismatic', 'revolute'])
+@pytest.mark.parametrize('largest', [0.04, 0.1, 0.4])
+@pytest.mark.usefixtures('fastest_engine')
+def test_friction_of_slow_joints_is_within_its_intervals(kind, largest):
+    """The friction of a machine has its full value at any speed, not from SLOW on."""
+    robot = arm(size=2, kinds=(kind,))
+    t, q, qd, qdd = motion(robot, 3000, 2)
+    share = largest / np.abs(qd).max(axis=0)
+    clean = recording(robot, (t, q * share, qd * share, qdd * share))
+    speed = np.abs(clean.qd)
+    truth = {'viscous': 0.4, 'coulomb': 2.0, 'offset': 0.0}
+    clean = replace(clean, moves=speed > 0.05 * np.percentile(speed, 99.0, axis=0),
+                    tau=clean.tau + 2.0 * np.sign(clean.qd) + 0.4 * clean.qd)
+    rng, found = np.random.default_rng(4), []
+    for _ in range(25):
+        noisy = replace(clean, tau=clean.tau + 0.1 * rng.normal(size=clean.tau.shape))
+        result = identify([noisy], robot, Unknowns(links=()))
+        assert result.slow_joints == robot.joint_names
+        found += [(one.value - truth[one.quantity]) / one.standard_error
+                  for one in result.parameters if one.quantity == 'coulomb']
+    assert np.mean(np.abs(found) < 1.96) >= 0.85  # of 50 draws; 0.00 with the sign of the node
+    report = diagnose(compare([noisy], result.robot))
+    assert not [each.sentence for each in report.conclusions]
+
+
+@pytest.mark.parametrize('delay', [0.0, 0.007], ids=['prompt', 'late'])
+@pytest.mark.parametrize('count', [3000, 1000], ids=['slow', 'fast'])
+@pytest.mark.usefixtures('fastest_engine')
+def test_the_preparation_keeps_true_values_within_the_intervals(count, delay):
+    """Neither filter nor delay may change friction, which has a step where a joint turns back."""
+    robot = arm()
+    truth = with_joint_numbers(changed_inertias(robot, 1), damping=1.5, friction=1.5)
+    rng = np.random.default_rng(4)
+    alone, sums, friction = [], [], []
+    for draw in range(12):
+        t, q, qd, qdd = motion(robot, count, draw)
+        earlier = motion(robot, count, draw, delay=delay)[1:]
+        tau = truth.inverse_dynamics(*earlier) + 0.05 * rng.normal(size=q.shape)
+        prepared = prepare(
+            Recording('swing', t, robot.joint_names, q, tau, qd), robot,
+            Preparation(delay=delay)).prepared
+        assert np.isfinite(prepared.cutoff)
+        result = identify([prepared], robot)
+        one, several = deviations(truth, result)
+        alone.append(one)
+        sums.append(several)
+        friction.append([(each.value - 1.5) / each.standard_error for each in result.parameters
+                         if each.quantity in ('viscous', 'coulomb')])
+    for found in (alone, sums, friction):
+        assert 0.90 <= np.mean(np.abs(np.concatenate(found)) < 1.96) <= 0.99
 
 
 @pytest.mark.usefixtures('fastest_engine')
@@ -227,6 +283,18 @@ def test_drive_gains_return_with_a_known_load():
             one, tau=one.tau / gains + rng.normal(size=one.tau.shape) * 0.1))
     unknowns = Unknowns(gains='all')
     result = identify(recordings, robot, unknowns)
+    # what is left of currents is in the unit of the model, too
+    state = [motion(robot, 3000, seed) for seed in (1, 2)]
+    loaded = robot.with_payload('weight', *load['weight'])
+    ends = [slice(2100, 3000)] * 2
+    true = [one.tau[end] * gains for one, end in zip(recordings, ends)]
+    before = [tau - model.inverse_dynamics(*(each[end] for each in own[1:]))
+              for tau, end, own, model in zip(true, ends, state, (robot, loaded))]
+    for found, expected in ((result.measured_rms, true), (result.urdf_rms, before)):
+        assert found == pytest.approx(
+            np.sqrt(np.mean(np.square(np.concatenate(expected)), axis=0)), rel=0.05)
+    assert result.identified_rms == pytest.approx(0.1 * gains, rel=0.1)
+    assert result.noise_rms == pytest.approx(0.1 * gains, rel=0.1)
     errors = [one.standard_error for one in result.parameters if one.quantity == 'gain']
     assert list(result.gains.values()) == pytest.approx(gains, rel=0.03)
     assert (np.abs(np.array([*result.gains.values()]) - gains) < 4.0 * np.array(errors)).all()
@@ -239,14 +307,23 @@ def test_drive_gains_return_with_a_known_load():
         identify(recordings[:1], robot, unknowns)
 
 
-def test_breakaway_friction_is_found_where_it_is_and_only_there():
+def with_friction(friction):
+    """
+    Return an arm, and a recording with noise and more friction than the arm's description has.
+
+    :param friction: takes speeds of two joints, shape (n, 2) [rad/s], and returns efforts against
+        positive velocities, shape (n, 2) [Nm].
+    """
     robot = arm(5, 2)
     state = motion(robot, 6000, 1)
     qd = state[2]
     noise = np.random.default_rng(0).normal(size=qd.shape) * 0.1
     sign = qd / np.sqrt(qd**2 + 1e-4)
-    planted = np.where([True, False], sign * 1.5 / (1.0 + (qd / 0.1)**2), 0.0)
-    one = recording(robot, state, noise + planted)
+    return robot, recording(robot, state, noise + sign * friction(np.abs(qd)))
+
+
+def test_breakaway_friction_is_found_where_it_is_and_only_there():
+    robot, one = with_friction(lambda speed: [1.5, 0.0] / (1.0 + (speed / 0.1)**2))
     result = identify([one], robot, Unknowns(links=(), stribeck=True))
     with_it, without = (result.friction[name] for name in robot.joint_names)
     assert with_it.stribeck == pytest.approx(1.5, rel=0.3)
@@ -258,13 +335,7 @@ def test_breakaway_friction_is_found_where_it_is_and_only_there():
 
 def test_friction_that_is_less_at_low_speed_is_no_breakaway_friction():
     """The Stribeck effect the other way around: a law that the model does not have."""
-    robot = arm(5, 2)
-    state = motion(robot, 6000, 1)
-    qd = state[2]
-    noise = np.random.default_rng(0).normal(size=qd.shape) * 0.1
-    sign = qd / np.sqrt(qd**2 + 1e-4)
-    planted = sign * (2.0 - 1.5 / (1.0 + (qd / 0.1)**2))
-    one = recording(robot, state, noise + planted)
+    robot, one = with_friction(lambda speed: 2.0 - 1.5 / (1.0 + (speed / 0.1)**2))
     result, plain = (
         identify([one], robot, Unknowns(links=(), stribeck=stribeck))
         for stribeck in (True, False))

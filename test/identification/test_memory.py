@@ -14,6 +14,7 @@
 """Recordings that do not fit into memory, and parts of recordings that do."""
 
 from codecs import BOM_UTF8
+from functools import partial
 import re
 import subprocess
 import sys
@@ -21,10 +22,11 @@ import tracemalloc
 
 from bytes_read import bytes_read
 import numpy as np
+from parts_read import kept_at_each_part, read_all
 import pytest
 from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification import memory
-from ros2_rnea.identification.csv_recording import read_csv, read_csv_parts
+from ros2_rnea.identification.csv_recording import csv_parts, read_csv
 from ros2_rnea.identification.memory import Part, parts_of
 from ros2_rnea.identification.preparation import prepare
 from ros2_rnea.robot import Robot
@@ -145,19 +147,13 @@ def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
     np.testing.assert_array_equal(part.positions[:, 0], [np.nan, 3.0])
 
 
-def parts_of_file(path, longest, part):
-    """Return the parts of a file, and why others are left out."""
-    left_out = []
-    return list(read_csv_parts(path, None, {}, part, longest, left_out.append)), left_out
-
-
 def test_a_file_is_read_three_times_however_many_parts_it_has(tmp_path, robot):
     path = write_recording(tmp_path / 'long.csv', robot, 20_000)
     size = path.stat().st_size
     for parts in (2, 40):
         found = []
         read = bytes_read(lambda longest=200.0 / parts, found=found: found.extend(
-            parts_of_file(path, longest, Part())[0]))
+            read_all(csv_parts(path, None, {}, Part(), longest))[0]))
         assert len(found) == parts
         assert 2.9 * size < read < 3.5 * size
 
@@ -176,20 +172,33 @@ def test_all_parts_are_those_that_are_read_one_by_one(tmp_path, end_of_line, beg
         (begin_of_file + titles + ''.join(rows)).replace('\n', end_of_line).encode())
     for begin, end, longest in ((0.0, np.inf, 1.0), (0.75, 8.1, 0.33), (0.0, np.inf, 100.0)):
         part = Part(begin, end)
-        found, left_out = parts_of_file(path, longest, part)
-        one_by_one, reasons = [], []
-        for each in parts_of(part, 9.4, longest):
-            try:
-                one_by_one.append(read_csv(path, part=each))
-            except NothingUsableError as error:
-                reasons.append(str(error))
-        assert [str(error) for error in left_out] == reasons
+        found, reasons = read_all(csv_parts(path, None, {}, part, longest))
+        one_by_one, expected = read_all(
+            partial(read_csv, path, part=each) for each in parts_of(part, 9.4, longest))
+        assert reasons == expected
         for one, other in zip(found, one_by_one, strict=True):
             assert (one.name, one.part_of) == (other.name, other.part_of)
             for name in ('times', 'positions', 'efforts'):
                 np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         if part == Part():
             assert sum(len(one.times) for one in found) == len(rows)
+
+
+def test_a_part_is_not_kept_while_the_next_one_is_read(tmp_path, monkeypatch):
+    rows = [f'{0.1 * k:.1f},{k},{-k}\n' for k in range(100) if not 20 < k < 40]
+    path = tmp_path / 'a.csv'
+    path.write_text('time,a.position,a.effort\n' + ''.join(rows), encoding='utf-8')
+
+    def read_one_by_one():
+        reasons = 0
+        for read in csv_parts(path, None, {}, Part(), 1.0):
+            try:
+                read()
+            except NothingUsableError:
+                reasons += 1
+        assert reasons == 2
+
+    assert kept_at_each_part(monkeypatch, read_one_by_one) == [0] * 9
 
 
 @pytest.mark.parametrize(('row', 'message'), [
@@ -203,7 +212,7 @@ def test_what_is_wrong_in_a_later_part_has_its_line_in_the_file(tmp_path, row, m
     path = tmp_path / 'a.csv'
     path.write_text('\n'.join(['time,a.position,a.effort', '', *rows]), encoding='utf-8')
     with pytest.raises(RecordingError, match=message):
-        parts_of_file(path, 1.0, Part())
+        read_all(csv_parts(path, None, {}, Part(), 1.0))
 
 
 def test_a_later_line_that_is_no_text_is_no_crash(tmp_path, robot):
@@ -211,7 +220,7 @@ def test_a_later_line_that_is_no_text_is_no_crash(tmp_path, robot):
     with path.open('ab') as file:
         file.write(b'\xff\n')
     with pytest.raises(RecordingError, match=r'swing\.csv cannot be read: .*0xff'):
-        parts_of_file(path, 2.0, Part())
+        read_all(csv_parts(path, None, {}, Part(), 2.0))
 
 
 @pytest.mark.parametrize('part', [Part(0.0, 3.0), Part(1.0, 2.0)])

@@ -26,7 +26,7 @@ from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.identification.node_parameters import node_parameters
-from ros2_rnea.identification.results import Doubt, JointFriction
+from ros2_rnea.identification.results import Combination, Doubt, JointFriction, Parameter
 from ros2_rnea.identification.summary import summary
 import yaml
 
@@ -52,14 +52,32 @@ def test_friction_that_is_zero_replaces_that_of_the_file():
     values = yaml.safe_load(node_parameters(identified(friction={'elbow': JointFriction()})))
     found = values['/**']['ros__parameters']
     assert found['damping'] == found['friction'] == {'elbow': 0.0}
-    assert 'friction_offset' not in found
+    # so do the zeros of what an earlier identification may have set
+    assert all(found[name] == {'elbow': 0.0} for name in JointFriction().numbers())
 
 
-def test_a_stribeck_velocity_without_breakaway_friction_is_not_written():
+def named(name, terms):
+    """Return a sum that the data determines."""
+    return Combination(name, terms, 1.0, 0.1, 0.0)
+
+
+@pytest.mark.parametrize('sums, is_written', [
+    ((), False), ((named('hx of fore', {'hx of fore': 1.0}),), False),
+    ((named('hx + Coulomb', {'hx of fore': 1.0, 'Coulomb friction of shoulder': 0.5}),), True)])
+def test_friction_is_written_only_where_the_data_holds_some_of_it(sums, is_written):
+    text = node_parameters(replace(with_errors(coulomb=None, offset=None), base_parameters=sums))
+    found = yaml.safe_load(text)['/**']['ros__parameters']
+    for name in JointFriction().numbers():
+        assert ('shoulder' in found[name]) == is_written and 'elbow' in found[name]
+    said = 'Friction is left out for shoulder: the recordings do not determine it'
+    assert (said in ' '.join(text.replace('#', '').split())) != is_written
+
+
+def test_a_stribeck_velocity_without_breakaway_friction_is_zero():
     friction = {'elbow': JointFriction(coulomb=1.0, stribeck=0.0, stribeck_velocity=0.1)}
     values = yaml.safe_load(node_parameters(identified(friction=friction)))
-    assert set(values['/**']['ros__parameters']) & {'stribeck_velocity', 'breakaway_friction'} == (
-        set())
+    found = values['/**']['ros__parameters']
+    assert found['stribeck_velocity'] == found['breakaway_friction'] == {'elbow': 0.0}
 
 
 def test_a_contact_is_above_what_the_model_leaves_and_what_holds_a_joint_at_rest():
@@ -73,18 +91,27 @@ def test_a_contact_is_above_what_the_model_leaves_and_what_holds_a_joint_at_rest
         values = yaml.safe_load(node_parameters(identified(robot=robot, **other)))
         return values['/**']['ros__parameters'].get('external_effort_threshold', {})
 
-    assert thresholds() == {'shoulder': 4.2}
+    assert thresholds() == {'shoulder': 3.2}
     # without held-back data, what the fit leaves counts
     nothing = np.full(2, np.nan)
-    assert thresholds(identified_rms=nothing) == {'shoulder': 3.7}
+    assert thresholds(identified_rms=nothing) == {'shoulder': 2.9}
     # of currents the node observes no external effort
     assert thresholds(gains={'shoulder': 11.0}) == {}
+
+
+def test_the_thresholds_are_those_of_the_gain_that_the_node_has():
+    text = ' '.join(node_parameters(identified()).replace('#', '').split())
+    described = yaml.safe_load((ROOT / 'config' / 'inverse_dynamics.yaml').read_text('utf-8'))
+    gain = described['/**']['ros__parameters']['external_effort_gain']
+    assert f'It is for external_effort_gain {gain:g}, the default' in text
+    assert 'external_effort_gain' not in node_parameters(
+        identified(identified_rms=np.full(2, np.nan), noise_rms=np.full(2, np.nan)))
 
 
 def test_no_threshold_is_proposed_that_is_large_or_doubtful():
     limited = Robot.from_urdf(URDF.replace(
         'type="continuous"><parent link="base"/>',
-        'type="continuous"><limit effort="8" velocity="1"/><parent link="base"/>'))
+        'type="continuous"><limit effort="4" velocity="1"/><parent link="base"/>'))
     for text in (node_parameters(identified(robot=limited)),
                  node_parameters(identified(), [Doubt('It is worse.', ('shoulder',))])):
         values = yaml.safe_load(text)['/**']['ros__parameters']
@@ -108,10 +135,10 @@ def with_errors(**errors):
 
 
 @pytest.mark.parametrize('error', [0.05, None])
-def test_an_offset_that_noise_may_make_is_left_out(error):
+def test_an_offset_that_noise_may_make_is_zero(error):
     text = node_parameters(with_errors(offset=error))
-    assert 'friction_offset' not in yaml.safe_load(text)['/**']['ros__parameters']
-    assert 'friction_offset is left out for shoulder' in ' '.join(text.split())
+    assert yaml.safe_load(text)['/**']['ros__parameters']['friction_offset']['shoulder'] == 0.0
+    assert 'friction_offset is 0 for shoulder' in ' '.join(text.split())
 
 
 def test_gravity_that_noise_may_have_turned_is_left_out():
@@ -142,8 +169,17 @@ def test_what_the_node_has_no_parameter_for_is_said():
         'iyy': 0.1, 'iyz': 0.0, 'izz': 0.2}
 
 
+def test_numbers_of_a_payload_that_the_data_does_not_hold_are_named():
+    known = Parameter('m of payload', 'm', 'payload', 'kg', 1.5, 0.01, 0.0)
+    moment = Parameter('hx of payload', 'hx', 'payload', 'kg m', 0.0, None, 0.0)
+    text = ' '.join(node_parameters(identified(parameters=(known, moment))).replace(
+        '#', '').split())
+    assert "Of the payload, hx (about the origin of link 'fore') are not identifiable" in text
+    assert 'not identifiable' not in node_parameters(identified(parameters=(known,)))
+
+
 def test_a_robot_with_these_parameters_has_the_friction_and_rotors_that_were_identified():
-    law = ('friction_offset', 'damping_negative', 'breakaway_friction', 'stribeck_velocity')
+    law = tuple({*JointFriction().numbers()} - {'damping', 'friction'})
     robot = AdjustableRobot.of(Robot.from_urdf(URDF), optional_parameters=(*law, 'armature'))
     for name, values in EXPECTED.items():
         if name in ('damping', 'friction', 'armature', *law):
@@ -167,8 +203,10 @@ def test_the_summary_is_json_with_none_where_there_is_no_number():
     assert found['condition_number'] is None
     assert found['parameters'][0] == {
         'name': 'viscous friction of elbow', 'quantity': 'viscous', 'owner': 'elbow',
-        'unit': 'Nm s/rad', 'value': 0.5, 'standard_error': 0.01, 'urdf_value': 0.0}
+        'unit': 'Nm s/rad', 'value': 0.5, 'standard_error': 0.01, 'urdf_value': 0.0,
+        'identifiable': True}
     assert found['parameters'][1]['standard_error'] is None
+    assert found['parameters'][1]['identifiable'] is False
     assert found['payload']['mass'] == 1.5
     assert found['friction']['shoulder']['viscous_backward'] is None
 

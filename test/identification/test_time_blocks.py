@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from random_robots import random_serial_arm
 from ros2_rnea import Robot
+from ros2_rnea.identification import time_blocks as time_blocks_module
 from ros2_rnea.identification.identification import identify
 from ros2_rnea.identification.time_blocks import BLOCKS, period_of, time_blocks
 from ros2_rnea.identification.unknowns import Unknowns
@@ -31,6 +32,12 @@ from synthetic_recordings import motion, recording
 def robot() -> Robot:
     """Return an arm of two joints."""
     return Robot.from_urdf(random_serial_arm(3, 2, ('revolute',)).urdf())
+
+
+def blocks_of(recordings, stops):
+    """Return the block of each sample, and the recording and the phase of each block."""
+    found = time_blocks(recordings, stops)
+    return [own[:] for own in found.of_samples], found.recordings, found.phases
 
 
 def sines(samples, period, seed=0):
@@ -64,7 +71,7 @@ def test_no_period_is_found_where_none_is(q):
 def test_blocks_divide_all_recordings_evenly(robot):
     two = [recording(robot, motion(robot, count, seed)) for seed, count in ((1, 600), (2, 400))]
     two = [replace(one, q=np.cumsum(one.qd + 1.0, axis=0)) for one in two]  # never returns
-    (first, second), recordings, phases = time_blocks(two, [600, 400])
+    (first, second), recordings, phases = blocks_of(two, [600, 400])
     sizes = np.bincount(np.concatenate([first, second]), minlength=BLOCKS)
     assert (np.abs(sizes - 50) <= 2).all()
     assert (np.diff(first) >= 0).all() and first[-1] + 1 == second[0] == BLOCKS * 6 // 10
@@ -75,16 +82,22 @@ def test_blocks_divide_all_recordings_evenly(robot):
 def test_each_recording_has_a_block_however_short_it_is(robot):
     many = [recording(robot, motion(robot, count, seed)) for seed, count in enumerate(
         [2000, *[20] * 30])]
-    blocks, recordings, _ = time_blocks(many, [len(one.times) for one in many])
+    blocks, recordings, _ = blocks_of(many, [len(one.times) for one in many])
     assert {*recordings.tolist()} == {*range(31)}
     assert all(recordings[own].tolist() == [k] * len(own) for k, own in enumerate(blocks))
 
 
 def test_a_repeated_motion_has_its_blocks_again(robot):
     once = motion(robot, 600, 1)  # which repeats itself in the middle
-    (blocks,), _, _ = time_blocks([recording(robot, once)], [600])
+    (blocks,), _, _ = blocks_of([recording(robot, once)], [600])
     assert (blocks[:300] == blocks[300:]).mean() > 0.95
     assert {*blocks.tolist()} == {*range(BLOCKS)}
+
+
+def test_blocks_of_some_samples_are_those_of_all(robot):
+    recordings = [recording(robot, motion(robot, 600, seed)) for seed in (1, 2)]
+    for own in time_blocks(recordings, [600, 500]).of_samples:
+        np.testing.assert_array_equal(own[37:411], own[:][37:411])
 
 
 def test_gaps_have_no_blocks(robot):
@@ -92,8 +105,8 @@ def test_gaps_have_no_blocks(robot):
     once = recording(robot, (t, np.cumsum(qd + 1.0, axis=0), qd, qdd))
     later = replace(once, times=t + np.where(np.arange(800) < 500, 0.0, 3600.0),
                     pieces=(slice(0, 500), slice(500, 800)))
-    (found,), _, _ = time_blocks([later], [700])
-    (expected,), _, _ = time_blocks([once], [700])
+    (found,), _, _ = blocks_of([later], [700])
+    (expected,), _, _ = blocks_of([once], [700])
     assert (found == expected).mean() > 0.98  # rounding moves single samples at the edges
     assert {*found[:700]} == {*range(BLOCKS)}
 
@@ -108,7 +121,7 @@ def test_recordings_of_one_motion_have_the_same_phases(robot, is_repeated):
     several.append(recording(robot, motion(robot, 1000, 2)))
     several[2] = replace(several[2], **{name: getattr(several[2], name)[::2] for name in (
         'times', 'q', 'qd', 'qdd', 'tau', 'moves')}, pieces=(slice(0, len(t[part]) // 2),))
-    blocks, recordings, phases = time_blocks(several, [len(one.times) for one in several])
+    blocks, recordings, phases = blocks_of(several, [len(one.times) for one in several])
     first, second, third, other = (phases[own] for own in blocks)
     assert (first == second[part]).mean() > 0.95
     assert (third == second[part][::2][:len(third)]).mean() > 0.95
@@ -123,15 +136,27 @@ def test_parts_of_a_recording_count_as_one(robot):
                      tau=whole.tau[rows], moves=whole.moves[rows], times=whole.times[rows],
                      pieces=(slice(0, 300),))
              for rows in (slice(0, 300), slice(300, 600), slice(600, 900))]
-    (first, *_, last), recordings, _ = time_blocks([*parts, whole], [300] * 3 + [900])
+    (first, *_, last), recordings, _ = blocks_of([*parts, whole], [300] * 3 + [900])
     assert {*recordings[first]} == {0} and {*recordings[last]} == {1}
     assert identify(parts, robot, Unknowns(links=())).recordings == 1
+
+
+def test_the_work_grows_with_the_number_of_recordings_and_not_with_its_square(robot, monkeypatch):
+    compared = []
+    lag_of = time_blocks_module._lag
+    monkeypatch.setattr(
+        time_blocks_module, '_lag', lambda *both: compared.append(both) or lag_of(*both))
+    many = [recording(robot, motion(robot, 400, seed)) for seed in range(60)]
+    many += [replace(one, tau=one.tau + 1.0) for one in many[:5]]
+    _, _, phases = blocks_of(many, [400] * len(many))
+    assert len(compared) <= 8 * len(many)  # 1835 pairs without a bound
+    assert phases[-5:].tolist() == phases[:5].tolist()  # repetitions are found all the same
 
 
 def test_recordings_at_rest_are_no_repetitions(robot):
     t, q, qd, qdd = motion(robot, 200, 1)
     resting = [recording(robot, (t, 0.0 * q + 1.0, 0.0 * qd, 0.0 * qdd))] * 2
-    _, _, phases = time_blocks([*resting, recording(robot, (t, q, qd, qdd))], [200] * 3)
+    _, _, phases = blocks_of([*resting, recording(robot, (t, q, qd, qdd))], [200] * 3)
     assert len({*phases}) == len(phases)
 
 

@@ -42,14 +42,19 @@ def with_joint_numbers(robot, **numbers):
     return type(robot)(replace(robot.tree, bodies=bodies), gravity=robot.free_fall)
 
 
-def motion(robot, count, seed, period=0.01):
-    """Return times and states on sums of sines, quaternions of length 1."""
+def motion(robot, count, seed, period=0.01, delay=0.0):
+    """
+    Return times and states on sums of sines, quaternions of length 1.
+
+    :param delay: the states are those so long before the times [s].
+    """
     rng = np.random.default_rng(seed)
     t = np.arange(count) * period
+    at = t - delay
     q, qd, qdd = np.zeros((3, count, robot.nv))
     for harmonic in range(1, 6):
         w = 2.0 * np.pi * harmonic * 2.0 / (count * period)
-        phase = np.multiply.outer(t, np.full(robot.nv, w)) + rng.uniform(-3.0, 3.0, robot.nv)
+        phase = np.multiply.outer(at, np.full(robot.nv, w)) + rng.uniform(-3.0, 3.0, robot.nv)
         size = rng.normal(size=robot.nv) / harmonic
         q += size * np.sin(phase)
         qd += size * w * np.cos(phase)

@@ -1,0 +1,132 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Recorded efforts that are cut off: those that stay at exactly one value while a joint needs more.
+
+An effort may be exactly its largest or smallest value for other reasons: the joint rests or pushes
+against a stop, the sensor has few steps, or the drive is at its limit and the motion is what this
+effort makes of it.  So only samples in motion count, and what the motion takes there is predicted
+from all other samples: as a factor on the effort of the model, with friction and an offset.  The
+prediction for efforts that are cut off is beyond them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from ros2_rnea.identification.recording import PreparedRecording, Recording, Saturation
+from ros2_rnea.robot import Robot
+from scipy.linalg import lstsq
+
+SMALLEST_SHARE = 0.01
+"""Of the samples in motion: fewer that are cut off do little harm."""
+
+FEWEST_VALUES = 20
+"""With fewer different efforts, nothing tells a step of the sensor from a bound."""
+
+FEWEST_SAMPLES = 50
+"""In motion and between the bounds, from which the others are predicted."""
+
+MOST_SAMPLES = 4000
+"""Of more, every second, third ... is used."""
+
+FAR_BEYOND = 0.05
+"""
+Of the range of the recorded efforts: the prediction for those that are cut off is beyond them by
+more than this, by more than it deviates from all others (RMS), and by more than two steps of the
+sensor.
+"""
+
+
+def saturated_efforts(
+        recording: Recording, prepared: PreparedRecording, robot: Robot,
+        measured: Mapping[str, int]) -> dict[str, Saturation]:
+    """
+    Return which efforts of a recording are cut off, by joint.
+
+    :param recording: as it was recorded: a low-pass rounds the edges off.
+    :param prepared: the same, prepared, at any of its times.
+    :param robot: with the payloads of the recording.
+    :param measured: the velocity coordinates of the joints whose efforts were recorded, by name.
+    """
+    found = {}
+    for joint, v in measured.items():
+        efforts = recording.efforts[:, recording.joints.index(joint)]
+        bounds = _bounds(efforts)
+        if bounds:
+            saturation = _saturation(recording.times, efforts, bounds, prepared, robot, v)
+            if saturation is not None:
+                found[joint] = saturation
+    return found
+
+
+def _bounds(efforts: np.ndarray) -> list[float]:
+    """Return the smallest and the largest effort, as far as many samples have exactly this."""
+    known = efforts[np.isfinite(efforts)]
+    return [bound for bound in (float(known.min()), float(known.max()))
+            if np.count_nonzero(known == bound) >= SMALLEST_SHARE * len(known)]
+
+
+def _saturation(
+        times: np.ndarray, efforts: np.ndarray, bounds: Sequence[float],
+        prepared: PreparedRecording, robot: Robot, v: int) -> Saturation | None:
+    rows, places = _matching(times, prepared)
+    moving = np.isfinite(efforts[rows]) & prepared.moves[places, v]
+    own, places = efforts[rows][moving], places[moving]
+    others = _thinned(np.flatnonzero(~np.isin(own, bounds)))
+    values = np.unique(own)
+    if len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
+        return None
+    columns = _columns(prepared, robot, v, places[others])
+    factors = lstsq(columns, own[others])[0]
+    deviation = float(np.sqrt(np.mean(np.square(columns @ factors - own[others]))))
+    least = max(FAR_BEYOND * float(values[-1] - values[0]), deviation)
+    cut_off, beyond = [], []
+    for bound in bounds:
+        at = np.flatnonzero(own == bound)
+        if len(at) < SMALLEST_SHARE * len(own):
+            continue
+        sign, nearest = (1.0, values[-6:]) if bound == values[-1] else (-1.0, values[:6])
+        step = float(np.median(np.diff(nearest)))
+        predicted = _columns(prepared, robot, v, places[_thinned(at)]) @ factors
+        excess = sign * float(np.mean(predicted) - bound)
+        if excess > max(least, 2.0 * step):
+            cut_off.append(bound)
+            beyond.append(excess)
+    if not cut_off:
+        return None
+    return Saturation(
+        tuple(cut_off), np.count_nonzero(np.isin(own, cut_off)) / len(own), max(beyond))
+
+
+def _matching(
+        times: np.ndarray, prepared: PreparedRecording) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of a recording, and the prepared samples that are nearest to them in time."""
+    after = np.clip(np.searchsorted(prepared.times, times), 1, len(prepared.times) - 1)
+    nearest = after - (times - prepared.times[after - 1] < prepared.times[after] - times)
+    rows = np.flatnonzero(np.abs(times - prepared.times[nearest]) <= prepared.period)
+    return rows, nearest[rows]
+
+
+def _thinned(rows: np.ndarray) -> np.ndarray:
+    return rows[::max(1, -(-len(rows) // MOST_SAMPLES))]
+
+
+def _columns(
+        prepared: PreparedRecording, robot: Robot, v: int, rows: np.ndarray) -> np.ndarray:
+    """Return what an effort is predicted from: model, viscous and Coulomb friction, offset."""
+    qd = prepared.qd[rows]
+    model = robot.inverse_dynamics(prepared.q[rows], qd, prepared.qdd[rows])
+    return np.stack([model[:, v], qd[:, v], np.sign(qd[:, v]), np.ones(len(rows))], axis=1)

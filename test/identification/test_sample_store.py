@@ -1,0 +1,91 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The measured efforts beside those of the model."""
+
+import gc
+import tracemalloc
+
+import numpy as np
+import pytest
+from recorded_robots import recorded, swings
+from ros2_rnea.errors import RecordingError
+from ros2_rnea.identification.identification import identify
+from ros2_rnea.identification.sample_store import SampleStore
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.report.picture import JointPictures
+from ros2_rnea.tools.report.report import Report
+from small_robots import ARM
+
+ARRAYS = ('times', 'q', 'qd', 'qdd', 'tau', 'moves')
+
+SAMPLES = 12_000
+SIZE = SAMPLES * (8 + 2 * 33)
+"""Bytes of the samples of a part; 3 and 9 parts have as many samples that a diagnosis uses."""
+
+
+@pytest.fixture
+def arm():
+    return Robot.from_urdf(ARM)
+
+
+def part_of(arm, seed, samples=SAMPLES):
+    rng = np.random.default_rng(seed)
+    return recorded(arm, swings(arm, rng, duration=samples / 100.0), rng, name=f'part {seed}')
+
+
+def test_the_first_recordings_stay_in_memory_and_all_others_are_on_the_disk(arm, tmp_path):
+    first, second, third = (part_of(arm, seed, 500) for seed in range(3))
+    store = SampleStore(2 * 500 * (8 + 2 * 33), tmp_path)
+    assert store.kept(first) is first
+    assert store.kept(second) is second
+    kept = store.kept(third)
+    assert [*tmp_path.iterdir()] == []  # the file has no name, so that nothing is left of it
+    for name in ARRAYS:
+        found, expected = getattr(kept, name), getattr(third, name)
+        assert type(found) is np.ndarray and found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+        with pytest.raises(ValueError, match='read-only'):
+            found[0] = 0.0
+    assert (kept.name, kept.pieces) == (third.name, third.pieces)
+
+
+def test_a_disk_without_room_is_said(arm, tmp_path, monkeypatch):
+    store = SampleStore(0)
+    monkeypatch.setenv('TMPDIR', str(tmp_path / 'missing'))
+    with pytest.raises(RecordingError, match=(
+            rf"samples of 'part 0' take 0.037 MB, .* {tmp_path}/missing: No such file .*TMPDIR")):
+        store.kept(part_of(arm, 0, 500))
+
+
+def peak(arm, folder, parts):
+    """Return the largest memory that an identification from recordings on the disk takes."""
+    store = SampleStore(0, folder)
+    kept = [store.kept(part_of(arm, seed)) for seed in range(parts)]
+    tracemalloc.start()
+    try:
+        Report.of('before', kept, arm)
+        gc.collect()  # or what waits for the garbage collector would count by chance
+        found = identify(kept, arm)
+        gc.collect()
+        report = Report.of('after', kept, found.robot)
+        JointPictures(report.comparison, 0)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_recordings(arm, tmp_path, monkeypatch):
+    monkeypatch.setattr('ros2_rnea.identification.information.MOST_BLOCKS', 2**12)
+    small, large = (peak(arm, tmp_path, parts) for parts in (3, 9))
+    assert large - small < SIZE  # of one part, where six more are kept
