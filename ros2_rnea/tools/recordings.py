@@ -27,15 +27,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from math import inf
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.identification.bag import is_bag, SUFFIXES
-from ros2_rnea.identification.bag_recording import BagTopics, read_bag_parts
-from ros2_rnea.identification.csv_recording import CsvColumns, read_csv_parts, UNITS
+from ros2_rnea.identification.bag_recording import bag_parts, BagTopics
+from ros2_rnea.identification.csv_recording import csv_parts, CsvColumns, UNITS
 from ros2_rnea.identification.effort_delay import WAYS
 from ros2_rnea.identification.memory import Part
 from ros2_rnea.identification.preparation import Preparation, prepare, SOURCES
@@ -113,40 +112,21 @@ def prepared_recordings(
     :raises RneaError: naming the recording and what cannot be used.
     """
     settings = preparation(options)
-    for read in _readers(options):
-        unusable = _Unusable(remarks)
-        used = False
-        for recording in read(unusable.leave_out):
+    for parts in _parts_of_recordings(options):
+        is_used, first_reason = False, ''
+        for read in parts:
             try:
-                prepared, steps = prepare(recording, robot, settings)
-            except NothingUsableError as error:
-                unusable.leave_out(error)
+                prepared, steps = prepare(read(), robot, settings)
+            except NothingUsableError as error:  # is not kept: it would keep the part in memory
+                first_reason = first_reason or str(error)
+                remarks.append(f'WARNING: this part is left out: {error}')
                 continue
-            finally:
-                del recording  # or it would be in memory while the next one is read
             remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, {step.name}: '
                         f'{step.text}' for step in steps]
-            used = True
+            is_used = True
             yield prepared
-        if not used:
-            raise NothingUsableError(unusable.first_reason)
-
-
-class _Unusable:
-    """
-    The parts of a recording in which nothing can be used.
-
-    :ivar first_reason: why the first of them cannot.
-    """
-
-    def __init__(self, remarks: list[str]) -> None:
-        self._remarks = remarks
-        self.first_reason = ''
-
-    def leave_out(self, error: NothingUsableError) -> None:
-        """Note a part; the error is not kept, because it would keep the part in memory."""
-        self.first_reason = self.first_reason or str(error)
-        self._remarks.append(f'WARNING: this part is left out: {error}')
+        if not is_used:
+            raise NothingUsableError(first_reason)
 
 
 def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
@@ -155,20 +135,15 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
 
     :raises RecordingError: naming the recording and what cannot be read.
     """
-    def refuse(error: NothingUsableError) -> NoReturn:
-        raise error
-
-    for read in _readers(options):
-        yield from read(refuse)
+    for parts in _parts_of_recordings(options):
+        for read in parts:
+            yield read()
 
 
-_Reader = Callable[[Callable[[NothingUsableError], None]], Iterator[Recording]]
-"""Yields a recording, or parts of it, and passes on why there is nothing to read in others."""
-
-
-def _readers(options: argparse.Namespace) -> Iterator[_Reader]:
+def _parts_of_recordings(
+        options: argparse.Namespace) -> Iterator[Iterator[Callable[[], Recording]]]:
     """
-    Return what reads the recordings, one after the other.
+    Yield for each recording what reads its parts, one after the other.
 
     :raises RecordingError: where a file is no recording, or a payload of none.
     """
@@ -183,9 +158,9 @@ def _readers(options: argparse.Namespace) -> Iterator[_Reader]:
     for path in options.recordings:
         carried = _payloads_of(path, options.payload, options.recordings)
         if is_bag(path):
-            yield partial(read_bag_parts, path, topics, carried, part, longest)
+            yield bag_parts(path, topics, carried, part, longest)
         elif path.suffix in TEXTS:
-            yield partial(read_csv_parts, path, columns, carried, part, longest)
+            yield csv_parts(path, columns, carried, part, longest)
         else:
             raise RecordingError(
                 f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
@@ -270,7 +245,7 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
                        metavar='JOINT=POSITION,...',
                        help='positions of joints that were not recorded (default: 0)')
     group.add_argument('--cutoff', type=float, metavar='HZ',
-                       help='of the zero-phase low-pass; inf for none')
+                       help='of the zero-phase low-pass of positions and velocities; inf for none')
     group.add_argument('--delay', type=_delay, default=settings.delay, metavar='joint|common|S',
                        help='of efforts behind positions, to be taken out: estimated for each '
                             'joint, or one for all, or so many seconds, 0 for none (default: '

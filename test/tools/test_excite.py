@@ -105,6 +105,28 @@ def test_without_geometry_it_is_said_that_collisions_are_not_checked(excite):
     assert 'Collisions were not checked' in out
 
 
+def test_motors_that_do_not_carry_the_arm_at_the_start_are_named(excite):
+    code, out, err = excite(
+        '--payload', 'tool:30:0,0,0', '--start', 'shoulder=1.5', 'elbow=0')
+    assert (code, out) == (2, '')
+    assert 'the pose to start from is not possible: gravity takes 17' in err
+    assert "'shoulder' (limit 100 Nm, of which the margin leaves 70 Nm) and gravity" in err
+    assert "'elbow' (limit 40 Nm, of which the margin leaves 28 Nm). The motors cannot" in err
+    assert '(--limits)' in err and 'lighter payload, or start where gravity takes less' in err
+
+
+def test_a_lift_that_its_motor_carries_in_no_pose_is_named(excite):
+    lift = robot('<link name="base"/>', link('plate', mass=5.0), joint(
+        'lift', 'base', 'plate', kind='prismatic', axis='0 0 1', effort=40.0), name='column')
+    code, out, err = excite(urdf=lift)
+    assert (code, out) == (2, '')
+    assert 'do not carry the arm in any of 200 poses' in err
+    assert ("gravity takes 49.05 N of joint 'lift' (limit 40 N, of which the margin leaves 28 N). "
+            'The motors cannot hold it there') in err
+    _, _, err = excite(urdf=lift.replace('effort="40.0"', 'effort="60"'))
+    assert 'A smaller margin of effort allows it (--effort-margin)' in err
+
+
 def positions() -> np.ndarray:
     """Return the positions of the first period, as the controller interpolates them."""
     plan = read_trajectory(Path('excite.yaml')).plan

@@ -20,8 +20,10 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
 import json
+from math import inf
 from pathlib import Path
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,8 +42,10 @@ from ros2_rnea.identification.conclusions import (  # noqa: E402
     Estimate,
     Kind,
 )
-from ros2_rnea.identification.recording import PreparedRecording  # noqa: E402
-from ros2_rnea.identification.results import Parameter  # noqa: E402
+from ros2_rnea.identification.recording import PreparedRecording, Saturation  # noqa: E402
+from ros2_rnea.identification.results import Combination, Parameter  # noqa: E402
+from ros2_rnea.identification.sample_store import SampleStore  # noqa: E402
+from ros2_rnea.tools.identify import __main__ as identify_command  # noqa: E402
 from ros2_rnea.tools.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
 from ros2_rnea.tools.identify.doubts import doubts, wrong_efforts  # noqa: E402
 from ros2_rnea.tools.identify.tables import (  # noqa: E402
@@ -98,7 +102,7 @@ def true_robot() -> Robot:
 
 
 def write_bag(folder: Path, robot: Robot, seconds: float = 40.0, rate: float = 200.0,
-              factors: Sequence[float] = (1.0, 1.0, 1.0)) -> Path:
+              factors: Sequence[float] = (1.0, 1.0, 1.0), bound: float = inf) -> Path:
     """Write joint states of a motion that excites the robot, with noise and wrong efforts."""
     rng = np.random.default_rng(5)
     times = np.arange(0.0, seconds, 1.0 / rate)
@@ -111,6 +115,7 @@ def write_bag(folder: Path, robot: Robot, seconds: float = 40.0, rate: float = 2
             qd[:, joint] += size * omega * np.cos(omega * times + phase)
             qdd[:, joint] -= size * omega**2 * np.sin(omega * times + phase)
     tau = factors * (robot.inverse_dynamics(q, qd, qdd) + rng.normal(0.0, 0.1, q.shape))
+    tau = np.clip(tau, -bound, bound)
     store = get_typestore(Stores.ROS2_JAZZY)
     kinds = store.types
     kind = 'sensor_msgs/msg/JointState'
@@ -200,7 +205,7 @@ def test_the_urdf_and_the_parameters_together_are_the_robot_with_its_rotors(tmp_
     assert all(found['external_effort_threshold'][name] > COULOMB[name] for name in COULOMB)
     urdf = Robot.from_urdf((tmp_path / 'identified.urdf').read_text(encoding='utf-8'))
     both = AdjustableRobot.of(urdf, optional_parameters=['friction_offset', 'armature'])
-    assert 'friction_offset' not in found  # the truth has none
+    assert set(found['friction_offset'].values()) == {0.0}  # the truth has none
     for name in ('damping', 'friction', 'armature'):
         both.set_joint_parameters(name, found[name])
     q, qd, qdd = np.random.default_rng(8).uniform(-1.5, 1.5, (3, 200, 3))
@@ -260,8 +265,10 @@ def test_gains_are_those_of_the_measured_efforts():
     tau = np.ones((3, 2))
     recording = PreparedRecording(
         'r', np.arange(3.0), tau, tau, tau, tau, tau > 0.0, (slice(0, 3),))
-    scaled, = with_gains([recording], identified())
+    recording = replace(recording, saturations={'elbow': Saturation((-4.0, 8.0), 0.1, 2.0)})
+    scaled, = with_gains([recording], identified(), SampleStore())
     np.testing.assert_array_equal(scaled.tau, np.tile([1.0, 1.75], (3, 1)))
+    assert scaled.saturations == {'elbow': Saturation((-7.0, 14.0), 0.1, 3.5)}
 
 
 # ---- what is unknown ----------------------------------------------------------------------------
@@ -301,8 +308,20 @@ def test_tables_have_the_figures_and_dashes_where_there_are_none():
     shoulder = next(line for line in text.splitlines() if 'shoulder' in line)
     assert [cell for cell in shoulder.split() if cell[0].isdigit()] == ['5', '2', '0.5', '4.0']
     assert 'viscous friction of elbow' in text and '0.500 ± 0.010 Nm s/rad' in text
+    assert 'multiplied by the identified gains' in text
+    assert 'gains' not in printed(effort_table(identified(gains={})))
     # what the data does not determine is in the summary alone
     assert 'm of fore' not in text and '1 more are in summary.json' in text
+
+
+def test_sums_that_may_be_zero_have_no_relative_error():
+    sums = tuple(Combination(name, {name: 1.0}, value, 0.1, 0.0)
+                 for name, value in (('hx', 0.02), ('hy', 2.0)))
+    text = ' '.join(sentences(identified(base_parameters=sums), ()))
+    assert '1 of the 2 numbers and sums that the data determines are smaller than 3' in text
+    assert 'of the others that the data determines is 5 %, of hy' in text
+    text = ' '.join(sentences(identified(base_parameters=sums[1:]), ()))
+    assert 'of the numbers that the data determines is 5 %' in text
 
 
 def test_long_names_stay_different_in_a_narrow_terminal():
@@ -373,6 +392,21 @@ def test_a_doubtful_result_is_said():
     assert replace(identified()).physically_consistent
 
 
+@pytest.mark.parametrize('moves, effort, samples, said', [
+    (True, 1.0, 100, 'until the end of the recording'), (False, 1.0, 0, 'it rests'),
+    (True, np.nan, 0, 'effort was not recorded'),
+    (False, np.nan, 0, '')])
+def test_a_joint_that_was_not_judged_is_a_doubt(moves, effort, samples, said):
+    zeros = np.zeros((3, 2))
+    recording = PreparedRecording(
+        'r', np.arange(3.0), zeros, zeros, zeros, np.full((3, 2), [1.0, effort]),
+        np.full((3, 2), [True, moves]), (slice(0, 3),))
+    result = identified(samples=np.array([100, samples]))
+    found = doubts(result, FINE, FINE, (), [recording])
+    assert [each.joints for each in found] == [('elbow',)][:bool(said)]
+    assert all('for elbow: ' in each.sentence and said in each.sentence for each in found)
+
+
 @pytest.mark.parametrize('value, error, is_doubtful', [
     (2.9, None, False), (3.1, None, True), (0.3, None, True), (9.0, 0.1, False)])
 def test_a_mass_far_from_the_urdf_that_the_data_does_not_determine_is_doubtful(
@@ -404,6 +438,20 @@ def test_wrong_efforts_are_refused_before_anything_is_written(tmp_path, capsys, 
     assert not (tmp_path / 'out').exists()
 
 
+def test_efforts_that_are_cut_off_are_refused_by_joint(tmp_path, capsys):
+    (tmp_path / 'arm.urdf').write_text(URDF, encoding='utf-8')
+    bag, out = write_bag(tmp_path / 'swing', true_robot(), bound=6.0), tmp_path / 'out'
+    arguments = [str(bag), '--urdf', str(tmp_path / 'arm.urdf'), '--out', str(out)]
+    assert main(arguments) == ExitCode.NOT_IDENTIFIED
+    error = capsys.readouterr().err
+    assert "'lift' is cut off at -6 and 6 Nm" in error and '--anyway' in error
+    assert "'pan'" not in error and not out.exists()
+    assert main([*arguments, '--anyway']) == ExitCode.DOUBTFUL
+    found = json.loads((out / 'summary.json').read_text(encoding='utf-8'))['doubts']
+    assert sum('is cut off' in each for each in found) == 1
+    assert not any('too short to check' in each for each in found)
+
+
 def test_what_is_written_anyway_has_the_doubt_at_the_top_of_each_file(tmp_path):
     (tmp_path / 'arm.urdf').write_text(URDF, encoding='utf-8')
     bag, out = write_bag(
@@ -421,6 +469,21 @@ def test_what_is_written_anyway_has_the_doubt_at_the_top_of_each_file(tmp_path):
     found = yaml.safe_load(text['parameters.yaml'])['/**']['ros__parameters']
     assert 'lift' not in found.get('external_effort_threshold', {})
     assert 'has the opposite sign' in (out / 'report.html').read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize('parts_of, total', [(None, 2), (60.0, None)])
+def test_the_bar_has_no_end_where_the_number_of_parts_is_not_known(parts_of, total):
+    given = {}
+
+    class Bar:
+
+        def track(self, parts, **how):
+            given.update(how)
+            return ()
+
+    options = SimpleNamespace(parts_of=parts_of, recordings=['a', 'b'])
+    assert identify_command._prepared(options, None, SampleStore(), Bar()) == ([], [])
+    assert given['total'] == total
 
 
 def test_gains_need_the_centre_of_the_payload(tmp_path, capsys):

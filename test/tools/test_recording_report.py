@@ -21,6 +21,7 @@ import re
 import numpy as np
 import pytest
 from recorded_robots import recorded, swings
+from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.identification.conclusions import Conclusion, Estimate, Kind
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
@@ -29,6 +30,7 @@ from small_robots import ARM
 main = pytest.importorskip('ros2_rnea.tools.report.__main__').main
 page = pytest.importorskip('ros2_rnea.tools.report.page').page
 evidence = pytest.importorskip('ros2_rnea.tools.report.table').evidence
+as_json = pytest.importorskip('ros2_rnea.tools.report.report').as_json
 Report = pytest.importorskip('ros2_rnea.tools.report.report').Report
 
 PAYLOAD = Inertial(1.3, Pose((0.02, 0.0, 0.1)), (0.003, 0.0, 0.0, 0.002, 0.0, 0.002))
@@ -165,6 +167,68 @@ def test_a_joint_without_efforts_has_no_picture(arm, loaded):
     report = Report.of('model', [type(loaded)(**{**vars(loaded), 'tau': tau})], arm)
     text = page([report])
     assert text.count('<svg') == 3 and 'No effort was recorded.' in text
+
+
+PARAMETERS = """/**:
+  ros__parameters:
+    damping: {shoulder: 0.5}
+    friction.elbow: 0.25
+    armature:
+      elbow: 0.125
+    gravity: [0.0, 0.0, -9.7]
+    mode: feedforward
+"""
+
+
+def test_the_parameters_of_the_node_count_and_are_said_to(call, arm):
+    Path('parameters.yaml').write_text(PARAMETERS, encoding='utf-8')
+    truth = AdjustableRobot.of(
+        arm.with_gravity((0.0, 0.0, -9.7)), optional_parameters=['armature'])
+    truth.set_joint_parameters('damping', {'shoulder': 0.5})
+    truth.set_joint_parameters('friction', {'elbow': 0.25})
+    truth.set_joint_parameters('armature', {'elbow': 0.125})
+    rng = np.random.default_rng(4)
+    measured = recorded(truth, swings(truth, rng, duration=30.0), rng, noise=0.02)
+    options = ('--parameters', 'parameters.yaml', '--cutoff', 'inf', '--derivatives-of',
+               'velocities')
+    _, out, error = call(*options, recording=measured)
+    text = ' '.join(out.split())
+    assert 'The model has damping, friction, armature, gravity of parameters.yaml' in text, error
+    assert 'has friction already for shoulder, elbow' in text
+    assert 'the inertia of rotors already for elbow (armature)' in text
+    differing = [joint['difference_rms'] for joint in json.loads(Path(
+        'report/report.json').read_text(encoding='utf-8'))['reports'][0]['joints']]
+    assert max(differing) < 0.05  # 0.02 of noise; without the file some 0.3
+    assert 'has friction already' in Path('report/report.html').read_text(encoding='utf-8')
+
+
+def test_parameters_of_joints_that_the_robot_lacks_are_named(call):
+    Path('parameters.yaml').write_text(
+        PARAMETERS.replace('shoulder', 'shuolder'), encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml')
+    assert (code, out) == (2, '') and "parameters.yaml: 'arm' has no moving joint" in error
+
+
+def test_what_the_model_has_and_what_is_not_judged_is_said(arm, loaded):
+    tau = loaded.tau.copy()
+    tau[:, 1] = np.nan
+    report = Report.of('model', [replace(
+        loaded, tau=tau, payloads={'box': ('lower', PAYLOAD)})], arm.with_gravity((0, 0, 0)))
+    notes = ' '.join(report.notes)
+    assert 'payloads that were told (1.3 kg on lower)' in notes
+    assert 'no other direction of gravity was searched' in notes
+    assert 'elbow: nothing is concluded of the effort here' in notes
+    assert as_json([report])['reports'][0]['notes'] == [*report.notes]
+    only, = Report.of('model', [loaded], arm).notes
+    assert only.startswith('The model has friction already for shoulder, so')
+
+
+def test_the_page_says_why_a_result_is_doubtful(arm, loaded):
+    before = Report.of('before', [loaded], arm, ['swing, gaps: none.'])
+    after = Report.of('after', [loaded], arm, ['WARNING: the elbow is worse.'])
+    text = page([before, after])
+    places = [text.index(each) for each in ('WARNING: the elbow is worse.', '<h2>', 'swing, gaps')]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize('width', [390, 1200])

@@ -16,6 +16,7 @@
 import argparse
 
 import numpy as np
+from parts_read import kept_at_each_part
 import pytest
 from ros2_rnea.errors import NothingUsableError, RneaError
 from ros2_rnea.identification.preparation import VELOCITIES
@@ -153,6 +154,21 @@ def test_parts_in_which_nothing_can_be_used_are_left_out_and_named(tmp_path, rob
             strict=True):
         assert remark.startswith('WARNING: this part is left out: ')
         assert parts[place] in remark and reason in remark
+
+
+def test_no_recording_and_no_reason_against_one_is_kept(tmp_path, robot, monkeypatch):
+    path = write_parts(
+        tmp_path / 'day.csv', robot, 'motion', 'rest', 'motion', 'few rows', 'no positions',
+        'motion')
+
+    def prepare_all():
+        remarks = []
+        options = parsed(path, path, '--parts-of', 2)
+        prepared = list(prepared_recordings(options, robot, remarks))
+        assert len(prepared) == 6
+        assert sum('left out' in remark for remark in remarks) == 6
+
+    assert kept_at_each_part(monkeypatch, prepare_all) == [0] * 12
 
 
 @pytest.mark.parametrize(('contents', 'reason'), [

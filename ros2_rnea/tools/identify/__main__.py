@@ -33,6 +33,7 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.identification.identification import HELD_BACK, identify
 from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.results import Identification
+from ros2_rnea.identification.sample_store import SampleStore
 from ros2_rnea.identification.unknowns import Unknowns
 from ros2_rnea.identification.urdf_file import decoded
 from ros2_rnea.robot import Robot
@@ -72,16 +73,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _check_payloads(options, unknowns)
         document = read_document(options.urdf)
         robot = robot_of(decoded(document)[0], options)
+        store = SampleStore()
         with progress_bar() as progress, _executor(options.workers) as executor:
-            prepared, remarks = _prepared(options, robot, progress)
+            prepared, remarks = _prepared(options, robot, store, progress)
             before = Report.of('before', prepared, robot, remarks)
             if not options.anyway:
                 _check_efforts(before, unknowns)
             task = progress.add_task('identifying', total=None)
             identification = identify(prepared, robot, unknowns, options.held_back, executor)
             progress.remove_task(task)
-        after = Report.of('after', with_gains(prepared, identification), identification.robot)
-        found = doubts(identification, before.diagnosis, after.diagnosis, unknowns.gains)
+        after = Report.of(
+            'after', with_gains(prepared, identification, store), identification.robot)
+        found = doubts(
+            identification, before.diagnosis, after.diagnosis, unknowns.gains, prepared)
         urdf = write_files(identification, document, options.out, found, prepared)
         for remark in (*remarks, *identification.not_identifiable):
             console.print(remark, markup=False, style='dim')
@@ -137,19 +141,21 @@ def _check_efforts(before: Report, unknowns: Unknowns) -> None:
 
 
 def _prepared(
-        options: argparse.Namespace, robot: Robot, progress: Progress,
+        options: argparse.Namespace, robot: Robot, store: SampleStore, progress: Progress,
         ) -> tuple[list[PreparedRecording], list[str]]:
     """Return the recordings, prepared for the robot, and what was done to them."""
     remarks: list[str] = []
-    prepared = list(progress.track(
-        prepared_recordings(options, robot, remarks), total=len(options.recordings),
-        description='reading and preparing'))
+    prepared = list(map(store.kept, progress.track(
+        prepared_recordings(options, robot, remarks),
+        # How many parts there are is known only when the last one is read.
+        total=None if options.parts_of else len(options.recordings),
+        description='reading and preparing')))
     return prepared, remarks
 
 
 def with_gains(
         recordings: Sequence[PreparedRecording], identification: Identification,
-        ) -> list[PreparedRecording]:
+        store: SampleStore) -> list[PreparedRecording]:
     """Return recordings with the efforts that the identified gains make of the measured ones."""
     if not identification.gains:
         return list(recordings)
@@ -157,7 +163,10 @@ def with_gains(
     factors = np.ones(tree.nv)
     for joint, gain in identification.gains.items():
         factors[tree.bodies[tree.joints[joint]].v_slice] = gain
-    return [replace(recording, tau=recording.tau * factors) for recording in recordings]
+    return [store.kept(replace(recording, tau=recording.tau * factors, saturations={
+                joint: each.times(identification.gains.get(joint, 1.0))
+                for joint, each in recording.saturations.items()}))
+            for recording in recordings]
 
 
 def _share(text: str) -> float:
@@ -186,8 +195,8 @@ The last 30 % of each recording are held back: the fit does not see them, and th
 the efforts of the URDF and of the identified model on them.  Every identified body is one that can
 exist.  Where the recordings say nothing of a parameter, it stays near that of the URDF; where they
 determine only a sum of several, each of these may go far from it.  The result says which motion
-would determine more.  Efforts that cannot be those of these joints (a turned sign, another unit)
-are refused.""",
+would determine more.  Efforts that cannot be those of these joints (a turned sign, another unit),
+and those that are cut off at a bound, are refused.""",
         epilog=f"""\
 what may be unknown (--unknown, separated by commas):
 {HELP}

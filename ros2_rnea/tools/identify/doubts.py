@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Kind
+from ros2_rnea.identification.recording import PreparedRecording
 from ros2_rnea.identification.results import Doubt, Identification
 from ros2_rnea.identification.unknowns import Names
 from ros2_rnea.tools.number_text import number
@@ -50,17 +51,19 @@ def wrong_efforts(
 
 def doubts(
         identification: Identification, before: Diagnosis, after: Diagnosis, gains: Names,
-        ) -> tuple[Doubt, ...]:
+        recordings: Sequence[PreparedRecording] = ()) -> tuple[Doubt, ...]:
     """
     Return why a result should not be used as it is; nothing where it may be.
 
     :param before: of the recordings with the URDF.
     :param after: of the recordings with the identified model.
     :param gains: joints whose drive gain was unknown.
+    :param recordings: from which it was identified.
     """
     joints = identification.joints
     return (*wrong_efforts(before, joints, gains), *_unjudged(identification, before),
-            *_gains(before, joints, gains), *_of_the_fit(identification),
+            *_bursts(before), *_gains(before, joints, gains), *_of_the_fit(identification),
+            *_not_judged(identification, recordings),
             *remaining_causes(after, joints))
 
 
@@ -78,7 +81,8 @@ def _unjudged(identification: Identification, before: Diagnosis) -> Iterator[Dou
     unknown = tuple(
         joint for joint, noise, measured in zip(
             identification.joints, before.noise.tolist(), identification.measured_rms.tolist())
-        if np.isnan(noise) and measured > 0.0)
+        if np.isnan(noise) and measured > 0.0 and not any(
+            each.kind is Kind.SATURATED and each.is_about(joint) for each in before.wrong_efforts))
     if unknown:
         yield Doubt(
             f'the recordings are too short to check the sign and the factor of the efforts of '
@@ -94,6 +98,11 @@ def _gains(before: Diagnosis, joints: Sequence[str], gains: Names) -> Iterator[D
                 f'{each.sentence} The fit has made masses of it, which is right only if the '
                 'factor of the measured efforts is right; attach a known payload, or compare the '
                 'mass of a link with a scale', _about(each, joints))
+
+
+def _bursts(before: Diagnosis) -> Iterator[Doubt]:
+    for each in before.bursts:
+        yield Doubt(str(each), each.joints)
 
 
 def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
@@ -120,9 +129,42 @@ def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
                 f'the URDF, although the data does not determine it; {advice}')
 
 
+def _not_judged(
+        identification: Identification, recordings: Sequence[PreparedRecording],
+        ) -> Iterator[Doubt]:
+    """
+    Yield for which joints nothing says how good the model is.
+
+    Joints that no recording has, such as those of a gripper that is not recorded, are left out.
+    """
+    joints, samples = identification.joints, identification.samples
+    late, silent, resting = [], [], []
+    for j in np.flatnonzero(np.isnan(identification.identified_rms)).tolist():
+        if samples[j]:
+            late.append(joints[j])
+        elif any(np.isfinite(each.tau[:, j]).any() for each in recordings):
+            resting.append(joints[j])
+        elif any(each.moves[:, j].any() for each in recordings):
+            silent.append(joints[j])
+    for names, why, remedy in (
+            (late, 'in no held-back sample does the joint move and have an effort',
+             'let all joints move until the end of the recording, or let a larger part be held '
+             'back (--held-back)'),
+            (silent, 'its effort was not recorded', 'record its effort'),
+            (resting, 'it rests in all recordings', 'let it move, too')):
+        if names:
+            yield Doubt(
+                f'nothing says how good the identified model is for {", ".join(names)}: {why}; '
+                f'{remedy}', tuple(names))
+
+
 def remaining_causes(after: Diagnosis, joints: Sequence[str]) -> Iterator[Doubt]:
-    """Yield that the recordings still show causes with the identified model."""
-    found = after.conclusions
+    """
+    Yield that the recordings still show causes with the identified model.
+
+    That efforts are cut off is among those of the recordings before (:func:`wrong_efforts`).
+    """
+    found = [each for each in after.conclusions if each.kind is not Kind.SATURATED]
     if found:
         more = (f' {len(found) - MOST_CAUSES} more are in {PAGE}.'
                 if len(found) > MOST_CAUSES else '')

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from ros2_rnea.identification.conclusions import Estimate
 from ros2_rnea.identification.identification import HELD_BACK
+from ros2_rnea.identification.node_parameters import SIGNIFICANT
 from ros2_rnea.identification.results import Doubt, Identification
 from ros2_rnea.identification.time_blocks import FEWEST_RECORDINGS
 from ros2_rnea.tools.identify.files import PARAMETERS, SUMMARY, URDF
@@ -47,10 +48,12 @@ def effort_table(
             identification.identified_rms):
         ratio = f'{before / after:.1f}' if after > 0.0 and isfinite(before / after) else '-'
         table.add_row(Text(joint), number(measured), number(before), number(after), ratio)
+    gained = ('  Measured efforts are multiplied by the identified gains.'
+              if identification.gains else '')
     return Group(table, Text(
         f'Root mean square [Nm or N] on the last {100.0 * held_back:.0f} % of each recording, '
-        f'which the fit did not see.  {PAGE} compares all samples, so its figures are others.\n',
-        style='dim'))
+        f'which the fit did not see.{gained}  {PAGE} compares all samples, so its figures are '
+        'others.\n', style='dim'))
 
 
 def parameter_table(identification: Identification) -> RenderableType:
@@ -81,6 +84,11 @@ def sentences(
         yield (f'The inertias of rotors are in {PARAMETERS} (armature), because no URDF has them: '
                f'the model is complete only with both files, and a later identification from '
                f'{URDF} needs rotor among its unknowns again.')
+    if identification.slow_joints:
+        yield (f'The motion of {", ".join(identification.slow_joints)} is so slow that its '
+               'Coulomb friction was fitted with its full value at speeds at which the node still '
+               'rounds it off: the node sends half of it at 0.006 and 98 % at 0.05 rad/s or m/s.  '
+               'A faster motion tells more.')
     yield from _precision(identification)
 
 
@@ -93,14 +101,20 @@ def _precision(identification: Identification) -> Iterator[str]:
         fewest, joint = min(used)
         yield (f'Residuals are correlated in time: the samples of {joint} count as '
                f'{fewest:.0f} independent ones, the fewest of all joints.')
-    sums = [one for one in identification.base_parameters if one.value]
+    sums = [one for one in identification.base_parameters
+            if abs(one.value) > SIGNIFICANT * one.standard_error]
+    rest = len(identification.base_parameters) - len(sums)
+    if rest:
+        yield (f'{rest} of the {len(identification.base_parameters)} numbers and sums that the '
+               f'data determines are smaller than {SIGNIFICANT:g} standard errors: they may be '
+               'zero.')
     if sums:
         worst = max(sums, key=lambda one: one.standard_error / abs(one.value))
         first, *others = worst.terms
         name = f'the sum of {first} and {len(others)} more' if others else first
         size = 100.0 * worst.standard_error / abs(worst.value)
-        yield (f'The largest relative standard error of what the data determines is '
-               f'{number(size)} %, of {name}.')
+        yield (f'The largest relative standard error of the {"others" if rest else "numbers"} '
+               f'that the data determines is {number(size)} %, of {name}.')
     if identification.recordings < FEWEST_RECORDINGS:
         yield ('Standard errors do not cover what is the same throughout a recording, such as '
                f'friction at one temperature: identify from {FEWEST_RECORDINGS} or more '

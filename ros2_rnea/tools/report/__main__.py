@@ -25,10 +25,12 @@ import sys
 from rich.console import Console
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.identification.sample_store import SampleStore
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
 from ros2_rnea.tools.check_model.source import read_source
 from ros2_rnea.tools.recordings import add_recording_options, EXAMPLES, prepared_recordings
 from ros2_rnea.tools.report.files import DATA, PAGE, write_report
+from ros2_rnea.tools.report.node_numbers import with_numbers_of
 from ros2_rnea.tools.report.report import as_json, Report
 from ros2_rnea.tools.report.table import report_table
 from ros2_rnea.tools.robot_options import add_robot_options, robot_of
@@ -73,7 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report(options: argparse.Namespace) -> Report:
     robot = robot_of(read_source(options.urdf), options)
     remarks: list[str] = []
-    prepared = list(prepared_recordings(options, robot, remarks))
+    if options.parameters is not None:
+        robot, remark = with_numbers_of(robot, options.parameters, options.node)
+        remarks.append(remark)
+    prepared = list(map(SampleStore().kept, prepared_recordings(options, robot, remarks)))
     return Report.of('model', prepared, robot, remarks)
 
 
@@ -83,18 +88,25 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Compare recorded efforts with those that the model needs for the recorded motion, and say what is
-wrong: a turned sign, a factor, an offset, a delay, another direction of gravity, a load that the
-URDF lacks, a mass that cannot be true, friction.  Each conclusion has its evidence; nothing is
-concluded that the recordings do not show.  It writes a page of HTML that needs no network, JSON,
-and a picture of each joint.""",
+wrong: efforts that are cut off, a turned sign, a factor, an offset, a delay, another direction of
+gravity, a load that the URDF lacks, a mass that cannot be true, friction.  Each conclusion has its
+evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML that
+needs no network, JSON, and a picture of each joint.""",
         epilog=EXAMPLES + """
 exit codes:  0 nothing wrong was found; 1 something is concluded; 2 no report, with the reason
 examples:
   report my_bag --urdf panda.urdf
+  report my_bag --urdf identified/identified.urdf --parameters identified/parameters.yaml
   report swing.csv tool.csv --payload tool.csv=tool0:2.5:0,0,0.1 --urdf ur5e.urdf --out ur5e_report
 """)
     add_recording_options(parser)
-    add_robot_options(parser.add_argument_group('the robot'))
+    group = parser.add_argument_group('the robot')
+    add_robot_options(group)
+    group.add_argument('--parameters', type=Path, metavar='FILE',
+                       help="the node's parameters, such as parameters.yaml of identify: its "
+                            'friction, rotors (armature) and gravity replace those of the URDF')
+    group.add_argument('--node', default='/inverse_dynamics', metavar='NAME',
+                       help='whose parameters these are (default %(default)s)')
     results = parser.add_argument_group('output')
     results.add_argument('--out', type=Path, default=Path('report'), metavar='FOLDER',
                          help='folder of the page, the JSON and the pictures (default: report in '

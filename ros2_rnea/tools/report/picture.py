@@ -26,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
-from ros2_rnea.identification.comparison import Comparison
+from ros2_rnea.identification.comparison import Comparison, Run
 from ros2_rnea.tools.pictures import (
     BLUE,
     GREY,
@@ -70,9 +70,9 @@ class JointPictures:
         self._times = self._one_after_the_other(comparison, stride)
         gap = [np.nan]
         self._measured, self._model, self._gravity, self._velocity = (
-            np.concatenate([np.concatenate([column(run)[part, j], gap]) for run, part in rows])
-            for column in (lambda run: run.measured, lambda run: run.model,
-                           lambda run: run.gravity, lambda run: run.recording.qd))
+            np.concatenate([np.concatenate([column(run, part)[:, j], gap]) for run, part in rows])
+            for column in (lambda run, part: run.recording.tau[part], Run.model, Run.gravity,
+                           lambda run, part: run.recording.qd[part]))
         self._difference = self._measured - self._model
         self._reach = reach_of([comparison], j) if reach is None else reach
 
@@ -130,10 +130,8 @@ class JointPictures:
 
 def reach_of(comparisons: Sequence[Comparison], j: int) -> tuple[float, float]:
     """Return the least and largest difference of a coordinate, or 0 where that is beyond."""
-    differences = np.concatenate(
-        [run.difference[:, j] for comparison in comparisons for run in comparison.runs])
-    known = differences[np.isfinite(differences)]
-    return float(known.min(initial=0.0)), float(known.max(initial=0.0))
+    return (min(float(each.difference_range[0, j]) for each in comparisons),
+            max(float(each.difference_range[1, j]) for each in comparisons))
 
 
 def draw_joint(comparison: Comparison, j: int, path: Path) -> None:

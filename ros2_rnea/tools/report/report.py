@@ -24,6 +24,7 @@ from ros2_rnea.identification.comparison import compare, Comparison
 from ros2_rnea.identification.conclusions import Conclusion, Diagnosis, Estimate
 from ros2_rnea.identification.diagnosis import diagnose
 from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.identification.results import JointFriction
 from ros2_rnea.robot import Robot
 
 
@@ -69,6 +70,11 @@ class Report:
         return ('The recordings show nothing that is certain to be wrong with '
                 f'{", ".join(judged)}.')
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences: what the model has already, and which causes were not searched."""
+        return tuple(_notes(self.comparison, self.diagnosis))
+
     def rows(self) -> Iterator[Row]:
         """Yield the figures of each coordinate."""
         comparison, diagnosis = self.comparison, self.diagnosis
@@ -77,6 +83,41 @@ class Report:
                 coordinate.label, coordinate.effort_unit, float(comparison.measured_rms[j]),
                 float(comparison.difference_rms[j]), float(diagnosis.unexplained[j]),
                 float(diagnosis.noise[j]))
+
+
+def _notes(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[str]:
+    robot = comparison.robot
+    bodies = {name: robot.tree.bodies[index] for name, index in robot.tree.joints.items()}
+    rubbing = [name for name, body in bodies.items() if any(
+        getattr(body, number) for number in JointFriction().numbers()
+        if number != 'stribeck_velocity')]
+    if rubbing:
+        yield (f'The model has friction already for {", ".join(rubbing)}, so that a conclusion '
+               'about the friction of these joints is only about what differs from it.  The node '
+               'sends the friction of a URDF only with friction_from: description, and that of '
+               'its own parameters always.')
+    rotors = [name for name, body in bodies.items() if body.armature]
+    if rotors:
+        yield (f'The model has the inertia of rotors already for {", ".join(rotors)} (armature), '
+               'so that a conclusion about it is only about what differs.')
+    carried = dict.fromkeys(
+        f'{inertial.mass:.4g} kg on {link}' for run in comparison.runs
+        for link, inertial in run.recording.payloads.values())
+    if carried:
+        yield (f'The model carries the payloads that were told ({", ".join(carried)}), each in '
+               'its recordings, so that a load is only what is beside them.')
+    if not any(robot.free_fall):
+        yield ('The model has no gravity, so that no other direction of gravity was searched: '
+               'say --gravity if there is one.')
+    if diagnosis.is_cut_short:
+        yield ('So much differs that the search for causes ended before it was complete: more '
+               'may be wrong than is said here.  Identify the model instead.')
+    unjudged = [coordinate.label for coordinate, noise in zip(
+        comparison.coordinates, diagnosis.noise) if not isfinite(noise)]
+    if unjudged and len(unjudged) < len(comparison.coordinates):
+        yield (f'{", ".join(unjudged)}: nothing is concluded of the effort here, and dashes stand '
+               'for figures, for the reason given below "Not known" ("What they do not say" on '
+               'the page).')
 
 
 @dataclass(frozen=True)
@@ -122,6 +163,7 @@ def _report(report: Report) -> dict[str, Any]:
         } for row in report.rows()],
         'conclusions': [_conclusion(each) for each in report.diagnosis.conclusions],
         'open_questions': list(report.diagnosis.open_questions),
+        'notes': list(report.notes),
         'remarks': list(report.remarks),
     }
 

@@ -38,7 +38,8 @@ def report_table(report: Report) -> RenderableType:
         Text(report.scope), *(Text(remark, style='dim') for remark in report.remarks),
         table, Text(
             'RMS of the measured effort, of its difference to the model, and of what the '
-            'conclusions leave of that; the noise is what no rigid bodies explain.\n',
+            'conclusions leave of that, friction and offset of each joint taken off; the noise is '
+            'what no rigid bodies explain.\n',
             style='dim'), *_conclusions(report))
 
 
@@ -50,10 +51,15 @@ def _conclusions(report: Report) -> Iterator[RenderableType]:
         yield Text(report.verdict)
     for question in report.diagnosis.open_questions:
         yield Text(f'Not known: {question}', style='dim')
+    for note in report.notes:
+        yield Text(f'Note: {note}', style='dim')
 
 
 def evidence(conclusion: Conclusion) -> str:
     """Return a sentence about what a conclusion rests on."""
+    if conclusion.kind is Kind.SATURATED:
+        return ('Evidence: the effort is the same number, to the last digit, while that of the '
+                'model changes.')
     whose = '' if len(conclusion.quantities) < 2 else (
         'the clearest figure is ' if conclusion.kind is Kind.FRICTION else 'together ')
     sigma = f'{whose}{conclusion.significance:.0f} standard errors from zero'

@@ -1,0 +1,64 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A robot with the friction, rotors and gravity that a file of the node's parameters has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot, OPTIONAL
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.robot import Robot
+from ros2_rnea.tools.compile.parameter_file import read_parameters
+
+GRAVITY = 'gravity'
+
+
+def with_numbers_of(robot: Robot, path: Path, node: str) -> tuple[Robot, str]:
+    """
+    Return a robot with what the node's parameters say of its joints and of gravity.
+
+    :param path: of the file, such as ``parameters.yaml`` of identify.
+    :param node: its full name, such as ``/inverse_dynamics``.
+    :return: the robot, and a sentence that says what was taken from the file.
+    :raises ArgumentError: where the file is no parameter file, or the robot cannot have a number.
+    """
+    parameters = read_parameters(path, node)
+    by_name = {name: _by_joint(parameters, name) for name in ADJUSTABLE}
+    used = [name for name, values in by_name.items() if values]
+    adjustable = AdjustableRobot.of(
+        robot, optional_parameters=[name for name in used if name in OPTIONAL])
+    for name in used:
+        try:
+            adjustable.set_joint_parameters(name, by_name[name])
+        except ArgumentError as error:
+            raise ArgumentError(f'{path}: {error}') from error
+    changed = adjustable.with_gravity(parameters.get(GRAVITY, robot.free_fall))
+    counting = [name for name in used if any(by_name[name].values())]
+    taken = [*(counting or used), *([GRAVITY] if GRAVITY in parameters else [])]
+    if not taken:
+        return changed, (f'{path} has no parameter that changes the model: no friction, no '
+                         'armature and no gravity.')
+    return changed, (f'The model has {", ".join(taken)} of {path}, in place of those of the '
+                     'URDF.')
+
+
+def _by_joint(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the values of a parameter by joint, which are below its name or after a dot."""
+    nested = parameters.get(name)
+    dotted = {key.removeprefix(f'{name}.'): value for key, value in parameters.items()
+              if key.startswith(f'{name}.')}
+    return {**(nested if isinstance(nested, Mapping) else {}), **dotted}
