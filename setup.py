@@ -67,6 +67,9 @@ RETIME = ['toppra>=0.6']
 IDENTIFY = BAG + FAST + YAML + [
     'jinja2>=3', 'matplotlib', 'rich', 'scipy>=1.8', 'threadpoolctl>=3']
 
+# Collision meshes in formats that MuJoCo does not read, such as COLLADA, for excite.
+MESHES = ['coal>=3']
+
 DEMO = IDENTIFY + RETIME + ['mujoco>=3.2']
 
 DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
@@ -155,6 +158,6 @@ setup(
     install_requires=['setuptools', 'numpy>=1.21', 'urdf_parser_py>=0.0.4'],
     extras_require={
         'bag': BAG, 'demo': DEMO, 'docs': DOCS, 'fast': FAST, 'identify': IDENTIFY,
-        'retime': RETIME, 'test': TEST, 'yaml': YAML},
+        'meshes': MESHES, 'retime': RETIME, 'test': TEST, 'yaml': YAML},
     entry_points={'console_scripts': EXECUTABLES},
 )

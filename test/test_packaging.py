@@ -176,6 +176,14 @@ def test_the_extra_for_identification_brings_what_its_commands_import(
     assert needed - ros - brought == set()
 
 
+def test_what_reads_collada_meshes_is_in_an_extra(monkeypatch):
+    given = {}
+    monkeypatch.setattr('setuptools.setup', lambda **arguments: given.update(arguments))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path('setup.py')
+    assert [re.split(r'[>=<]', one)[0] for one in given['extras_require']['meshes']] == ['coal']
+
+
 def test_ros_wheels_bring_every_message_package():
     names = {re.split(r'[\[=]', line)[0] for line in requirements('ros-wheels.txt')}
     # These come as dependencies of rclpy.
