@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import replace
 import os
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any, IO
+from tempfile import gettempdir, TemporaryFile
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +37,17 @@ IN_MEMORY = 2**28
 
 FOLDER = '/var/tmp'  # noqa: S108 (the file has no name)
 """Where temporary files are on the disk (``/tmp`` often is memory); TMPDIR prevails."""
+
+FILE_SIZE = 2**27
+"""
+Bytes of a temporary file, unless one recording needs more.
+
+A process may have some 1000 files open, and each file stays open as long as one of its recordings
+is used: a recording that is prepared in parts of a minute may have as many parts.
+"""
+
+ALIGNMENT = 64
+"""Arrays begin at a multiple of so many bytes."""
 
 _ARRAYS = ('times', 'q', 'qd', 'qdd', 'tau', 'moves')
 
@@ -55,6 +66,7 @@ class SampleStore:
     def __init__(self, in_memory: int = IN_MEMORY, folder: Path | None = None) -> None:
         self._left = in_memory
         self._folder = folder
+        self._file: _File | None = None
 
     def kept(self, recording: PreparedRecording) -> PreparedRecording:
         """
@@ -66,24 +78,58 @@ class SampleStore:
         if size <= self._left:
             self._left -= size
             return recording
-        folder = self._folder or Path(os.environ.get('TMPDIR', FOLDER))
+        folder = self._folder or _folder()
+        needed = size + ALIGNMENT * len(_ARRAYS)
         try:
-            with TemporaryFile(dir=folder) as file:
-                written: dict[str, Any] = {
-                    name: _on_disk(getattr(recording, name), file) for name in _ARRAYS}
-                return replace(recording, **written)
+            if self._file is None or self._file.left < needed:
+                self._file = _File(folder, max(needed, FILE_SIZE))
+            written: dict[str, Any] = {
+                name: self._file.written(getattr(recording, name)) for name in _ARRAYS}
         except OSError as error:
+            self._file = None
             raise RecordingError(
                 f'the samples of {recording.name!r} take {1e-6 * size:.3g} MB, which cannot be '
                 f'written to a temporary file in {folder}: {error.strerror or error}; set the '
                 'variable TMPDIR to a folder on a disk with more room') from error
+        return replace(recording, **written)
 
 
-def _on_disk(array: np.ndarray, file: IO[bytes]) -> np.ndarray:
-    """Append an array to a file, and return it as the pages of this file."""
-    if not array.size:
-        return array
-    file.seek(0, os.SEEK_END)
-    offset = file.tell()
-    np.ascontiguousarray(array).tofile(file)
-    return np.asarray(np.memmap(file, array.dtype, 'r', offset, array.shape))
+def _folder() -> Path:
+    """Return where temporary files are."""
+    return Path(os.environ.get('TMPDIR') or (
+        FOLDER if Path(FOLDER).is_dir() else gettempdir()))  # not on Windows
+
+
+class _File:
+    """
+    A temporary file without a name, to which arrays are appended.
+
+    It has its full size from the begin, so that one mapping serves all arrays; what is not written
+    takes no room on the disk.
+
+    :ivar left: how many bytes are not written.
+    """
+
+    def __init__(self, folder: Path, size: int) -> None:
+        # Without a buffer, an array that is not written as a whole is an error at once.
+        self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (arrays outlive it)
+        self._file.truncate(size)
+        self._pages = np.memmap(self._file, np.uint8, 'r', 0, (size,))
+        self.left = size
+
+    def written(self, array: np.ndarray) -> np.ndarray:
+        """
+        Append an array, and return it as the pages of this file.
+
+        :raises OSError: where the disk has no room for it.
+        """
+        if not array.size:
+            return array
+        begin = len(self._pages) - self.left
+        self._file.seek(begin)
+        rest = np.ascontiguousarray(array).data.cast('B')
+        while len(rest):
+            rest = rest[self._file.write(rest):]
+        self.left -= -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+        pages = self._pages[begin:begin + array.nbytes]
+        return np.asarray(pages.view(array.dtype).reshape(array.shape))

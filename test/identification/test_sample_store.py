@@ -11,15 +11,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The measured efforts beside those of the model."""
+"""Samples on the disk are the same numbers, and take neither memory nor many open files."""
 
 import gc
+import os
+from pathlib import Path
+from tempfile import gettempdir
 import tracemalloc
 
 import numpy as np
 import pytest
 from recorded_robots import recorded, swings
 from ros2_rnea.errors import RecordingError
+from ros2_rnea.identification import sample_store
 from ros2_rnea.identification.identification import identify
 from ros2_rnea.identification.sample_store import SampleStore
 from ros2_rnea.robot import Robot
@@ -66,6 +70,39 @@ def test_a_disk_without_room_is_said(arm, tmp_path, monkeypatch):
     with pytest.raises(RecordingError, match=(
             rf"samples of 'part 0' take 0.037 MB, .* {tmp_path}/missing: No such file .*TMPDIR")):
         store.kept(part_of(arm, 0, 500))
+
+
+@pytest.mark.skipif(not Path('/proc/self/fd').is_dir(), reason='open files are not known here')
+def test_many_parts_of_a_recording_need_few_open_files(arm, tmp_path):
+    part = part_of(arm, 0, 500)
+    before = len(os.listdir('/proc/self/fd'))
+    store = SampleStore(0, tmp_path)
+    kept = [store.kept(part) for _ in range(50)]
+    assert len(os.listdir('/proc/self/fd')) - before <= 2  # 300, where each array had its own
+    for one in kept:
+        for name in ARRAYS:
+            np.testing.assert_array_equal(getattr(one, name), getattr(part, name))
+    del one, kept, store
+    gc.collect()
+    assert len(os.listdir('/proc/self/fd')) == before  # and with the recordings, the file goes
+
+
+def test_a_file_that_is_full_is_followed_by_another(arm, tmp_path, monkeypatch):
+    parts = [part_of(arm, seed, 500) for seed in range(5)]
+    size = 500 * (8 + 2 * 33)
+    for largest in (size // 2, 2 * size + 1000):
+        monkeypatch.setattr('ros2_rnea.identification.sample_store.FILE_SIZE', largest)
+        store = SampleStore(0, tmp_path)
+        for found, expected in zip([store.kept(part) for part in parts], parts):
+            for name in ARRAYS:
+                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_an_empty_tmpdir_is_none(monkeypatch):
+    monkeypatch.setenv('TMPDIR', '')
+    assert sample_store._folder() == Path('/var/tmp')
+    monkeypatch.setattr(sample_store, 'FOLDER', '/missing')  # as on Windows
+    assert sample_store._folder() == Path(gettempdir())
 
 
 def peak(arm, folder, parts):
