@@ -487,10 +487,11 @@ def declare(node: Node) -> dict[str, ArgumentError]:
             node.declare_parameter(*declaration, ignore_override=True)
             refused[specification.name] = ArgumentError(str(error))
     for name, parameter in overrides(node).items():
-        try:
-            check_parameter(name, parameter.value)
-        except ArgumentError as error:
-            refused[name] = error
+        if name in BY_NAME or _is_of_joint(name):  # others may be meant for other nodes
+            try:
+                check_parameter(name, parameter.value)
+            except ArgumentError as error:
+                refused[name] = error
     return refused
 
 

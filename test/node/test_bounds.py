@@ -554,6 +554,13 @@ def test_values_in_a_file_that_are_too_long_are_refused(bench):
         bench(assumed_positions__elbow=[0.5] * 5000)
 
 
+def test_long_values_that_are_meant_for_other_nodes_do_not_keep_the_node_from_starting(bench):
+    """A file may set parameters of all nodes (/**), as robot_description_semantic of MoveIt."""
+    arm = bench(joints=JOINTS, robot_description_semantic='x' * 50_000, samples=[0.5] * 5000)
+    arm.describe(ARM)
+    assert np.allclose(arm.answer(JOINTS, Q), GRAVITY)
+
+
 def test_more_changes_than_one_request_may_have_are_refused(arm, monkeypatch):
     monkeypatch.setattr(parameter_requests, 'MOST_CHANGED_PARAMETERS', 2)
     call = callbacks(arm)
