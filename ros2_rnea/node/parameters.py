@@ -91,6 +91,9 @@ _DEFAULT = Settings()
 
 _NOT_SET = Parameter.Type.NOT_SET
 
+ROUNDED = 1e-5
+"""A rate may be smaller by this share than it has to be, as after rounding to six digits."""
+
 SPECIFICATIONS = (
     Specification(
         'robot_description', '',
@@ -651,7 +654,7 @@ def checked_of_joint(family: str, joint: str, value: Any) -> Any:
 
 def _check_rate(rate: float, state_timeout: float) -> None:
     """Check that states do not become stale from one command to the next."""
-    if rate and rate * state_timeout < 1.0:
+    if rate and rate * state_timeout < 1.0 - ROUNDED:
         raise ArgumentError(
             f'rate is {rate:g} Hz, which is one command in {1.0 / rate:g} s, and state_timeout is '
             f'{state_timeout:g} s: a state would be stale before the next command. It needs a '

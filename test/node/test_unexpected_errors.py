@@ -148,6 +148,14 @@ def test_a_rate_with_which_states_are_stale_before_the_next_command_is_refused(
     assert not result.successful and 'state_timeout' in result.reason
 
 
+@pytest.mark.parametrize('rate, timeout', [(33.3333, 0.03), (49.0, 1.0 / 49.0), (10.0, 0.1)])
+def test_the_rate_that_a_refusal_asks_for_is_set(arm, rate, timeout):
+    assert arm.set_parameter('state_timeout', timeout).successful
+    result = arm.set_parameter('rate', 0.9 * rate)
+    assert f'a rate of {rate:g} Hz or more' in result.reason
+    assert arm.set_parameter('rate', rate).successful
+
+
 @pytest.mark.parametrize('rate', [0.0, 1.0, 10000.0])
 def test_the_rates_at_the_bounds_are_set(arm, rate):
     assert arm.set_parameter('rate', rate).successful
