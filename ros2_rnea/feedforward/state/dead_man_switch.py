@@ -74,7 +74,8 @@ class DeadManSwitch:
                 f'dead_man_timeout ({self._timeout:g} s)' if isfinite(age) else
                 'the press may have waited while this process did not run')
         else:
-            self._pressed_at = max(self._pressed_at, now - age)
+            is_earlier = self._pressed_at <= now  # else the time has jumped back
+            self._pressed_at = max(self._pressed_at, now - age) if is_earlier else now - age
 
     def allows(self, now: float) -> bool:
         """Return whether efforts may be sent; to be asked in each cycle."""

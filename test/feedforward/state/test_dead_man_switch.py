@@ -90,6 +90,13 @@ def test_an_older_press_does_not_shorten_a_newer_one():
     assert pressed.allows(1.5)
 
 
+def test_a_press_counts_at_once_after_the_time_has_jumped_back():
+    pressed = switch()
+    pressed.take((0, 1), 100.0)
+    pressed.take((0, 1), 3.0)
+    assert pressed.allows(3.0) and pressed.allows(3.5) and not pressed.allows(3.6)
+
+
 @pytest.mark.parametrize('age, words', [
     (0.6, r'0.600 s .* dead_man_timeout \(0.5 s\)'), (inf, 'may have waited')])
 def test_a_press_that_is_too_old_is_refused_and_a_release_is_not(age, words):
