@@ -136,7 +136,7 @@ class _Bag:
         """
         samples = max(count_of(self._reader, topic, part) for topic in self._states)
         check_memory(self._path.name + part.words(), samples, self._joints)
-        reading = _BagReading(self._path, self._topics, part)
+        reading = _BagReading(self._path, self._topics, part, 1e-9 * self._reader.start_time)
         return reading.recording(messages, self._states, self._payloads)
 
     def _state_topics(self) -> list[str]:
@@ -160,10 +160,12 @@ class _Bag:
 class _BagReading:
     """The reading of a part of a bag, message after message."""
 
-    def __init__(self, path: Path, topics: BagTopics, part: Part) -> None:
+    def __init__(self, path: Path, topics: BagTopics, part: Part, start: float) -> None:
         self._path = path
         self._topics = topics
         self._part = part
+        self._start = start
+        self._begin = 0.0
         self._remarks: list[str] = []
         self._without_stamp: set[str] = set()
         self._frames: dict[str, None] = {}
@@ -186,6 +188,8 @@ class _BagReading:
             elif topic == self._topics.commands:
                 self._add_command(time, message)
             else:
+                if not self._states:
+                    self._begin = max(received - self._start, 0.0)
                 self._add_state(topic, time, message, number)
         if not self._states:
             raise NothingUsableError(
@@ -208,7 +212,7 @@ class _BagReading:
             wrenches=self._wrenches(times), wrench_link=next(iter(self._frames), ''),
             commands=self._commanded(times, joints), payloads=payloads,
             remarks=tuple(self._remarks),
-            part_of='' if self._part == Part() else str(self._path))
+            part_of='' if self._part == Part() else str(self._path), begin=self._begin)
 
     def _time(self, topic: str, received: float, message: Any) -> float:
         if self._topics.received:

@@ -17,9 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
 import numpy as np
+
+BEFORE, AFTER = 1.0, 2.0
+"""So much is left out before and after a push [s]: it begins and ends weakly."""
 
 
 class Kind(Enum):
@@ -124,20 +127,26 @@ class Burst:
     :ivar recording: the name of its recording.
     :ivar begin: since the first sample of the recording that is used [s]; end likewise.
     :ivar joints: of which the efforts differ.
+    :ivar since: the time of that first sample since the begin of the whole recording, from which
+        parts are counted [s].
     """
 
     recording: str
     begin: float
     end: float
     joints: tuple[str, ...]
+    since: float = 0.0
 
     def __str__(self) -> str:
+        before = floor(self.since + self.begin - BEFORE)
+        kept = [f'--from {ceil(self.since + self.end + AFTER)} keeps what is after']
+        if before > self.since:
+            kept.insert(0, f'--to {before} keeps what is before')
         return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r} (since the '
                 'first sample that is used, as in the pictures), the efforts of '
                 f'{", ".join(self.joints)} differ as no masses and no friction can make them: '
                 'something may have touched or pushed the robot.  If so, leave this part out: '
-                f'--to {max(self.begin - 1.0, 0.0):.0f} keeps what is before, '
-                f'--from {self.end + 2.0:.0f} what is after.')
+                f'{", ".join(kept)} (in seconds of the whole recording).')
 
 
 @dataclass(frozen=True, eq=False)

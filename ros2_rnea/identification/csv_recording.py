@@ -199,7 +199,8 @@ class _CsvFile:
         return Recording(
             name, times, tuple(joints), arrays['position'], arrays['effort'],
             velocities=arrays.get('velocity'), commands=arrays.get('command'),
-            payloads=self._payloads, part_of='' if part == Part() else str(self._path))
+            payloads=self._payloads, part_of='' if part == Part() else str(self._path),
+            begin=rows.since)
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:
@@ -301,11 +302,13 @@ class _Rows(NamedTuple):
     :ivar begin: where the first of them begins, or an empty line before it.
     :ivar number: how many they are, about.
     :ivar most: how many are read at most; None for all that follow.
+    :ivar since: the time of the first of them since that of the file's first row [s].
     """
 
     begin: _LineBegin
     number: float
     most: int | None
+    since: float = 0.0
 
 
 class _Lines:
@@ -393,7 +396,7 @@ class _Table:
         :raises RecordingError: where times before the end of the last part go back.
         """
         begins = [self._first] * len(parts)
-        counts = [0] * len(parts)
+        counts, since = [0] * len(parts), [0.0] * len(parts)
         first = last = nan
         at = before = 0  # the part of this row, and that of the row before
         for begin, line, row in self._filled_rows(self._first):
@@ -411,9 +414,11 @@ class _Table:
             while at < len(parts) and time - first >= parts[at].end:
                 at += 1
             if at < len(parts) and (counts[at] or time - first >= parts[at].begin):
-                begins[at] = begins[at] if counts[at] else begin
+                if not counts[at]:
+                    begins[at], since[at] = begin, time - first
                 counts[at] += 1
-        return [_Rows(begin, count, count) for begin, count in zip(begins, counts)]
+        return [_Rows(begin, count, count, after)
+                for begin, count, after in zip(begins, counts, since)]
 
     def duration(self, place: int, factor: float) -> float:
         """Return the time from the first row to the last, of those that have one [s]."""

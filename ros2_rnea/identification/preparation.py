@@ -741,7 +741,12 @@ class _Preparing:
         return replace(
             prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],
             qdd=prepared.qdd[rows], tau=tau[rows], moves=prepared.moves[rows],
-            pieces=tuple(pieces), delay=found.seconds, joint_delays=found.by_joint)
+            pieces=tuple(pieces), delay=found.seconds, joint_delays=found.by_joint,
+            begin=self._recording.begin + float(prepared.times[rows[0]] - self._first_time()))
+
+    def _first_time(self) -> float:
+        times = self._recording.times
+        return float(times[np.isfinite(times)][0])
 
     def _every(self, cutoff: float, period: float) -> int:
         rate = self._settings.rate

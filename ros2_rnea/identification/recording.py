@@ -58,6 +58,8 @@ class Recording:
         and inertial by the payload's name.
     :ivar remarks: sentences of its reader for the user, such as where the times come from.
     :ivar part_of: the path of the recording that this is a part of; empty where it is whole.
+    :ivar begin: the time of the first sample since the begin of the whole recording, from which
+        parts are counted [s].
     :raises RecordingError: where names and arrays do not fit each other.  Numbers that are not
         finite and times that do not increase are no errors here, because the preparation cuts
         these rows out.
@@ -75,6 +77,7 @@ class Recording:
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     part_of: str = ''
+    begin: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'joints', tuple(self.joints))
@@ -179,6 +182,7 @@ class PreparedRecording:
     :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
     :ivar part_of: as that of the recording.
     :ivar saturations: by joint, efforts that are cut off; empty where none are.
+    :ivar begin: as that of the recording, of the first sample that is left.
     """
 
     name: str
@@ -195,6 +199,7 @@ class PreparedRecording:
     joint_delays: Mapping[str, JointDelay] = field(default_factory=dict)
     part_of: str = ''
     saturations: Mapping[str, Saturation] = field(default_factory=dict)
+    begin: float = 0.0
 
     @property
     def delays_taken_out(self) -> tuple[float, ...]:

@@ -25,6 +25,7 @@ The noise is what is left when all columns are fitted freely.  It is correlated 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -239,7 +240,7 @@ class ReducedEquations:
         """Return by how much friction differs from all others: (columns, friction)."""
         own = len(self.friction)
         others = np.delete(self.triangle[:, own:], [MODEL, -1], axis=1)
-        return _without(self.triangle[:, :own], others)
+        return without(self.triangle[:, :own], others)
 
 
 class TooShortError(Exception):
@@ -274,14 +275,9 @@ def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedE
     samples = int(np.count_nonzero(rows))
     if samples < least:
         raise TooShortError(least / samples if samples else inf)
-    qd = columns.qd[rows, j]
-    sign = smooth_sign(qd, float(columns.sign_widths[j]))
-    own = np.stack([np.ones(samples), qd, sign, np.abs(qd)], axis=1)
-    friction = _independent(own)
+    friction = _independent(_own_columns(columns, rows, j))
     effort = measured[rows, j]
-    equations = np.column_stack([
-        own[:, friction], columns.regressor[rows, j], columns.by_gravity[rows, j],
-        columns.model[rows, j], columns.model_rate[rows, j], columns.qdd[rows, j], effort])
+    equations = np.column_stack([equations_of(columns, rows, j, friction), effort])
     triangle = qr(equations, mode='r', check_finite=False)[0][:equations.shape[1]]
     best, _, rank, _ = lstsq(triangle[:, :-1], triangle[:, -1], cond=1e-12)
     left = np.zeros(len(rows))
@@ -301,17 +297,37 @@ def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedE
         freedom, left)
 
 
+def equations_of(
+        columns: Columns, rows: np.ndarray, j: int, friction: Sequence[int]) -> np.ndarray:
+    """
+    Return the columns of one coordinate that are reduced, shape (rows, columns).
+
+    :param friction: which columns of its friction.
+    """
+    return np.column_stack([
+        _own_columns(columns, rows, j)[:, friction], columns.regressor[rows, j],
+        columns.by_gravity[rows, j], columns.model[rows, j], columns.model_rate[rows, j],
+        columns.qdd[rows, j]])
+
+
+def _own_columns(columns: Columns, rows: np.ndarray, j: int) -> np.ndarray:
+    """Return the columns of :data:`FRICTION`, shape (rows, 4)."""
+    qd = columns.qd[rows, j]
+    sign = smooth_sign(qd, float(columns.sign_widths[j]))
+    return np.stack([np.ones_like(qd), qd, sign, np.abs(qd)], axis=1)
+
+
 def _independent(columns: np.ndarray) -> tuple[int, ...]:
     """Return the columns that differ from a combination of those before them."""
     kept: list[int] = []
     for k in range(columns.shape[1]):
-        rest = _without(columns[:, [k]], columns[:, kept])
+        rest = without(columns[:, [k]], columns[:, kept])
         if rest.any() and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(columns[:, k]):
             kept.append(k)
     return tuple(kept)
 
 
-def _without(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
+def without(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return columns less what a combination of others makes of them."""
     if not others.shape[1]:
         return columns

@@ -121,6 +121,7 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
     recording = read_bag(path, part=Part(2.0, 4.0))
     assert (recording.name, recording.part_of) == ('bag from 2 s to 4 s', str(path))
     np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
+    assert recording.begin == pytest.approx(2.0)
     with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
         read_bag(path, part=Part(50.0, 60.0))
     with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is told; it needs'):
@@ -140,6 +141,8 @@ def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
         np.testing.assert_array_equal(one.times, other.times)
         np.testing.assert_array_equal(one.positions, other.positions)
     assert sum(len(one.times) for one in found) == 74 - 3
+    assert [one.begin for one in found] == pytest.approx(
+        [one.positions[0, 0] * 0.1 for one in found])  # also where a part begins with a pause
 
 
 def test_a_bag_is_read_twice_at_most_however_many_parts_it_has(make_bag, state):

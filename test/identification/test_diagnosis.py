@@ -20,9 +20,11 @@ from example_robots import example_urdf
 import numpy as np
 import pytest
 from recorded_robots import recorded, swings
+from ros2_rnea.identification import bursts
 from ros2_rnea.identification.comparison import compare
 from ros2_rnea.identification.conclusions import Kind
-from ros2_rnea.identification.recording import JointDelay
+from ros2_rnea.identification.preparation import Preparation, prepare
+from ros2_rnea.identification.recording import JointDelay, Recording
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from seeds import for_seeds
@@ -351,6 +353,67 @@ def test_a_push_in_the_motion_is_told_with_its_joints_and_time(ur5, seed):
     assert joints and joints <= {*ur5.joint_names[:3]}
     assert str(diagnosis.bursts[0]) in diagnosis.open_questions
     assert '--to ' in str(diagnosis.bursts[0]) and '--from ' in str(diagnosis.bursts[0])
+
+
+def test_the_part_that_a_push_is_in_is_told_in_times_of_the_whole_recording(arm):
+    rng = np.random.default_rng(1)
+    recording = recorded(arm, swings(arm, rng, duration=40.0), rng)
+    recording.tau[(recording.times > 20.2) & (recording.times < 20.8)] += 20.0
+    for begin, advice in (
+            (0.0, '--to 19 keeps what is before, --from 23 keeps what is after ('),
+            (100.0, '--to 119 keeps what is before, --from 123 keeps what is after (')):
+        burst, = diagnose(compare([replace(recording, begin=begin)], arm)).bursts
+        assert advice in str(burst)
+    early = replace(burst, begin=0.3, end=0.9)  # nothing of this recording is before it
+    assert 'part out: --from 103 keeps' in str(early)
+
+
+def test_the_times_of_a_part_are_counted_from_the_begin_of_the_recording(arm):
+    times = np.arange(0.0, 20.0, 0.01) + 1e9
+    motion = [swings(arm, np.random.default_rng(1))[k] for k in (1, 2)]
+    one = Recording('part', times, arm.joint_names, motion[0], motion[0], motion[1], begin=100.0)
+    prepared = prepare(one, arm, Preparation(delay=0.0, settling=0.5)).prepared
+    assert prepared.begin == pytest.approx(100.5, abs=1e-3)
+
+
+def test_pushes_are_searched_once_however_many_pieces_there_are(arm, monkeypatch):
+    of_joints = []
+    marked = bursts._marked
+    monkeypatch.setattr(bursts, '_marked', lambda *of: of_joints.append(of) or marked(*of))
+    rng = np.random.default_rng(1)
+    many = [recorded(arm, swings(arm, rng, duration=3.0), rng, name=str(k)) for k in range(20)]
+    diagnose(compare(many, arm))
+    assert len(of_joints) == 2  # joints
+
+
+def steps(rng, slow=10, fast=2):
+    """Return the motion of two joints that go to and fro slowly, and sometimes fast."""
+    accelerations = []
+    for _ in range(2):
+        phases, direction = [], 1.0
+        for k in range(slow + fast):
+            is_fast = k % ((slow + fast) // fast) == slow // fast
+            speed, rate = (2.5, 6.0) if is_fast else (rng.uniform(0.2, 0.4), 0.5)
+            phases += [np.full(round(100 * speed / rate), direction * rate),
+                       np.zeros(50 if is_fast else rng.integers(200, 300)),
+                       np.full(round(100 * speed / rate), -direction * rate), np.zeros(50)]
+            direction = -direction
+        accelerations.append(np.concatenate(phases))
+    qdd = np.stack([each[:min(map(len, accelerations))] for each in accelerations], axis=1)
+    qd = 0.01 * np.cumsum(qdd, axis=0)
+    return 0.01 * np.arange(len(qdd)), 0.01 * np.cumsum(qd, axis=0), qd, qdd
+
+
+@for_seeds(6)
+def test_friction_with_another_law_is_no_push(arm, seed):
+    """That of gears grows less and less with the speed, and with the load."""
+    for law in (lambda speed, tau: 2.0 + 1.5 * np.tanh(speed),
+                lambda speed, tau: 2.0 + 2.0 * np.sqrt(speed),
+                lambda speed, tau: 2.0 + 0.5 * speed + 0.15 * np.abs(tau)):
+        rng = np.random.default_rng(seed)
+        recording = recorded(arm, steps(rng), rng, noise=0.05, alter=lambda tau, qd, law=law: (
+            tau + np.sign(qd) * law(np.abs(qd), tau)))
+        assert diagnose(compare([recording], arm)).bursts == ()
 
 
 @for_seeds(10)

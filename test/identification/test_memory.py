@@ -135,6 +135,7 @@ def test_a_part_of_a_file_is_read(tmp_path, robot):
         np.testing.assert_array_equal(part.times, whole.times[rows])
         np.testing.assert_array_equal(part.efforts, whole.efforts[rows])
         assert (whole.part_of, part.part_of) == ('', str(path))
+        assert part.begin == pytest.approx(part.times[0] - whole.times[0])
     with pytest.raises(RecordingError, match=r'swing\.csv has no rows from 20 s to 30 s'):
         read_csv(path, part=Part(20.0, 30.0))
 
