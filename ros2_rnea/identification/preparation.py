@@ -63,10 +63,7 @@ SLOW = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
 
 SLOW_SHARE = 0.05
-"""
-The same as a share of a joint's own high speed (99 % of its samples are slower).
-
-"""
+"""The same as a share of a joint's own high speed (99 % of its samples are slower)."""
 
 LEAST_SPEED = 0.002
 """Below, nothing moves: a controller that holds a joint makes it creep [rad/s or m/s]."""
@@ -236,6 +233,7 @@ class _Preparing:
         smooth = self._smoothed(raw, period, cutoff)
         uses_velocities = self._sources(joints, raw, smooth, period, cutoff)
         q, qd, qdd = self._motion(joints, smooth, uses_velocities, period)
+        self._tell_wrenches(smooth, q)
         measured = {name: v for name, v, is_measured in zip(
             joints.names, joints.v, joints.measured) if is_measured}
         prepared = PreparedRecording(
@@ -642,11 +640,25 @@ class _Preparing:
         efforts = np.full((len(signals.times), self._robot.nv), np.nan)
         efforts[:, list(measured.values())] = signals.by_name['efforts']
         if 'wrenches' in signals.by_name:
-            still, link = np.zeros_like(efforts), self._recording.wrench_link
-            efforts -= self._robot.inverse_dynamics(
-                q, still, still, f_ext={link: signals.by_name['wrenches']})
-            efforts += self._robot.inverse_dynamics(q, still, still)
+            efforts -= self._of_wrenches(signals, q)
         return efforts
+
+    def _of_wrenches(self, signals: _Signals, q: np.ndarray) -> np.ndarray:
+        """Return the effort with which the drives answer to recorded wrenches, shape (n, nv)."""
+        still = np.zeros((len(q), self._robot.nv))
+        wrenches = {self._recording.wrench_link: signals.by_name['wrenches']}
+        return self._robot.inverse_dynamics(q, still, still, f_ext=wrenches) - (
+            self._robot.inverse_dynamics(q, still, still))
+
+    def _tell_wrenches(self, signals: _Signals, q: np.ndarray) -> None:
+        link = self._recording.wrench_link
+        if 'wrenches' in signals.by_name:
+            largest = float(np.abs(self._of_wrenches(signals, q)).max())
+            self._tell('wrenches', f'The effort of the wrenches on {link!r}, up to {largest:.3g} '
+                       'Nm or N, is taken off the measured one.', {'largest': largest})
+        elif self._recording.wrenches is not None:
+            self._tell('wrenches', f'The effort of the wrenches on {link!r} stays in the measured '
+                       'one, as told.')
 
     def _check_angles(
             self, prepared: PreparedRecording, joints: _Joints, measured: dict[str, int]) -> None:

@@ -625,10 +625,16 @@ def test_the_effort_of_recorded_wrenches_is_taken_off(robot):
         robot.inverse_dynamics(q, qd, qdd))
     recording = replace(plain, efforts=pushed, wrenches=wrenches, wrench_link='tool0')
     expected = prepare(plain, robot, Preparation(delay=0.0)).prepared
-    free = prepare(recording, robot, Preparation(delay=0.0)).prepared
-    left = prepare(recording, robot, Preparation(delay=0.0, remove_wrenches=False)).prepared
+    free, steps = prepare(recording, robot, Preparation(delay=0.0))
+    left, others = prepare(recording, robot, Preparation(delay=0.0, remove_wrenches=False))
     assert np.abs(left.tau - expected.tau).max() > 5.0
     np.testing.assert_allclose(free.tau, expected.tau, rtol=0.0, atol=1e-3)
+    told, = (step for step in steps if step.name == 'wrenches')
+    assert told.figures['largest'] == pytest.approx(
+        np.abs(pushed - plain.efforts).max(), rel=0.05)
+    assert f"on 'tool0', up to {told.figures['largest']:.3g} Nm or N, is taken off" in told.text
+    kept, = (step.text for step in others if step.name == 'wrenches')
+    assert "on 'tool0' stays in the measured one, as told" in kept
 
 
 @pytest.mark.parametrize(('field', 'value'), [
