@@ -62,29 +62,38 @@ def saturated_efforts(
     :param measured: the velocity coordinates of the joints whose efforts were recorded, by name.
     """
     found = {}
+    rows, places = _matching(recording.times, prepared)
     for joint, v in measured.items():
         efforts = recording.efforts[:, recording.joints.index(joint)]
-        bounds = _bounds(efforts)
+        moving = np.isfinite(efforts[rows]) & prepared.moves[places, v]
+        own = efforts[rows[moving]]
+        bounds = _bounds(efforts, own)
         if bounds:
-            saturation = _saturation(recording.times, efforts, bounds, prepared, robot, v)
+            saturation = _saturation(own, bounds, prepared, robot, v, places[moving])
             if saturation is not None:
                 found[joint] = saturation
     return found
 
 
-def _bounds(efforts: np.ndarray) -> list[float]:
-    """Return the smallest and the largest effort, as far as many samples have exactly this."""
+def _bounds(efforts: np.ndarray, own: np.ndarray) -> list[float]:
+    """
+    Return the smallest and the largest effort, as far as many samples have exactly this.
+
+    :param own: those of the samples in motion, which count; a recording may be mostly of rest.
+    """
     known = efforts[np.isfinite(efforts)]
     return [bound for bound in (float(known.min()), float(known.max()))
-            if np.count_nonzero(known == bound) >= SMALLEST_SHARE * len(known)]
+            if np.count_nonzero(own == bound) >= max(SMALLEST_SHARE * len(own), 1)]
 
 
 def _saturation(
-        times: np.ndarray, efforts: np.ndarray, bounds: Sequence[float],
-        prepared: PreparedRecording, robot: Robot, v: int) -> Saturation | None:
-    rows, places = _matching(times, prepared)
-    moving = np.isfinite(efforts[rows]) & prepared.moves[places, v]
-    own, places = efforts[rows][moving], places[moving]
+        own: np.ndarray, bounds: Sequence[float], prepared: PreparedRecording, robot: Robot,
+        v: int, places: np.ndarray) -> Saturation | None:
+    """
+    Return how efforts in motion are cut off at bounds; None where they are not.
+
+    :param places: of their samples in the prepared recording.
+    """
     others = _thinned(np.flatnonzero(~np.isin(own, bounds)))
     values = np.unique(own)
     if len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
@@ -96,8 +105,6 @@ def _saturation(
     cut_off, beyond = [], []
     for bound in bounds:
         at = np.flatnonzero(own == bound)
-        if len(at) < SMALLEST_SHARE * len(own):
-            continue
         sign, nearest = (1.0, values[-6:]) if bound == values[-1] else (-1.0, values[:6])
         step = float(np.median(np.diff(nearest)))
         predicted = _columns(prepared, robot, v, places[_thinned(at)]) @ factors
@@ -108,7 +115,7 @@ def _saturation(
     if not cut_off:
         return None
     return Saturation(
-        tuple(cut_off), np.count_nonzero(np.isin(own, cut_off)) / len(own), max(beyond))
+        tuple(cut_off), float(np.isin(own, cut_off).mean()), max(beyond))
 
 
 def _matching(

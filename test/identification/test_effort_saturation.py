@@ -104,6 +104,21 @@ def test_one_bound_alone_is_found(model, truth):
     assert prepared(model, motion, efforts).prepared.saturations['shoulder'].bounds == (bound,)
 
 
+def test_a_joint_that_mostly_rests_is_judged_by_its_motion(model, truth):
+    motion, rest = swing(), 20 * len(TIMES)
+    long = [np.pad(each, ((0, rest), (0, 0)), mode='edge' if each is motion[0] else 'constant')
+            for each in motion]
+    efforts = efforts_of(truth, long)
+    bound = 0.8 * float(np.abs(efforts[:, 1]).max())
+    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    assert (np.abs(efforts[:, 1]) == bound).mean() < 0.01
+    times = 0.01 * np.arange(len(efforts))
+    found = prepare(
+        Recording('swing', times, model.joint_names, long[0], efforts, long[1]), model).prepared
+    assert set(found.saturations) == {'elbow'}
+    assert found.saturations['elbow'].share > 0.05
+
+
 def test_a_diagnosis_says_it_and_concludes_nothing_else_from_this_effort(model, truth):
     motion = swing()
     efforts = efforts_of(truth, motion)
