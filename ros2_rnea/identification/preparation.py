@@ -40,6 +40,7 @@ from ros2_rnea.identification.recording import (
     Recording,
 )
 from ros2_rnea.identification.smoothing import (
+    averaged,
     derivative,
     low_passed,
     proposed_cutoff,
@@ -735,6 +736,8 @@ class _Preparing:
         if delays.any():
             tau = np.concatenate([_shifted(prepared.times[piece], tau[piece], delays)
                                   for piece in prepared.pieces])
+        if every > 1:  # these neighbours are not beyond where a joint turns back (``moves``)
+            tau = np.concatenate([averaged(tau[piece], every) for piece in prepared.pieces])
         for piece in prepared.pieces:
             rows = np.arange(piece.start + before, piece.stop - after, every)
             if len(rows):
@@ -748,7 +751,9 @@ class _Preparing:
         rows = np.concatenate(kept)
         self._tell(
             'ends', f'{(before + after) * period:.3g} s of each piece are cut, where the filter '
-            f'settles; {count} samples are left, in {_counted(len(pieces), "piece")}.',
+            f'settles; {count} samples are left, in {_counted(len(pieces), "piece")}'
+            + (f'; each effort is the average over {every} samples before and after.'
+               if every > 1 else '.'),
             {'samples': count, 'rate': 1.0 / (every * period)})
         return replace(
             prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],

@@ -260,7 +260,8 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--slow', type=float, metavar='SPEED',
                        help='below it, a joint says nothing about Coulomb friction [rad/s, m/s]')
     group.add_argument('--rate', type=float, metavar='HZ',
-                       help='of the samples that are used (default: all)')
+                       help='of the samples that are used; efforts are averaged over those that '
+                            'are not (default: all)')
     group.add_argument('--trust-angles', action='store_true',
                        help='do not refuse angles that seem to be radians taken for degrees')
     group.add_argument('--keep-wrenches', action='store_true',

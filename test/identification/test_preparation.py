@@ -147,6 +147,21 @@ def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
         prepare(recorded(robot), robot, Preparation(rate=5.0))
 
 
+def test_efforts_are_averaged_over_samples_that_are_not_taken(robot):
+    times = np.arange(0.0, DURATION, 0.002)
+    clean, noisy = (recorded(robot, times=times, noise=noise) for noise in (0.0, 1.0))
+    noisy = replace(clean, efforts=noisy.efforts)
+    for rate, every in ((500.0, 1), (50.0, 10), (10.0, 50)):
+        settings = Preparation(rate=rate, cutoff=5.0, delay=0.0)
+        smooth, rough = (prepare(one, robot, settings).prepared for one in (clean, noisy))
+        all_of_it = robot.inverse_dynamics(smooth.q, smooth.qd, smooth.qdd) + (
+            1.5 * smooth.qd + 2.0 * np.tanh(smooth.qd / 0.01))
+        moves = smooth.moves
+        assert np.abs(smooth.tau - all_of_it)[moves].max() < 0.02  # no step where a joint turns
+        left = (rough.tau - smooth.tau)[moves]
+        assert left.std() == pytest.approx(0.1 * min(1.0, 1.1 / every)**0.5, rel=0.15)
+
+
 def test_angles_within_a_turn_are_joined():
     text = MODELS['ur5']().urdf.replace(
         'type="revolute"', 'type="continuous"')
