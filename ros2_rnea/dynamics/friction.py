@@ -48,6 +48,9 @@ TELLS_DIRECTION = 3.0
 SHARP = 25.0
 """The same where a fit needs the whole of it: 99.9 %."""
 
+AT_REST = 1e-5
+"""Slower than this, a joint rests, whatever is said of it [rad/s or m/s]."""
+
 FRICTION_NUMBERS = ('damping', 'friction', *(number.name for number in FRICTION_LAW))
 """The numbers of a joint that its friction depends on."""
 
@@ -148,11 +151,13 @@ def sign_width(slowest: float) -> float:
     Return the speed at which the sign of a recorded velocity is rounded off, SLOW at most.
 
     The friction of a machine has its full value at any speed.  In a fit of a joint that is always
-    slow, a sign that is rounded off at SLOW would make it too large.
+    slow, a sign that is rounded off at SLOW would make it too large.  Where samples at rest are
+    among those that are said to move, nothing tells the sign, and it is SLOW, too.
 
     :param slowest: the least speed of the samples in which the joint moves [rad/s or m/s].
     """
-    return SLOW if slowest >= TELLS_DIRECTION * SLOW else slowest / SHARP
+    is_known = AT_REST < slowest < TELLS_DIRECTION * SLOW
+    return slowest / SHARP if is_known else SLOW
 
 
 def stribeck_share(rate: Number, stribeck_velocity: Number) -> Number:

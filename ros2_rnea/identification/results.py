@@ -176,8 +176,8 @@ class Identification(ModelChanges):
     :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
         how many of them count, residuals being correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.
-    :ivar slow_joints: the joints so slow that their Coulomb friction has its full value at speeds
-        at which the robot still rounds it off.
+    :ivar slow_joints: the joints with samples in motion that are so slow that the robot still
+        rounds Coulomb friction off there, while the fit took the whole of it.
     """
 
     robot: Robot

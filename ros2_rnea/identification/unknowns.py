@@ -232,7 +232,7 @@ class Design:
 
     @property
     def slow_joints(self) -> tuple[str, ...]:
-        """Return the joints so slow that their friction has its full value earlier than usual."""
+        """Return the joints with slow samples, of which the whole Coulomb friction is taken."""
         return tuple(one.owner for _, _, one in self._sharp)
 
     def gained_coordinates(self) -> list[tuple[int, slice]]:

@@ -95,6 +95,15 @@ def test_nothing_is_concluded_of_a_real_arm_that_is_right(ur5, seed):
     assert diagnosis.conclusions == () == diagnosis.open_questions
 
 
+def test_samples_at_rest_that_are_said_to_move_are_no_error(arm):
+    rng = np.random.default_rng(1)
+    times, q, qd, qdd = swings(arm, rng)
+    qd[::50] = 0.0
+    recording = recorded(arm, (times, q, qd, qdd), rng)
+    diagnosis = diagnose(compare([replace(recording, moves=np.full(qd.shape, True))], arm))
+    assert np.isfinite(diagnosis.noise).all()
+
+
 @for_seeds(60)
 def test_noise_that_is_correlated_in_time_is_no_evidence(arm, seed):
     rng = np.random.default_rng(seed)

@@ -324,6 +324,13 @@ def test_sums_that_may_be_zero_have_no_relative_error():
     assert 'of the numbers that the data determines is 5 %' in text
 
 
+def test_joints_with_slow_samples_are_told_with_what_the_node_sends():
+    told = [each for each in sentences(identified(slow_joints=('elbow', 'wrist')), ())
+            if each.startswith('Some samples in which elbow, wrist move are slower than 0.03 rad')]
+    assert len(told) == 1 and 'half of it at 0.006' in told[0]
+    assert not any('slower than' in each for each in sentences(identified(), ()))
+
+
 def test_long_names_stay_different_in_a_narrow_terminal():
     names = ('left_arm_of_the_robot_in_the_second_cell_shoulder_pan_joint',
              'left_arm_of_the_robot_in_the_second_cell_shoulder_lift_joint')

@@ -85,10 +85,10 @@ def sentences(
                f'the model is complete only with both files, and a later identification from '
                f'{URDF} needs rotor among its unknowns again.')
     if identification.slow_joints:
-        yield (f'The motion of {", ".join(identification.slow_joints)} is so slow that its '
-               'Coulomb friction was fitted with its full value at speeds at which the node still '
-               'rounds it off: the node sends half of it at 0.006 and 98 % at 0.05 rad/s or m/s.  '
-               'A faster motion tells more.')
+        yield (f'Some samples in which {", ".join(identification.slow_joints)} move are slower '
+               'than 0.03 rad/s or m/s.  At such speeds the fit takes the whole Coulomb friction, '
+               'as a machine has it, and the node sends less: half of it at 0.006, and 98 % at '
+               '0.05 rad/s or m/s.')
     yield from _precision(identification)
 
 
