@@ -13,8 +13,6 @@
 # limitations under the License.
 """Arms that are guided by hand: the dead-man switch, drives in another unit, and what helps."""
 
-from time import sleep
-
 import numpy as np
 import pytest
 from ros2_rnea import Robot
@@ -24,9 +22,6 @@ from small_robots import ARM
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.2]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
-WAY = 0.2
-"""Time for a message to reach the queue of the node, whose executor does not run meanwhile [s]."""
-
 ENDING = ('STOPPING', 'RELEASED')
 GUIDED = {'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 5.0}
 
@@ -66,42 +61,57 @@ def test_efforts_flow_only_while_the_button_is_pressed(bench, joy):
     arm.until(lambda: sends(0, 1))
 
 
-def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, joy):
+@pytest.fixture
+def timed_joy(joy):
+    """
+    Return a function that lets messages have times by the clock of the node.
+
+    It returns what presses buttons, and how long ago each message was sent and received [s].
+    """
+    def of(arm):
+        inputs, ago = arm.node._inputs, {'source_timestamp': 0.0, 'received_timestamp': 0.0}
+        row = next(row for row in inputs._table if row.topic == 'joy')
+
+        def handle(policy, taken, now):
+            message, info = taken
+            assert all(info[name] > 0 for name in ago)
+            times = {name: now.ros.nanoseconds - round(1e9 * time) for name, time in ago.items()}
+            row.handle(policy, (message, {**info, **times}), now)
+
+        inputs._table[inputs._table.index(row)] = row._replace(handle=handle)
+        arm.node.destroy_subscription(inputs.subscriptions.pop('joy'))
+        return joy(arm), ago
+
+    return of
+
+
+def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, timed_joy):
     arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=1.0)
     arm.describe(ARM)
-    press = joy(arm)
+    arm.node._inputs.poll()
+    press, ago = timed_joy(arm)
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
-    press(0, 1)
-    sleep(WAY)
-    arm._clock._now += 2.0  # the thread was busy
-    arm.settle()
-    assert state_of(arm) in ENDING
+    ago.update(source_timestamp=2.0, received_timestamp=2.0)  # the thread was busy
+    arm.until(lambda: press(0, 1) or state_of(arm) in ENDING)
+    assert 'longer than dead_man_timeout (1 s)' in arm.told('joy')
+    ago.update(source_timestamp=0.5, received_timestamp=0.5)
+    arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
 
 
-def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench, joy):
+def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench, timed_joy):
     """The thread that notes when messages are received was stopped too."""
-    arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=1.0)
+    arm = bench(**{**GUIDED, 'state_timeout': 10.0}, dead_man_button=1, dead_man_timeout=1.0)
     arm.describe(ARM)
-    inputs, waited, press = arm.node._inputs, [0.0], joy(arm)
-    row = next(row for row in inputs._table if row.topic == 'joy')
-
-    def handle(policy, taken, now):
-        message, info = taken
-        times = {'received_timestamp': now.ros.nanoseconds,
-                 'source_timestamp': now.ros.nanoseconds - round(1e9 * waited[0])}
-        row.handle(policy, (message, {**info, **times}), now)
-
-    inputs._table[inputs._table.index(row)] = row._replace(handle=handle)
-    arm.node.destroy_subscription(inputs.subscriptions.pop('joy'))
-    press = joy(arm)
+    arm.node._inputs.poll()
+    press, ago = timed_joy(arm)
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
-    press(0, 1)
-    sleep(WAY)
-    waited[0] = 5.0
-    arm._clock._now += 5.0
-    arm.until(lambda: arm.refused('joy'))
+    ago['source_timestamp'] = 4.0
+    arm._clock._now += 4.0
+    arm.node._on_watch()  # or the turns of the bench might be the first that note the time
+    arm.until_answered(lambda: press(0, 1) or arm.refused('joy'))
+    assert 'may have waited while this process did not run' in arm.told('joy')
     assert state_of(arm) in ENDING
-    waited[0] = 0.0
+    ago['source_timestamp'] = 0.0
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
 
 
