@@ -383,7 +383,8 @@ class _Preparing:
                 if (whole != angles).any():
                     wrapped[fields['positions'].names[place]] = None
                     signals['positions'][:, place] = whole
-            times, signals = on_uniform_base(recording.times[piece], signals, rows.period)
+            times, signals = on_uniform_base(
+                recording.times[piece], signals, rows.period, ('efforts', 'wrenches'))
             if len(times) < STENCIL:  # its samples are closer together than the others
                 short += 1
                 continue

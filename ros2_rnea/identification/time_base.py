@@ -21,13 +21,13 @@ between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification.recording import Recording
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, PchipInterpolator
 
 LARGEST_GAP = 2.5
 """Neighbours further apart than so many median periods are not joined."""
@@ -139,15 +139,23 @@ def is_uniform(times: np.ndarray, period: float) -> bool:
 
 def on_uniform_base(
         times: np.ndarray, signals: Mapping[str, np.ndarray], period: float,
-        ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        unfiltered: Collection[str] = ()) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """
     Return times at one period, and signals at those, by cubic splines.
 
+    Where two times nearly coincide, as of messages that were delivered together, splines swing far
+    beyond a signal with noise.  A low-pass that follows takes most of that away.  Signals without
+    one are between their neighbours instead, by the monotone cubic polynomials of Fritsch and
+    Butland (SIAM J. Sci. Stat. Comput. 5(2), 1984).
+
     :param times: shape (n,), increasing [s].
     :param signals: each with n rows.
+    :param unfiltered: the names of signals that no low-pass follows.
     """
     if len(times) < 4 or is_uniform(times, period):
         return times[0] + period * np.arange(len(times)), dict(signals)
     count = int((times[-1] - times[0]) / period + JITTER) + 1
     grid = np.minimum(times[0] + period * np.arange(count), times[-1])
-    return grid, {name: CubicSpline(times, values)(grid) for name, values in signals.items()}
+    return grid, {
+        name: (PchipInterpolator if name in unfiltered else CubicSpline)(times, values)(grid)
+        for name, values in signals.items()}

@@ -140,6 +140,19 @@ def test_samples_at_irregular_times_get_one_period(robot):
     np.testing.assert_allclose(prepared.qdd, qdd, rtol=0.0, atol=5e-3)
 
 
+def test_times_that_nearly_coincide_do_not_amplify_the_noise_of_efforts(robot):
+    rng = np.random.default_rng(2)
+    times = np.arange(0.0, DURATION, 1.0 / RATE)
+    held_up = np.flatnonzero(rng.random(len(times)) < 0.05)
+    stamps = times.copy()
+    stamps[held_up] += 0.995 / RATE  # and delivered right before the next one
+    smooth, rough = (replace(recorded(robot, noise=noise), times=stamps) for noise in (0.0, 1.0))
+    both = [prepare(replace(smooth, efforts=one.efforts), robot, Preparation(delay=0.0)).prepared
+            for one in (smooth, rough)]
+    left = both[1].tau - both[0].tau
+    assert left.std() < 0.11 and np.abs(left).max() < 0.6  # noise of 0.1, 6000 samples
+
+
 def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
     result = prepare(recorded(robot), robot, Preparation(rate=25.0))
     np.testing.assert_allclose(np.diff(result.prepared.times), 0.04)
