@@ -209,6 +209,16 @@ def test_parameters_of_joints_that_the_robot_lacks_are_named(call):
     assert (code, out) == (2, '') and "parameters.yaml: 'arm' has no moving joint" in error
 
 
+@pytest.mark.parametrize(('parameter', 'reason'), [
+    ('damping: 3.0', 'damping is 3.0; it needs a number for each joint'),
+    ('gravity: 3.0', 'gravity is 3.0; it needs 3 finite numbers')])
+def test_parameters_that_cannot_be_are_named_with_their_file(call, parameter, reason):
+    Path('parameters.yaml').write_text(
+        f'/**:\n  ros__parameters:\n    {parameter}\n', encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml')
+    assert (code, out) == (2, '') and f'parameters.yaml: {reason}' in error
+
+
 def test_what_the_model_has_and_what_is_not_judged_is_said(arm, loaded):
     tau = loaded.tau.copy()
     tau[:, 1] = np.nan

@@ -37,18 +37,19 @@ def with_numbers_of(robot: Robot, path: Path, node: str) -> tuple[Robot, str]:
     :raises ArgumentError: where the file is no parameter file, or the robot cannot have a number.
     """
     parameters = read_parameters(path, node)
-    by_name = {name: _by_joint(parameters, name) for name in ADJUSTABLE}
+    by_name = {name: _by_joint(path, parameters, name) for name in ADJUSTABLE}
     used = [name for name, values in by_name.items() if values]
     adjustable = AdjustableRobot.of(
         robot, optional_parameters=[name for name in used if name in OPTIONAL])
-    for name in used:
-        try:
+    gravity = parameters.get(GRAVITY)
+    try:
+        for name in used:
             adjustable.set_joint_parameters(name, by_name[name])
-        except ArgumentError as error:
-            raise ArgumentError(f'{path}: {error}') from error
-    changed = adjustable.with_gravity(parameters.get(GRAVITY, robot.free_fall))
+        changed = adjustable.with_gravity(robot.free_fall if gravity is None else gravity)
+    except ArgumentError as error:
+        raise ArgumentError(f'{path}: {error}') from error
     counting = [name for name in used if any(by_name[name].values())]
-    taken = [*(counting or used), *([GRAVITY] if GRAVITY in parameters else [])]
+    taken = [*(counting or used), *([] if gravity is None else [GRAVITY])]
     if not taken:
         return changed, (f'{path} has no parameter that changes the model: no friction, no '
                          'armature and no gravity.')
@@ -56,9 +57,12 @@ def with_numbers_of(robot: Robot, path: Path, node: str) -> tuple[Robot, str]:
                      'URDF.')
 
 
-def _by_joint(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _by_joint(path: Path, parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the values of a parameter by joint, which are below its name or after a dot."""
     nested = parameters.get(name)
+    if nested is not None and not isinstance(nested, Mapping):
+        raise ArgumentError(
+            f'{path}: {name} is {nested!r}; it needs a number for each joint, below its name')
     dotted = {key.removeprefix(f'{name}.'): value for key, value in parameters.items()
               if key.startswith(f'{name}.')}
-    return {**(nested if isinstance(nested, Mapping) else {}), **dotted}
+    return {**(nested or {}), **dotted}
