@@ -128,16 +128,34 @@ def test_friction_that_is_too_large_is_not_sent_from_now_on(arm):
     assert '2 times its effort limit' in result.reason
 
 
-def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(arm):
+@pytest.mark.parametrize('change', [
+    ('damping_positive.elbow', 1e4), ('friction_from', 'description')])
+def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(bench, change):
+    arm = bench(joints=JOINTS, state_timeout=1.0, friction_from='none')
+    arm.describe(ARM.replace('damping="0.5"', 'damping="1e4"'))
     arm.until(lambda: holds(arm))
-    assert arm.set_parameter('damping_positive.elbow', 1e4).successful  # needs another model
-    told = arm.node._diagnostics._notices
-    arm.until(lambda: arm.sends(JOINTS, Q) and any(
-        'times its effort limit' in text for text in told.values()))
+    assert arm.set_parameter(*change).successful  # needs another model
+    arm.until(lambda: arm.sends(JOINTS, Q) and 'times its effort limit' in arm.told('model'))
     robot = arm.node.policy.robot
     assert holds(arm)
     assert arm.call(SetBool, 'enable', data=False).success
-    arm.until(lambda: arm.sends(JOINTS, Q) or arm.node.policy.robot is not robot)
+    arm.until(lambda: not arm.sends(JOINTS, Q))
+    arm.until(lambda: arm.node.policy.robot is not robot)
+    arm.until(lambda: not arm.told('model'))
+    assert max(abs(arm.node.policy.robot.friction([1.0, 1.0]))) > 1e3
+
+
+def test_a_model_with_too_much_friction_is_used_when_that_is_corrected(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    arm.until(lambda: holds(arm))
+    assert arm.set_parameter('damping_positive.elbow', 1e4).successful
+    arm.until(lambda: arm.sends(JOINTS, Q) and 'times its effort limit' in arm.told('model'))
+    robot = arm.node.policy.robot
+    assert arm.set_parameter('damping_positive.elbow', 0.25).successful
+    arm.until(lambda: arm.node.policy.robot is not robot and not arm.told('model'))
+    assert arm.node.policy.robot.friction([0.0, 1.0])[1] == pytest.approx(0.25, rel=1e-3)
+    assert arm.sends(JOINTS, Q)
 
 
 def wait_for_settled(arm):

@@ -773,7 +773,7 @@ class Configuration:
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
         except RneaError as error:
-            if isinstance(error, UnsafeChangeError) and self._is_of_another_robot(source):
+            if isinstance(error, UnsafeChangeError) and self._may_wait(source):
                 self._wait_with(Built(model, policy), error)
             else:
                 self._refuse(source, error)
@@ -814,16 +814,26 @@ class Configuration:
             model.source.description, model.robot.name, present.robot.name), is_error=True)
         self._request(self._source(present.source.description))  # if payloads have been added
 
+    def _may_wait(self, source: Source) -> bool:
+        """
+        Tell whether a model that is not used now may be used later.
+
+        One that was built for a new payload is refused with it, because nobody waits for that.
+        """
+        return self._model is None or self._is_of_another_robot(source) or all(
+            map(self._model.accepts_payload, self._payloads))
+
     def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
         """
-        Use a new robot as soon as it can be driven, or nothing is being sent.
+        Use a new robot or model as soon as it can be driven, or nothing is being sent.
 
         Until then the previous one stays in use, and decides what is held if it has to stop.
         """
         if not self._retry_at:
-            self._diagnostics.notice('robot_description', (
-                f'the new robot is not used yet, and the previous one stays in use: {error}'),
-                is_error=True)
+            is_robot = self._is_of_another_robot(built.model.source)
+            self._diagnostics.notice('robot_description' if is_robot else 'model', (
+                f'the new {"robot" if is_robot else "model"} is not used yet, and the previous '
+                f'one stays in use: {error}'), is_error=is_robot)
         self._retry_at = monotonic() + RETRY_PERIOD
         if self._answer is not None:
             self._answer = self._answer._replace(result=built)
