@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The description of another robot does not take over while efforts are sent."""
+"""The description of another robot does not take over from the robot that is driven."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from node_bench import LATCHED
@@ -93,6 +93,46 @@ def test_another_robot_does_not_take_over_and_both_publishers_are_named(arm, sec
         for status in arm.diagnostics))
 
 
+def interrupt(arm):
+    """Let the states of the robot in use be missing until nothing is sent any more."""
+    assert arm.set_parameter('state_timeout', 0.2).successful
+    assert arm.sends(JOINTS, Q)
+    arm.until(lambda: not arm.node.policy.is_sending)
+    assert arm.set_parameter('state_timeout', 9.0).successful
+
+
+def test_another_robot_does_not_take_over_while_states_are_missing(arm, second):
+    interrupt(arm)
+    publish(arm, second, OTHER)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert answers(arm, ARM)
+    disable(arm)
+    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+
+
+def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_while_states_are_missing(
+        bench, monkeypatch):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
+    assert answers(arm, ARM)
+    interrupt(arm)
+    arm.describe(OTHER)
+    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+    assert answers(arm, ARM)
+
+
+def test_a_robot_that_nobody_describes_any_more_is_replaced_while_states_are_missing(arm, second):
+    interrupt(arm)
+    arm.peer.destroy_publisher(arm.description)
+    arm.until(lambda: not names(arm))
+    publisher = second.create_publisher(String, 'robot_description', LATCHED)
+    arm.connect(publisher)
+    publisher.publish(String(data=OTHER))
+    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    assert not arm.told('robot_description')
+    assert answers(arm, OTHER)
+
+
 def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
     publish(arm, second, OTHER)
     disable(arm)
@@ -164,6 +204,22 @@ def test_it_is_forgotten_when_its_publisher_has_gone(arm, second):
 def test_it_is_forgotten_when_that_of_the_robot_in_use_comes_again(arm, second):
     publish(arm, second, OTHER)
     arm.describe(ARM)
+    arm.until(lambda: not arm.told('robot_description'))
+    disable(arm)
+    arm.settle(0.3)
+    assert arm.node.policy.robot.name == 'arm'
+
+
+def test_a_publisher_of_the_robot_in_use_that_has_been_started_again_is_no_rival(arm, second):
+    arm.peer.destroy_publisher(arm.description)
+    again = arm.peer.create_publisher(String, 'robot_description', LATCHED)
+    arm.connect(again)
+    again.publish(String(data=ARM))
+    arm.until(lambda: arm.node._configuration._guard.is_robot_described)
+    publisher = publish(arm, second, OTHER)
+    assert 'was published by /robot/peer when' in arm.told('robot_description')
+    assert '; /robot/second came later' in arm.told('robot_description')
+    second.destroy_publisher(publisher)
     arm.until(lambda: not arm.told('robot_description'))
     disable(arm)
     arm.settle(0.3)

@@ -224,7 +224,8 @@ class Configuration:
 
     def take_description(self, description: str) -> None:
         """Request the model of a description that has arrived, unless it is known."""
-        self._guard.note_arrival(description, self.description)
+        is_in_use = self._model is not None and description == self._model.source.description
+        self._guard.note_arrival(description, self.description, is_in_use)
         is_refused = bool(self._diagnostics.text('robot_description'))
         if description != self._guard.withheld and (
                 is_refused or description != self.description):
@@ -759,7 +760,7 @@ class Configuration:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
-        if self._takes_over(model):
+        if self._takes_over(model, settings):
             if settings.enabled:
                 self._withhold(model)
             else:
@@ -797,12 +798,25 @@ class Configuration:
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
 
-    def _takes_over(self, model: Model) -> bool:
-        """Tell whether efforts are sent, and a model is that of another robot, not asked for."""
+    def _takes_over(self, model: Model, settings: Settings) -> bool:
+        """Tell whether a model is not asked for, and of another robot than the one driven."""
         return (
-            self._model is not None and self.policy is not None and self.policy.is_sending
+            self._model is not None and self.policy is not None
             and model.robot.name != self._model.robot.name
-            and model.source.description != self._parameters.own['robot_description'])
+            and model.source.description != self._parameters.own['robot_description']
+            and (self.policy.is_sending or settings.enabled and self._is_interrupted(
+                self.policy, self._model.source.description)))
+
+    def _is_interrupted(self, policy: FeedforwardPolicy, description: str) -> bool:
+        """
+        Tell whether efforts may be sent again to the robot in use, because it has not gone.
+
+        They are missing, for instance, while joint states are, or nobody presses a dead-man
+        switch.  Nobody describes a robot any more that was taken down.
+        """
+        return bool(policy.held_effort()) and (
+            description == self._parameters.own['robot_description']
+            or self._guard.is_robot_described)
 
     def _withhold(self, model: Model) -> None:
         """Go on with the robot in use."""

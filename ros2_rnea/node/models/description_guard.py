@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The description of another robot, which must not take over while efforts are sent.
+The description of another robot, which must not take over from the robot that is driven.
 
 ``robot_description`` is a topic that many nodes publish.  A second robot in the same namespace
 would be taken for the one that is driven, and its efforts would be sent to that.  An identified
@@ -46,14 +46,19 @@ class DescriptionGuard:
         self._have_differed = False
         self.withheld: str | None = None
 
-    def note_arrival(self, description: str, in_use: str | None) -> None:
+    def note_arrival(self, description: str, latest: str | None, is_in_use: bool) -> None:
         """
         Note who publishes when a description arrives.
 
-        :param in_use: the description in use, or requested; None: there is none.
+        :param latest: the description that is requested, or else in use; None: there is none.
+        :param is_in_use: whether the one that arrives is in use, so that it is not from a rival.
         """
-        self._arrived = publishers_of(self._node, self._topic)
-        if len(self._arrived) > 1 and description != (in_use or description):
+        before, self._arrived = self._arrived, publishers_of(self._node, self._topic)
+        if is_in_use:  # it comes from a new publisher, as after a crash, or from one of before
+            self._in_use = {
+                identifier: name for identifier, name in self._arrived.items()
+                if identifier in self._in_use or identifier not in before}
+        if len(self._arrived) > 1 and description != (latest or description):
             self._have_differed = True
 
     def note_use(self) -> None:
@@ -70,11 +75,16 @@ class DescriptionGuard:
         self.withheld = description
         before, since = self._names(self._in_use), self._names(self._rivals)
         return UnsafeChangeError(
-            f'it describes the robot {other!r}, while efforts are sent to {present!r}, which '
-            f'stays in use. {self._topic} was published by {before or "no node"} when {present!r} '
+            f'it describes the robot {other!r}, while {present!r} is driven, which stays in '
+            f'use. {self._topic} was published by {before or "no node"} when {present!r} '
             f'arrived; {since or "no other node"} came later. Stop the publisher that is wrong. '
             f'{other!r} is used when ~/enable has been called with false, or if the parameter '
             f'{TOPIC} is set to its description')
+
+    @property
+    def is_robot_described(self) -> bool:
+        """Tell whether one still publishes who did when the description in use arrived."""
+        return not self._in_use.keys().isdisjoint(publishers_of(self._node, self._topic))
 
     @property
     def has_gone(self) -> bool:
