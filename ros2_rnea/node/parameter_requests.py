@@ -69,6 +69,8 @@ def set_each(
         reason = _why_impossible(node, message)
         if not reason and message.name in seen:
             reason = f'{message.name} is named twice in this request; the first value counts'
+        if not reason and node.describe_parameter(message.name).read_only:  # all others may be set
+            reason = f'{message.name} is read-only: it can be set only when the node is started'
         seen.add(message.name)
         if reason:
             changes.refuse(index, reason)

@@ -509,6 +509,21 @@ def test_each_parameter_of_a_request_has_its_own_result_and_one_is_applied_once(
     assert arm.node.policy.settings.lookahead == 0.3
 
 
+def test_a_file_of_all_parameters_can_be_loaded_with_changes(arm, monkeypatch):
+    """``ros2 param dump`` writes read-only ones, too, and ``ros2 param load`` sets all at once."""
+    monkeypatch.setattr(parameter_requests, 'LONGEST_SEARCH', 0.0)
+    changes = {'lookahead': 0.1, 'blend_time': 0.2, 'damping.elbow': 0.25, 'mimic_tolerance': 0.3}
+    of_file = {name: changes.get(name, parameter.value)
+               for name, parameter in arm.node._parameters.items()}
+    results = callbacks(arm)('set_parameters', parameters=[
+        assign(*each) for each in of_file.items()]).results
+    refused = {name: result.reason for name, result in zip(of_file, results)
+               if not result.successful}
+    assert {'executor', 'state_depth', 'lock_memory'} <= refused.keys()
+    assert all('is read-only' in reason for reason in refused.values())
+    assert {name: arm.node.get_parameter(name).value for name in changes} == changes
+
+
 def test_the_request_to_send_nothing_is_obeyed_whatever_else_a_request_has(arm):
     too_many = [assign('enabled', False), *(
         assign(name, 0.25) for name in ('lookahead', 'damping.elbow'))]
