@@ -55,11 +55,12 @@ MOST_PAYLOADS = 50
 MOST_WRENCHES = 1000
 """Number of wrenches in the request to a service."""
 
+MOST_READ_PARAMETERS = 2000
 MOST_PARAMETERS = 700
 MOST_CHANGED_PARAMETERS = 100
 MOST_PREFIXES = 10
-"""Number of parameters in one request to get, describe or set them, and how many of these may
-change; of prefixes, to list them."""
+"""Number of parameters in one request to get or describe them, and in one to set them; how many
+of the latter may change; of prefixes, to list them.  ``ros2 param dump`` gets all at once."""
 
 MOST_NAME_CHARACTERS = 1000
 """Length of a name: of a parameter, of a payload and of its link [characters]."""

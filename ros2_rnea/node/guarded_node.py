@@ -38,16 +38,21 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.timer import Timer
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.node.bounds import check_name, MOST_PARAMETERS, MOST_PREFIXES
+from ros2_rnea.node.bounds import (
+    check_name,
+    MOST_PARAMETERS,
+    MOST_PREFIXES,
+    MOST_READ_PARAMETERS,
+)
 from ros2_rnea.node.parameter_requests import Rules, set_each, why_not_together
 
 LOG_PERIOD = 10.0
 """The same unexpected error is logged again after this time at the earliest [s]."""
 
 BOUNDS = {
-    GetParameters: ('names', MOST_PARAMETERS),
-    GetParameterTypes: ('names', MOST_PARAMETERS),
-    DescribeParameters: ('names', MOST_PARAMETERS),
+    GetParameters: ('names', MOST_READ_PARAMETERS),
+    GetParameterTypes: ('names', MOST_READ_PARAMETERS),
+    DescribeParameters: ('names', MOST_READ_PARAMETERS),
     ListParameters: ('prefixes', MOST_PREFIXES),
     SetParameters: ('parameters', MOST_PARAMETERS),
     SetParametersAtomically: ('parameters', MOST_PARAMETERS)}

@@ -369,7 +369,7 @@ def shortest(arm, calls):
 def check_parameter_requests(arm):
     """Send every kind of request about parameters at the bounds, and measure each."""
     call, taken = callbacks(arm), {}
-    names = [*arm.node._parameters][:bounds.MOST_PARAMETERS]
+    names = [*arm.node._parameters][:bounds.MOST_READ_PARAMETERS]
     for service in ('get_parameters', 'get_parameter_types', 'describe_parameters'):
         taken[service] = shortest(arm, 3 * [partial(call, service, names=names)])
     taken['list_parameters'] = shortest(arm, 3 * [
@@ -522,6 +522,16 @@ def test_a_file_of_all_parameters_can_be_loaded_with_changes(arm, monkeypatch):
     assert {'executor', 'state_depth', 'lock_memory'} <= refused.keys()
     assert all('is read-only' in reason for reason in refused.values())
     assert {name: arm.node.get_parameter(name).value for name in changes} == changes
+
+
+def test_all_parameters_of_a_humanoid_can_be_got_at_once(bench, monkeypatch):
+    """``ros2 param dump`` does so."""
+    monkeypatch.delenv('ROS2_RNEA_ENGINE')  # a robot of this size has to be compiled
+    arm = bench(create=TimedNode)
+    arm.describe(chain(60))
+    names = [*arm.node._parameters]
+    assert len(names) > 1000
+    assert len(callbacks(arm)('get_parameters', names=names).values) == len(names)
 
 
 def test_the_request_to_send_nothing_is_obeyed_whatever_else_a_request_has(arm):
