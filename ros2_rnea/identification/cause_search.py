@@ -259,7 +259,8 @@ def search(robot: Robot, columns: Columns) -> Explanation:
             break
         explanation = _with_delay(aligned, replace(
             late, parameters=late.parameters + delay, statistic=first.statistic,
-            rms_without=first.rms_without))
+            # Some coordinates may have enough samples, or noise that is slow enough, only now.
+            rms_without={**late.rms_without, **first.rms_without}))
     return explanation
 
 

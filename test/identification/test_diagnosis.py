@@ -20,11 +20,12 @@ from example_robots import example_urdf
 import numpy as np
 import pytest
 from recorded_robots import recorded, swings
-from ros2_rnea.identification import bursts
+from ros2_rnea.identification import bursts, cause_search
 from ros2_rnea.identification.comparison import compare
 from ros2_rnea.identification.conclusions import Kind
 from ros2_rnea.identification.preparation import Preparation, prepare
 from ros2_rnea.identification.recording import JointDelay, Recording
+from ros2_rnea.identification.reduced_equations import TooShortError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from seeds import for_seeds
@@ -102,6 +103,18 @@ def test_samples_at_rest_that_are_said_to_move_are_no_error(arm):
     recording = recorded(arm, (times, q, qd, qdd), rng)
     diagnosis = diagnose(compare([replace(recording, moves=np.full(qd.shape, True))], arm))
     assert np.isfinite(diagnosis.noise).all()
+
+
+def test_a_joint_may_be_judged_only_after_the_delay_is_taken_out(ur5, monkeypatch):
+    reduce_equations = cause_search.reduce_equations
+
+    def reduced(columns, measured, j):
+        if j == 0 and measured is columns.measured:
+            raise TooShortError(1.1)
+        return reduce_equations(columns, measured, j)
+
+    monkeypatch.setattr(cause_search, 'reduce_equations', reduced)
+    assert only(diagnosed(ur5, ur5, 1, delay=0.03), Kind.DELAY).improvements
 
 
 @for_seeds(60)
