@@ -43,8 +43,13 @@ ARGUMENTS = {
 }
 """Default and description of each launch argument that :func:`node_actions` reads."""
 
-RESPAWN_DELAY = 0.5
-"""Pause before the node is started again, so that one that cannot start leaves time [s]."""
+RESPAWN_DELAY = 0.1
+"""
+Pause before the node is started again, so that one that cannot start leaves time [s].
+
+It is short because the controller holds the last effort of the node meanwhile, whatever the arm
+does.
+"""
 
 CONTROLLER = 'joint_trajectory_controller'
 TOPICS_OF_CONTROLLER = {
