@@ -145,7 +145,8 @@ class Burst:
         return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r} (since the '
                 'first sample that is used, as in the pictures), the efforts of '
                 f'{", ".join(self.joints)} differ as no masses and no friction can make them: '
-                'something may have touched or pushed the robot.  If so, leave this part out: '
+                'something may have touched or pushed the robot, or samples are wrong.  If so, '
+                'leave this part out: '
                 f'{", ".join(kept)} (in seconds of the whole recording).')
 
 

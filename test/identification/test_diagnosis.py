@@ -386,6 +386,7 @@ def test_the_part_that_a_push_is_in_is_told_in_times_of_the_whole_recording(arm)
             (100.0, '--to 119 keeps what is before, --from 123 keeps what is after (')):
         burst, = diagnose(compare([replace(recording, begin=begin)], arm)).bursts
         assert advice in str(burst)
+    assert 'may have touched or pushed the robot, or samples are wrong.' in str(burst)
     early = replace(burst, begin=0.3, end=0.9)  # nothing of this recording is before it
     assert 'part out: --from 103 keeps' in str(early)
 
