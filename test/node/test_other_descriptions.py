@@ -79,7 +79,7 @@ def answers(arm, urdf):
 
 def disable(arm):
     assert arm.call(SetBool, 'enable', data=False).success
-    arm.until(lambda: arm.state(JOINTS, Q) or not arm.node.policy.is_sending)
+    arm.until(lambda: not arm.sends(JOINTS, Q))
 
 
 def test_another_robot_does_not_take_over_and_both_publishers_are_named(arm, second):
@@ -139,7 +139,7 @@ def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
     arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
     assert not arm.told('robot_description')
     assert arm.call(SetBool, 'enable', data=True).success
-    assert answers(arm, OTHER)
+    arm.until(lambda: answers(arm, OTHER))  # efforts of the fade may be on their way
 
 
 def test_the_final_fade_is_that_of_the_robot_in_use(arm, second):
@@ -212,6 +212,7 @@ def test_it_is_forgotten_when_that_of_the_robot_in_use_comes_again(arm, second):
 
 def test_a_publisher_of_the_robot_in_use_that_has_been_started_again_is_no_rival(arm, second):
     arm.peer.destroy_publisher(arm.description)
+    arm.until(lambda: not names(arm))
     again = arm.peer.create_publisher(String, 'robot_description', LATCHED)
     arm.connect(again)
     again.publish(String(data=ARM))
