@@ -58,7 +58,7 @@ def test_a_clock_that_is_set_makes_no_step_of_the_effort(arm, step, words):
     assert arm.answer(JOINTS, Q) == near(before)
     assert status(arm) == 'NO_TRAJECTORY'
     assert words in arm.told('system clock')
-    assert 'the trajectory is discarded' in arm.told('system clock')
+    assert 'the trajectory in progress is discarded' in arm.told('system clock')
 
 
 def test_a_pause_of_the_process_is_no_step_of_the_clock(arm):
@@ -75,7 +75,7 @@ def test_a_trajectory_that_has_ended_is_still_held(bench):
     arm._clock._ros_offset += 5 * 10**9
     arm.answer(JOINTS, Q)
     assert status(arm) == 'HOLDING_END'
-    assert 'no trajectory is discarded' in arm.told('system clock')
+    assert 'no trajectory in progress is discarded' in arm.told('system clock')
 
 
 def test_a_large_step_of_simulated_time_is_a_jump_and_a_small_one_is_not(bench):
