@@ -292,6 +292,22 @@ def test_another_joint_counts_where_it_is_assumed():
     near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.5))
 
 
+def test_settings_with_which_no_effort_is_finite_are_refused_before_anything_changes():
+    policy = measured()
+    with pytest.raises(ArgumentError, match="holds joint 'shoulder' is no finite number"):
+        policy.check_change(replace(policy.settings, gravity=(0.0, 0.0, -1e308)))
+    near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
+
+
+@pytest.mark.parametrize('limit, expected', [('40.0', {'elbow': 80.0}), ('0', {})])
+def test_how_fast_a_rotor_accelerates_alone_is_known_where_efforts_can_be_sent(limit, expected):
+    whose = AdjustableRobot.of(
+        Robot.from_urdf(ARM.replace('effort="40.0"', f'effort="{limit}"')),
+        optional_parameters=['armature'])
+    whose.set_joint_parameters('armature', {'elbow': 0.5})
+    assert policy_of(whose).rotor_accelerations() == expected
+
+
 def test_a_check_before_the_first_state_leaves_another_joint_where_it_is_assumed():
     """The worker that builds the model makes such a check; then the node fades out."""
     policy = policy_of(GRIPPER_ROBOT, assumed_positions={'grip': (0.5,)})

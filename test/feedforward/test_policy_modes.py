@@ -13,6 +13,7 @@
 # limitations under the License.
 """What is sent by mode and by arm, and the terms that it consists of."""
 
+from dataclasses import replace
 from math import inf, nan, pi
 
 import numpy as np
@@ -204,6 +205,13 @@ def test_a_plant_that_is_the_model_has_the_errors_of_the_oscillator():
 def test_computed_torque_needs_its_gains(gains, message):
     with pytest.raises(ArgumentError, match=message):
         measured(**{**GAINS, **gains})
+
+
+@pytest.mark.parametrize('name', ['position_gains', 'velocity_gains'])
+def test_gains_for_another_number_of_joints_are_refused_before_anything_changes(name):
+    policy = measured(**GAINS)
+    with pytest.raises(ArgumentError, match=f'{name} has 3 numbers'):
+        policy.check_change(replace(policy.settings, **{name: (1.0, 2.0, 3.0)}))
 
 
 # ---- which terms are sent ---------------------------------------------------------------------

@@ -22,12 +22,15 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.decision import Instant, Status
+from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
+from ros2_rnea.feedforward.effort.final_fade import FinalFade
+from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Mode, OnStop, Settings
+from ros2_rnea.feedforward.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
@@ -824,6 +827,34 @@ def test_after_two_timeouts_nothing_is_computed_from_an_old_state_even_if_the_wa
     assert 'cut short' in ride.go(1.0, measured=False).decision.detail
     ride.policy.change_settings(replace(ride.policy.settings, effort_rate_limit=1000.0))
     assert 'cut short' not in ride.go(0.6).go(0.3, measured=False).decision.detail
+
+
+def test_what_a_final_fade_has_not_reached_is_told_by_joint_also_by_a_policy_that_continues():
+    ride = in_motion()
+    ride.policy.change_settings(replace(ride.policy.settings, effort_rate_limit=35.0))
+    while ride.go(PERIOD, measured=False).decision.effort is not None:
+        pass
+    lacks = np.abs(ride.sent[-1] - GRAVITY) > 1e-3
+    assert lacks.tolist() == [True, False]
+    told = (f'holds shoulder {ride.sent[-1][0]:.3f} instead of {GRAVITY[0]:.3f} [Nm or N]')
+    assert told in ride.decision.detail
+    assert told in ride.change().go(0.1, measured=False).decision.detail
+
+
+def test_a_policy_that_has_sent_nothing_yet_continues_from_what_its_process_has_sent():
+    ride = Ride(start_from=StartFrom.GRAVITY)
+    ride.policy.evidence = Evidence(
+        Receiver.SAME, {'shoulder': 1.0, 'elbow': -2.0}, is_own=True)
+    ride.go(PERIOD).is_at([1.0, -2.0])
+
+
+def test_a_fade_after_one_that_is_over_begins_anew():
+    ramp = EffortRamp(JOINTS, inf)
+    fade = FinalFade(ramp)
+    assert fade.goes_on(1.0, 0.0, 0.1)
+    fade.end()
+    ramp.crossfade(np.zeros(2), 9.0)
+    assert fade.goes_on(9.0, 0.0, 0.1)
 
 
 def test_a_final_fade_that_starts_late_ends_in_time():
