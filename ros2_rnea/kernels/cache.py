@@ -110,7 +110,7 @@ class ObjectCache:
     @property
     def refused(self) -> tuple[str, ...]:
         """Return why shipped folders, or the first file in one, are not used, in sentences."""
-        return tuple(self._refused.values())
+        return tuple(self._refused.copy().values())  # another thread may refuse one meanwhile
 
     def take_reason(self) -> str | None:
         """Return why object files are kept in memory only, at the first call; later None."""
