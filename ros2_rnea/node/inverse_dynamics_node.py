@@ -568,9 +568,9 @@ class InverseDynamicsNode(GuardedNode):
         is_discarded = self.policy is not None and self.policy.discard_trajectory(now, step)
         self._diagnostics.transient_notice('system clock', (
             f'it was set {"forward" if step > 0.0 else "back"} by {abs(step):.3f} s: '
-            f'{"the trajectory" if is_discarded else "no trajectory"} in progress is discarded, as '
-            'is one that is being read; wrenches and the reference of a controller go on, because '
-            'their ages are on another clock'))
+            f'{"the trajectory" if is_discarded else "no trajectory"} in progress is discarded, '
+            'as is one that is being read; wrenches and the reference of a controller go on, '
+            'because their ages are on another clock'))
 
     def _poll(self) -> None:
         self._terms_publisher.poll()
