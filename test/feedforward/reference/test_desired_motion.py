@@ -72,6 +72,20 @@ def test_a_trajectory_is_led_in_to_followed_and_its_end_held(
     assert target.accelerations == pytest.approx(AT_REST)
 
 
+@pytest.mark.parametrize(('time', 'step', 'is_discarded'), [
+    (1.5, 1.0, True),     # it was to be at 0.5 s of the way
+    (3.0, 1.5, True),
+    (3.0, 1.0, False),    # it had ended, and the clock has only gone farther on
+    (9.0, 1.0, False),
+    (1.5, -1.0, True),
+    (1.0, -5.0, True)])   # it had ended, and its end would come again
+def test_a_trajectory_whose_clock_was_set_is_discarded_unless_it_has_ended_for_good(
+        moving, time, step, is_discarded):
+    assert moving.discard_trajectory(NOW + time, step) is is_discarded
+    status = moving.target(NOW + time, ONES).status
+    assert (status is Status.NO_TRAJECTORY) is is_discarded
+
+
 def test_accelerations_of_the_trajectory_are_desired(motion):
     rest = ((0.0,) * 3, (0.0,) * 3)
     follow(

@@ -189,6 +189,8 @@ def test_every_segment_arrives_with_the_fields_that_both_ends_have(drawn):
         count = min(len(fields(before)), len(fields(after)))
         at_end = trajectory.at(np.nextafter(after.time, -inf))
         assert at_end[:count] == pytest.approx(np.array(fields(after)[:count]), abs=1e-6)
+        if after is waypoints[-1]:
+            assert trajectory.end_of_spline() == pytest.approx(at_end, abs=1e-6)
 
 
 huge = st.floats(-1e307, 1e307)

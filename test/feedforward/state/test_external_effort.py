@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp, nan
+from math import exp, inf, nan
 
 from example_robots import example_urdf
 import numpy as np
@@ -589,7 +589,9 @@ def test_after_a_contact_a_reference_is_followed_once_it_is_near():
 
 @pytest.mark.parametrize('changes, said', [
     ({'external_effort_gain': 0.0}, 'external_effort_gain is 0.0'),
+    ({'external_effort_gain': inf}, 'external_effort_gain is inf'),
     ({'external_effort_threshold': {'elbow': -1.0}}, 'external_effort_threshold.elbow is -1.0'),
+    ({'external_effort_threshold': {'elbow': 0.0}}, 'external_effort_threshold.elbow is 0.0'),
     ({'contact_reaction': ContactReaction.HOLD, 'observe_external_effort': False},
      'needs observe_external_effort'),
     ({'external_wrench_link': 'tol'}, "external_wrench_link is 'tol'.*did you mean 'tool'"),
