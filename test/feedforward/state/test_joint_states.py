@@ -184,6 +184,21 @@ def test_one_joint_out_of_order_refuses_the_message(measured):
     assert measured.positions[0] == 0.1
 
 
+def test_a_stamp_that_is_older_than_that_of_another_joint_only_is_in_order(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 0.05), NOW)
+    measured.update(MeasuredJoints(['shoulder'], [0.9], stamp=STAMP), NOW)
+    assert measured.positions[0] == 0.9
+
+
+def test_a_stamp_leads_only_if_it_is_ahead_of_the_reception_of_the_same_joint(states):
+    """That of the other joint is no measure: its publisher may have another clock."""
+    states.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 0.06), NOW)
+    states.update(MeasuredJoints(['shoulder'], [0.1], stamp=STAMP), NOW + 0.08)
+    states.update(MeasuredJoints(['elbow'], [0.3], stamp=STAMP + 0.22), NOW + 0.09)
+    with pytest.raises(MessageError, match='older'):
+        states.update(MeasuredJoints(['elbow'], [0.4], stamp=STAMP + 0.2), NOW + 0.09)
+
+
 @pytest.mark.parametrize('ahead', [0.2, 10.0, 1e9])
 def test_a_wrong_stamp_far_ahead_does_not_refuse_those_that_are_right(measured, ahead):
     for count in range(1, 9):
