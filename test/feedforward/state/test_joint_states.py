@@ -191,12 +191,12 @@ def test_a_stamp_that_is_older_than_that_of_another_joint_only_is_in_order(measu
 
 
 def test_a_stamp_leads_only_if_it_is_ahead_of_the_reception_of_the_same_joint(states):
-    """That of the other joint is no measure: its publisher may have another clock."""
-    states.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 0.06), NOW)
-    states.update(MeasuredJoints(['shoulder'], [0.1], stamp=STAMP), NOW + 0.08)
-    states.update(MeasuredJoints(['elbow'], [0.3], stamp=STAMP + 0.22), NOW + 0.09)
+    """Those of the other joint are no measure: its publisher may have another clock."""
+    states.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP), NOW)
+    states.update(MeasuredJoints(['shoulder'], [0.1], stamp=STAMP + 0.01), NOW + 0.08)
+    states.update(MeasuredJoints(['elbow'], [0.3], stamp=STAMP + 0.15), NOW + 0.09)
     with pytest.raises(MessageError, match='older'):
-        states.update(MeasuredJoints(['elbow'], [0.4], stamp=STAMP + 0.2), NOW + 0.09)
+        states.update(MeasuredJoints(['elbow'], [0.4], stamp=STAMP + 0.14), NOW + 0.09)
 
 
 @pytest.mark.parametrize('ahead', [0.2, 10.0, 1e9])
