@@ -24,7 +24,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ros2_rnea.feedforward.decision import Instant, Status
-from ros2_rnea.feedforward.effort.start_effort import AT_REST, Evidence, Receiver, StartRule
+from ros2_rnea.feedforward.effort.start_effort import (
+    AT_REST,
+    Evidence,
+    HANDING_OVER,
+    Receiver,
+    StartRule,
+)
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, Mode, Settings, StartFrom
@@ -50,6 +56,14 @@ def start(
         measured=UNMEASURED, holding=GRAVITY):
     rule = StartRule(start_from, arm, JOINTS)
     return rule.start(evidence, np.asarray(velocities), np.asarray(measured), lambda: holding)
+
+
+@pytest.mark.parametrize('receiver', Receiver)
+def test_only_where_another_holds_the_arm_until_then_the_first_command_is_the_whole_effort(
+        receiver):
+    found = start(Evidence(receiver, {}), arm=Arm.FRANKA).effort
+    is_whole = found is not None and found.tolist() == GRAVITY.tolist()
+    assert is_whole is (receiver in HANDING_OVER)
 
 
 @pytest.mark.parametrize('evidence, choices, expected', [

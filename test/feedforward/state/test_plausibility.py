@@ -247,6 +247,15 @@ def test_a_velocity_that_the_positions_do_not_show_is_never_believed(source, vel
     assert source.tells(velocity={'elbow': 5.9})
 
 
+def test_beside_an_ignored_joint_it_stays_known_which_joints_have_a_velocity(source):
+    names, nothing = (*source.names, 'grip'), dict.fromkeys(source.names, nan)
+    assert source.tells(names=names)
+    assert source.tells(names=names, velocity={**nothing, 'elbow': 0.1}, grip=0.9)
+    assert source.states.ignored
+    assert 'elbow' not in source.states.without_velocity()
+    assert len(source.states.without_velocity()) == len(source.names) - 1
+
+
 def test_a_velocity_that_no_number_should_have_is_refused_before(source):
     assert not source.tells(velocity={'elbow': 1e200})
     assert 'velocity 1e+200; both must be finite, and smaller than 1e+100' in source.error
