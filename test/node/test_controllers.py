@@ -198,9 +198,8 @@ def test_while_the_services_of_the_controller_are_not_found_the_effort_fades_out
     assert 'is not available' in arm.node._controllers.reason_to_send_nothing(
         {name: arm.node.get_parameter(name).value for name in (
             'effort_controller', 'trajectory_controller', 'controller_manager', 'joints')})
-    arm.until(lambda: np.allclose(arm.commands[-1], gravity))
     arm.until(lambda: not arm.node.policy.is_sending)
-    assert arm.commands[-1] == pytest.approx(gravity)
+    arm.until(lambda: arm.commands[-1] == pytest.approx(gravity))  # it may still be on its way
 
 
 @pytest.mark.parametrize('is_disabled', [False, True])
