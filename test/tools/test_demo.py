@@ -33,7 +33,7 @@ from ros2_rnea.tools.demo.judge import LIMITS, NOT_JUDGED
 from ros2_rnea.tools.models import seven_dof_arm, ur5
 from ros2_rnea.tools.simulated_driver.description import Balanced
 
-pytest.importorskip('rclpy')
+rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('ros2_rnea_interfaces')
 pytest.importorskip('mujoco')
 
@@ -218,18 +218,30 @@ def test_the_command_line_explains_itself(capsys, argument, said):
     assert said in ''.join(capsys.readouterr())
 
 
+@pytest.fixture
+def has_ros():
+    """Let ROS run, as for other tests of this process; return what tells whether it does."""
+    started = not rclpy.ok()
+    if started:
+        rclpy.init()
+    yield rclpy.ok
+    if started:
+        rclpy.try_shutdown()
+
+
 @pytest.mark.parametrize(('text', 'said'), [
     (None, 'No such file'),
     ('<robot/>', 'could not run'),
     (seven_dof_arm().replace('effort="87"', 'effort="5"'), 'cannot hold it'),
 ])
-def test_a_robot_that_cannot_be_shown_is_refused_at_once(tmp_path, capsys, text, said):
+def test_a_robot_that_cannot_be_shown_is_refused_at_once(tmp_path, capsys, has_ros, text, said):
     from ros2_rnea.tools.demo.__main__ import main
     urdf = tmp_path / 'robot.urdf'
     if text is not None:
         urdf.write_text(text)
     domain = os.environ['ROS_DOMAIN_ID']
     assert main(['--urdf', str(urdf), '--out', str(tmp_path / 'out'), '--domain', domain]) == 2
+    assert has_ros()  # the demo has not started it, and does not end it
     assert said in ' '.join(capsys.readouterr().out.split())
 
 

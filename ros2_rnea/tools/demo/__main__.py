@@ -97,6 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     if os.environ.get('ROS_DISTRO') == 'humble':  # It does not know the variable above.
         os.environ['ROS_LOCALHOST_ONLY'] = '1'
+    has_ros = False
     try:
         domain = reserve_domain() if options.domain is None else options.domain
         os.environ['ROS_DOMAIN_ID'] = str(domain)
@@ -105,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arm = _arm(options)
         console.print(introduction(arm), markup=False)
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        has_ros = True
         if options.identify:
             outcome = play_identification(arm, options.seconds, options.out, _bar(console))
             return present_identification(outcome, options.out, console)
@@ -117,7 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(f'The demo could not run: {error}', markup=False, style='red')
         return ExitCode.NOT_RUN
     finally:
-        rclpy.try_shutdown()
+        if has_ros:  # else it may be that of a caller
+            rclpy.try_shutdown()
     limits = GENERAL if options.urdf else LIMITS.get(options.robot, GENERAL)
     return present(results, options.out, console, limits)
 
