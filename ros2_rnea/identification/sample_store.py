@@ -104,8 +104,8 @@ class _File:
     """
     A temporary file without a name, to which arrays are appended.
 
-    It has its full size from the begin, so that one mapping serves all arrays; what is not written
-    takes no room on the disk.
+    It has its full size from the beginning, so that one mapping serves all arrays; what is not
+    written takes no room on the disk.
 
     :ivar left: how many bytes are not written.
     """
