@@ -16,12 +16,13 @@
 import os
 import signal
 import sys
+import weakref
 
 from patience import PATIENCE, until
 import pytest
 
 from ros2_rnea.tools.demo import processes
-from ros2_rnea.tools.demo.processes import ChildError, Children
+from ros2_rnea.tools.demo.processes import ChildError, Children, exit_at_signals
 
 READY = "print('ready', flush=True)\n"
 SLEEPER = f'import time\n{READY}time.sleep(60)'
@@ -148,3 +149,35 @@ def test_a_signal_while_a_child_starts_loses_no_child(tmp_path, monkeypatch):
     finally:
         signal.signal(signal.SIGINT, before)
     assert started[0].poll() is not None
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_exits_once_and_with_its_number(number, tmp_path):
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as left, exit_at_signals():
+        try:
+            signal.raise_signal(number)
+        finally:
+            signal.raise_signal(number)  # a second one disturbs no cleaning up
+            cleaned_up = True
+    assert left.value.code == 128 + number
+    assert cleaned_up
+    assert signal.getsignal(number) == before
+    Children(tmp_path).check()  # a later demo in this process goes on
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
+def test_a_signal_in_a_callback_of_the_interpreter_is_not_lost(tmp_path):
+    """Python drops what is raised there, as while a module is imported."""
+    def dropped(number):
+        referent = type('Referent', (), {})()
+        reference = weakref.ref(referent, lambda _: signal.raise_signal(number))
+        del referent
+        return reference
+
+    with pytest.raises(SystemExit) as left, exit_at_signals():
+        dropped(signal.SIGTERM)
+        Children(tmp_path).check()  # as wherever the demo waits
+    assert left.value.code == 128 + signal.SIGTERM
+    with pytest.raises(SystemExit), exit_at_signals():
+        dropped(signal.SIGINT)  # nothing waits after it

@@ -20,9 +20,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 import os
 from pathlib import Path
-import signal
 import sys
-from types import FrameType
 
 import numpy as np
 import rclpy
@@ -57,7 +55,7 @@ from ros2_rnea.tools.demo.judge import (
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.picture import draw
 from ros2_rnea.tools.demo.play import play, TRACKING
-from ros2_rnea.tools.demo.processes import ChildError
+from ros2_rnea.tools.demo.processes import ChildError, exit_at_signals
 from ros2_rnea.tools.demo.report import check_table, show, summary, WIDTH, write_summary
 from ros2_rnea.tools.demo.scenes import SCENES
 from ros2_rnea.tools.demo.timeline import draw_timeline
@@ -91,8 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out = options.out.resolve()  # the processes have a working directory of their own
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)
+    with exit_at_signals():
+        return _run(options, console)
+
+
+def _run(options: argparse.Namespace, console: Console) -> int:
     # No other robot of the network or of this machine takes part.
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     if os.environ.get('ROS_DISTRO') == 'humble':  # It does not know the variable above.
@@ -245,13 +246,6 @@ def _draw(results: Results, out: Path, limits: Limits, judged: bool) -> list[str
         for suffix in ('.svg', '.png'):
             draw_timeline(results, pictures[-1].with_suffix(suffix), judged)
     return [str(picture) for picture in pictures]
-
-
-def _leave(number: int, _: FrameType | None) -> None:
-    """Exit through all context managers, and ignore further signals."""
-    for other in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(other, signal.SIG_IGN)
-    sys.exit(128 + number)
 
 
 def _phase_seconds(text: str) -> float:

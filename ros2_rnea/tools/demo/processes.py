@@ -21,11 +21,54 @@ import os
 from pathlib import Path
 import signal
 import subprocess
+import sys
 from threading import current_thread, main_thread
-from types import TracebackType
+from types import FrameType, TracebackType
 
 PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 20.0))
 """How to end a child: each signal, and the seconds to wait before the next."""
+
+
+ENDING = (signal.SIGINT, signal.SIGTERM)
+"""Signals that end the demo."""
+
+_ended_by: list[int] = []
+"""The signal that has ended the demo, if one has."""
+
+
+@contextmanager
+def exit_at_signals() -> Iterator[None]:
+    """
+    Let a signal that ends the demo exit through all context managers, and ignore further ones.
+
+    :raises SystemExit: with 128 + the number of the signal.
+    """
+    handlers = {number: signal.signal(number, _exit) for number in ENDING}
+    try:
+        yield
+        exit_if_signalled()
+    finally:
+        _ended_by.clear()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def exit_if_signalled() -> None:
+    """
+    Exit if a signal that ends the demo has arrived.
+
+    Python drops what a handler raises where the signal arrives in the callback of a weak reference
+    or in a finalizer, as the import of modules has them.
+    """
+    if _ended_by:
+        sys.exit(128 + _ended_by[0])
+
+
+def _exit(number: int, _: FrameType | None) -> None:
+    for other in ENDING:
+        signal.signal(other, signal.SIG_IGN)
+    _ended_by.append(number)
+    exit_if_signalled()
 
 
 class ChildError(RuntimeError):
@@ -82,10 +125,12 @@ class Children:
 
     def check(self) -> None:
         """
-        Check that all children are running.
+        Check that all children are running, and that no signal has ended the demo.
 
+        :raises SystemExit: see :func:`exit_if_signalled`.
         :raises ChildError: naming a child that is not, with the last lines of its output.
         """
+        exit_if_signalled()
         for name, child in self._children.items():
             if child.poll() is not None:
                 lines = self._log(name).read_text(errors='replace').splitlines()[-15:]
@@ -120,7 +165,7 @@ def _signals_deferred() -> Iterator[None]:
         return
     arrived: list[int] = []
     handlers = {ending: signal.signal(ending, lambda number, _: arrived.append(number))
-                for ending in (signal.SIGINT, signal.SIGTERM)}
+                for ending in ENDING}
     try:
         yield
     finally:
