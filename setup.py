@@ -77,6 +77,7 @@ DOCS = ['sphinx>=8.1,<10', 'furo>=2025.7,<2027']
 TEST = DEMO + DOCS + [
     'pytest>=7,<9',  # Jazzy's launch_testing plugin crashes pytest 9
     'pytest-xdist>=3.2',
+    'pytest-rerunfailures>=10',  # for bounds of processor time, which a virtual machine exceeds
     'hypothesis',
     'coverage>=7',  # for ./run mutate
     'distributed',  # a cluster on this machine, to reduce recordings on

@@ -14,8 +14,10 @@
 """
 Large inputs: none of them stops the cycle.
 
-What counts is the processor time of the thread of the cycle, which no busy machine changes.
-Garbage is not collected meanwhile, as in the executable.
+What counts is the processor time of the thread of the cycle.  A busy machine hardly changes it,
+but a virtual one does: a thread is charged for what the host did meanwhile.  So a test that
+measured too much is run again, with a new node, and the shortest of three times counts.  Garbage
+is not collected meanwhile, as in the executable.
 """
 
 from array import array
@@ -56,13 +58,18 @@ from small_robots import ARM
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('no_garbage_collection')]
+pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('no_garbage_collection'),
+              pytest.mark.flaky(reruns=2, only_rerun='TooSlowError')]
 
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.8]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
 LONGEST = 0.020
 """No callback may take longer than this [s of processor time]."""
+
+
+class TooSlowError(AssertionError):
+    """A callback took longer than it may."""
 
 
 class TimedNode(InverseDynamicsNode):
@@ -117,11 +124,18 @@ def gives(arm, topic, message):
 def check(arm):
     """Check that no callback took long, and that the arm is still driven."""
     arm.settle()
-    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
-    assert not slow
+    check_times(arm.node.longest)
     gives(arm, 'joy', Joy(buttons=[1]))
     arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
     assert arm.node.unexpected_errors == 0
+
+
+def check_times(taken):
+    """Check how long the longest call of each callback took, and forget it [s]."""
+    slow = {name: time for name, time in taken.items() if time > LONGEST}
+    if slow:
+        raise TooSlowError(slow)
+    taken.clear()
 
 
 def names(count, length=0):
@@ -234,8 +248,7 @@ def test_a_robot_at_the_bound_is_driven_and_its_parameters_are_set(bench, monkey
         arm.answer(joints, [0.0] * len(joints))
     one = Parameter('lookahead', value=0.1).to_parameter_msg()
     assert arm.call(SetParameters, 'set_parameters', parameters=[one]).results[0].successful
-    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
-    assert not slow
+    check_times(arm.node.longest)
 
 
 def test_a_long_trajectory_is_followed_from_when_it_arrived(bench):
@@ -350,12 +363,6 @@ REQUESTS = {
 """Parameters in a request to set them, by what it is about; each turn has other values."""
 
 
-def check_times(arm, what):
-    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
-    assert not slow, what
-    arm.node.longest.clear()
-
-
 def shortest(arm, calls):
     """Return how long the shortest of some calls takes; what disturbs one makes it longer [s]."""
     taken = []
@@ -382,7 +389,7 @@ def check_parameter_requests(arm):
         taken[f'after {what}'] = shortest(arm, [  # all that is stored is read for any change
             partial(call, 'set_parameters', parameters=[assign('lookahead', lookahead)])
             for lookahead in (0.1, 0.2, 0.3)])
-    assert not {what: time for what, time in taken.items() if time > LONGEST}
+    check_times(taken)
 
 
 def check_payloads(arm, links):
@@ -398,7 +405,7 @@ def check_payloads(arm, links):
         response = set_payload(name='p0', link=links[0], inertia=Inertia(m=mass))
         assert response.message.startswith('in use')
     assert set_payload(name='p1', remove=True).success
-    check_times(arm, 'payloads')
+    check_times(arm.node.longest)
 
 
 @pytest.mark.parametrize('joints', [2, bounds.MOST_JOINTS])
@@ -436,7 +443,7 @@ def test_every_input_is_measured_at_its_bound(arm):
         for _ in range(3):
             gives(arm, topic, message)
         arm.until(arm.is_settled)
-        check_times(arm, topic)
+        check_times(arm.node.longest)
     services = {each.srv_name.rpartition('/')[2] for each in arm.node.services}
     call = callbacks(arm)
     simple = {'set_gravity', 'zero_wrench', 'hold', 'enable'}
@@ -446,7 +453,7 @@ def test_every_input_is_measured_at_its_bound(arm):
     assert services - {'get_type_description'} <= simple | about_parameters
     for name in sorted(simple & services):
         call(name)
-        check_times(arm, name)
+        check_times(arm.node.longest)
 
 
 def framed(message, frame):
@@ -474,7 +481,7 @@ def test_many_large_states_in_a_queue_do_not_stop_the_cycle(bench):
     for _ in range(100):
         many.publish(large)
     arm.settle()
-    check_times(arm, 'queue')
+    check_times(arm.node.longest)
     arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
 
 
@@ -615,8 +622,7 @@ def test_no_request_stops_the_cycle(arm, fields, said):
         interfaces.ComputeInverseDynamics, 'compute_inverse_dynamics', **fields)
     assert not response.success
     assert said in response.message
-    slow = {name: taken for name, taken in arm.node.longest.items() if taken > LONGEST}
-    assert not slow
+    check_times(arm.node.longest)
 
 
 def test_no_command_of_another_node_stops_the_cycle(arm):
@@ -628,7 +634,8 @@ def test_no_command_of_another_node_stops_the_cycle(arm):
         message = serialize_message(Float64MultiArray(data=array('d', bytes(8 * count))))
         arm.node.longest.clear()
         subscription.callback(message)
-        assert max(arm.node.longest.values()) < LONGEST, count
+        assert arm.node.longest
+        check_times(arm.node.longest)
         assert arm.node._other_publishers.are_heard is (count > 0)
     subscription.callback(b'nonsense')
     check(arm)
