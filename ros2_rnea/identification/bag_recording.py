@@ -165,7 +165,7 @@ class _BagReading:
         self._topics = topics
         self._part = part
         self._start = start
-        self._begin = 0.0
+        self._begins: dict[tuple[str, frozenset[str]], float] = {}
         self._remarks: list[str] = []
         self._without_stamp: set[str] = set()
         self._frames: dict[str, None] = {}
@@ -188,9 +188,9 @@ class _BagReading:
             elif topic == self._topics.commands:
                 self._add_command(time, message)
             else:
-                if not self._states:
-                    self._begin = max(received - self._start, 0.0)
-                self._add_state(topic, time, message, number)
+                key = topic, frozenset(message.name)
+                self._begins.setdefault(key, max(received - self._start, 0.0))
+                self._add_state(key, time, message, number)
         if not self._states:
             raise NothingUsableError(
                 f'{self._path} has no messages on {", ".join(states)}{self._part.words()}')
@@ -205,6 +205,7 @@ class _BagReading:
                 f'messages on {", ".join(sorted(self._without_stamp))} have no stamp: the times '
                 'at which they were recorded are used, which vary with the network')
         velocities = fields['velocities']
+        leading = max(self._states, key=lambda key: len(self._states[key]))  # as merged() has it
         return Recording(
             self._path.name + self._part.words(), times, joints, fields['positions'],
             fields['efforts'],
@@ -212,7 +213,7 @@ class _BagReading:
             wrenches=self._wrenches(times), wrench_link=next(iter(self._frames), ''),
             commands=self._commanded(times, joints), payloads=payloads,
             remarks=tuple(self._remarks),
-            part_of='' if self._part == Part() else str(self._path), begin=self._begin)
+            part_of='' if self._part == Part() else str(self._path), begin=self._begins[leading])
 
     def _time(self, topic: str, received: float, message: Any) -> float:
         if self._topics.received:
@@ -223,10 +224,11 @@ class _BagReading:
         self._without_stamp.add(topic)
         return received
 
-    def _add_state(self, topic: str, time: float, message: Any, number: int) -> None:
+    def _add_state(
+            self, key: tuple[str, frozenset[str]], time: float, message: Any, number: int,
+            ) -> None:
         fields = {field: getattr(message, attribute) for field, attribute in _FIELDS.items()}
-        self._check_sizes(topic, time, message.name, fields, number)
-        key = topic, frozenset(message.name)
+        self._check_sizes(key[0], time, message.name, fields, number)
         if key not in self._states:
             self._states[key] = Stream(message.name, list(_FIELDS))
         self._states[key].add(time, message.name, fields)

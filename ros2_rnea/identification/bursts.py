@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Short parts of a motion in which efforts differ as no masses and no friction can make them.
+Short parts of a motion in which efforts differ as no masses and no friction law can make them.
 
 A person who pushes the arm does that, or a cable that catches.  All masses, gravity, friction and
 rotors are fitted freely before, so that a wrong model makes none.  Friction may be any function of
@@ -23,7 +23,9 @@ median, which a push does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from ros2_rnea.identification.comparison import Comparison
@@ -60,8 +62,9 @@ TOGETHER = 0.5
 
 MOST = 0.1
 """
-What takes a larger share of the motion is no burst, but something that the model lacks.  Each
-burst counts as TOGETHER at least: there is no other one within that time.
+What takes a larger share of all recordings is no burst, but something that the model lacks.  In a
+recording of which it takes a larger share, something is different throughout, such as the
+temperature.  Each burst counts as TOGETHER at least: there is no other one within that time.
 """
 
 
@@ -77,46 +80,64 @@ def bursts(
     """
     labels = [coordinate.label for coordinate in comparison.coordinates]
     of_joints = {labels[j]: _marked(columns, each, j) for j, each in equations.items()}
-    found = []
-    for piece, recording in _pieces(comparison, columns):
-        times = columns.times[piece] - recording.times[recording.pieces[0].start]
-        marked = {joint: all_of_it[piece] for joint, all_of_it in of_joints.items()
-                  if all_of_it[piece].any()}
-        if not marked:
-            continue
-        for begin, end in _spans(times, np.any(list(marked.values()), axis=0)):
-            inside = (times >= begin) & (times <= end)
-            found.append(Burst(recording.name, begin, end, tuple(
-                joint for joint, own in marked.items() if own[inside].any()), recording.begin))
-    lasting = sum(max(burst.end - burst.begin, TOGETHER) for burst in found)
+    pieces, found, lasting = iter(columns.pieces), [], 0.0
+    for recording in (run.recording for run in comparison.runs):
+        own = [burst for piece in islice(pieces, len(recording.pieces))
+               for burst in _of_piece(recording, piece, columns.times, of_joints)]
+        lasts = sum(max(burst.end - burst.begin, TOGETHER) for burst in own)
+        lasting += lasts
+        if lasts > max(MOST * recording.duration, TOGETHER):
+            own = [replace(
+                own[0], end=own[-1].end, is_throughout=True,
+                joints=tuple(joint for joint in of_joints if any(
+                    joint in burst.joints for burst in own)))]
+        found += own
     return tuple(found) if lasting <= max(MOST * comparison.duration, TOGETHER) else ()
 
 
-def _pieces(
-        comparison: Comparison, columns: Columns) -> Iterable[tuple[slice, PreparedRecording]]:
-    """Return each piece of the columns, and its recording."""
-    return zip(columns.pieces, (
-        run.recording for run in comparison.runs for _ in run.recording.pieces))
+def _of_piece(
+        recording: PreparedRecording, piece: slice, times: np.ndarray,
+        of_joints: Mapping[str, np.ndarray]) -> Iterator[Burst]:
+    """Yield the bursts in a piece of a recording."""
+    marked = {joint: all_of_it[piece] for joint, all_of_it in of_joints.items()
+              if all_of_it[piece].any()}
+    if not marked:
+        return
+    start = recording.times[recording.pieces[0].start]
+    times = times[piece] - start
+    for begin, end in _spans(times, np.any(list(marked.values()), axis=0)):
+        inside = (times >= begin) & (times <= end)
+        yield Burst(
+            recording.name, begin, end,
+            tuple(joint for joint, own in marked.items() if own[inside].any()),
+            since=recording.begin, length=float(recording.times[-1] - start))
 
 
 def _marked(columns: Columns, equations: ReducedEquations, j: int) -> np.ndarray:
     """Return which samples belong to a burst of a coordinate, shape (n,)."""
     left = _beside_any_friction(columns, equations, j)
-    averages, counts = np.zeros(len(columns.times)), np.zeros(len(columns.times), dtype=bool)
+    count = len(columns.times)
+    averages, widths = np.zeros(count), np.zeros(count, dtype=int)
+    counts, marked = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     for piece in columns.pieces:
         if piece.stop - piece.start < 2:
             continue
         period = float(np.median(np.diff(columns.times[piece])))
         width = max(round(WINDOW / period), 1) if period > 0.0 else 1
+        widths[piece] = width
         averages[piece] = uniform_filter1d(left[piece], width)
         counts[piece] = minimum_filter1d(
             columns.moves[piece, j].astype(np.uint8), 2 * width + 1).astype(bool)
-    if not equations.moves or np.count_nonzero(counts) < FEWEST:
-        return np.zeros(len(counts), dtype=bool)
+    if not equations.moves:
+        return marked
     sizes = np.abs(averages)
     effort = float(np.sqrt(np.nanmean(np.square(columns.measured[:, j]))))
-    spread = max(NORMAL * float(np.median(sizes[counts])), RESOLUTION * effort)
-    return counts & (sizes > BEYOND * spread)
+    for width in np.unique(widths[counts]):  # an average over fewer samples has more noise
+        own = counts & (widths == width)
+        if np.count_nonzero(own) >= FEWEST:
+            spread = max(NORMAL * float(np.median(sizes[own])), RESOLUTION * effort)
+            marked |= own & (sizes > BEYOND * spread)
+    return marked
 
 
 def _beside_any_friction(columns: Columns, equations: ReducedEquations, j: int) -> np.ndarray:

@@ -139,9 +139,7 @@ class Comparison:
     @property
     def duration(self) -> float:
         """Return for how long the robot was recorded, gaps left out [s]."""
-        return float(sum(
-            run.recording.times[piece][-1] - run.recording.times[piece][0]
-            for run in self.runs for piece in run.recording.pieces))
+        return sum(run.recording.duration for run in self.runs)
 
 
 def compare(recordings: Sequence[PreparedRecording], robot: Robot) -> Comparison:

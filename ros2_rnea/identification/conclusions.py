@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, inf, isfinite, log10
 
 import numpy as np
 
@@ -122,13 +122,18 @@ class Conclusion:
 @dataclass(frozen=True)
 class Burst:
     """
-    A short part of a motion in which efforts differ as no masses and no friction make them.
+    A part of a motion in which efforts differ as no masses and no friction law make them.
+
+    The masses and the friction are the same in all recordings, and friction depends on nothing
+    but the velocity.
 
     :ivar recording: the name of its recording.
     :ivar begin: since the first sample of the recording that is used [s]; end likewise.
     :ivar joints: of which the efforts differ.
     :ivar since: the time of that first sample since the begin of the whole recording, from which
         parts are counted [s].
+    :ivar length: of what is used of the recording [s].
+    :ivar is_throughout: whether it is no short part, but the recording differs from the others.
     """
 
     recording: str
@@ -136,18 +141,35 @@ class Burst:
     end: float
     joints: tuple[str, ...]
     since: float = 0.0
+    length: float = inf
+    is_throughout: bool = False
 
     def __str__(self) -> str:
+        where = (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r} (since the '
+                 'first sample that is used)')
+        joints = ', '.join(self.joints)
+        if self.is_throughout:
+            return (f'{where}, the efforts of {joints} often differ from those of the other '
+                    'recordings, as no common masses and no common friction can make them: the '
+                    'temperature, and with it friction, or the load may be another one.  If so, '
+                    'leave this recording out.')
+        return (f'{where}, the efforts of {joints} differ as no masses and no friction that '
+                'depends on the velocity can make them: something may have touched or pushed the '
+                f'robot, or samples are wrong.  If so, leave this {self._left_out()}')
+
+    def _left_out(self) -> str:
+        """Return the options that leave it out, in seconds of the whole recording."""
         before = floor(self.since + self.begin - BEFORE)
-        kept = [f'--from {ceil(self.since + self.end + AFTER)} keeps what is after']
+        after = ceil(self.since + self.end + AFTER)
+        kept = []
         if before > self.since:
-            kept.insert(0, f'--to {before} keeps what is before')
-        return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r} (since the '
-                'first sample that is used, as in the pictures), the efforts of '
-                f'{", ".join(self.joints)} differ as no masses and no friction can make them: '
-                'something may have touched or pushed the robot, or samples are wrong.  If so, '
-                'leave this part out: '
-                f'{", ".join(kept)} (in seconds of the whole recording).')
+            kept.append(f'--to {before} keeps what is before')
+        if after < self.since + self.length:
+            kept.append(f'--from {after} keeps what is after')
+        if not kept:
+            return 'recording out.'
+        return (f'part out: {", ".join(kept)} (in seconds of the whole recording; both options '
+                'hold for all recordings of a command).')
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +186,8 @@ class Diagnosis:
     :ivar wrong_efforts: why no model is to be fitted to these efforts: a sign that is turned, a
         factor far from 1, efforts without relation to the model, efforts that are cut off.  They
         are among the conclusions or the open questions, too.
-    :ivar bursts: short parts in which something may have touched the robot; they are among the
-        open questions, too.
+    :ivar bursts: parts in which something may have touched the robot, or another recording than
+        the others; they are among the open questions, too.
     :ivar is_cut_short: whether there may be more causes than were searched.
     """
 

@@ -14,11 +14,12 @@
 """
 Recorded efforts that are cut off: those that stay at exactly one value while a joint needs more.
 
-An effort may be exactly its largest or smallest value for other reasons: the joint rests or pushes
-against a stop, the sensor has few steps, or the drive is at its limit and the motion is what this
-effort makes of it.  So only samples in motion count, and what the motion takes there is predicted
-from all other samples: as a factor on the effort of the model, with friction and an offset.  The
-prediction for efforts that are cut off is beyond them.
+A few samples beyond it may be wrong ones.  A bound that is raised while it is recorded is not
+found.  An effort may be exactly its largest or smallest value for other reasons: the joint rests
+or pushes against a stop, the sensor has few steps, or the drive is at its limit and the motion is
+what this effort makes of it.  So only samples in motion count, and what the motion takes there is
+predicted from all other samples: as a factor on the effort of the model, with friction and an
+offset.  The prediction for efforts that are cut off is beyond them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from scipy.linalg import lstsq
 
 SMALLEST_SHARE = 0.01
 """Of the samples in motion: fewer that are cut off do little harm."""
+
+MOST_BEYOND = 0.1
+"""So many samples, of those at a bound, may be wrong ones beyond it."""
 
 FEWEST_VALUES = 20
 """With fewer different efforts, nothing tells a step of the sensor from a bound."""
@@ -67,7 +71,7 @@ def saturated_efforts(
         efforts = recording.efforts[:, recording.joints.index(joint)]
         moving = np.isfinite(efforts[rows]) & prepared.moves[places, v]
         own = efforts[rows[moving]]
-        bounds = _bounds(efforts, own)
+        bounds = _bounds(own)
         if bounds:
             saturation = _saturation(own, bounds, prepared, robot, v, places[moving])
             if saturation is not None:
@@ -75,26 +79,29 @@ def saturated_efforts(
     return found
 
 
-def _bounds(efforts: np.ndarray, own: np.ndarray) -> list[float]:
+def _bounds(own: np.ndarray) -> list[tuple[float, float]]:
     """
-    Return the smallest and the largest effort, as far as many samples have exactly this.
+    Return efforts that many samples have exactly and few are beyond, with their sides: -1, 1.
 
     :param own: those of the samples in motion, which count; a recording may be mostly of rest.
     """
-    known = efforts[np.isfinite(efforts)]
-    return [bound for bound in (float(known.min()), float(known.max()))
-            if np.count_nonzero(own == bound) >= max(SMALLEST_SHARE * len(own), 1)]
+    values, counts = np.unique(own, return_counts=True)
+    below, above = np.cumsum(counts) - counts, len(own) - np.cumsum(counts)
+    many = np.flatnonzero(counts >= max(SMALLEST_SHARE * len(own), 1.0))
+    return [(float(values[k]), side) for side, beyond in ((-1.0, below), (1.0, above))
+            for k in many if beyond[k] <= MOST_BEYOND * counts[k]]
 
 
 def _saturation(
-        own: np.ndarray, bounds: Sequence[float], prepared: PreparedRecording, robot: Robot,
-        v: int, places: np.ndarray) -> Saturation | None:
+        own: np.ndarray, bounds: Sequence[tuple[float, float]], prepared: PreparedRecording,
+        robot: Robot, v: int, places: np.ndarray) -> Saturation | None:
     """
     Return how efforts in motion are cut off at bounds; None where they are not.
 
+    :param bounds: each with its side.
     :param places: of their samples in the prepared recording.
     """
-    others = _thinned(np.flatnonzero(~np.isin(own, bounds)))
+    others = _thinned(np.flatnonzero(~np.isin(own, [bound for bound, _ in bounds])))
     values = np.unique(own)
     if len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
         return None
@@ -103,10 +110,10 @@ def _saturation(
     deviation = float(np.sqrt(np.mean(np.square(columns @ factors - own[others]))))
     least = max(FAR_BEYOND * float(values[-1] - values[0]), deviation)
     cut_off, beyond = [], []
-    for bound in bounds:
+    for bound, sign in bounds:
         at = np.flatnonzero(own == bound)
-        sign, nearest = (1.0, values[-6:]) if bound == values[-1] else (-1.0, values[:6])
-        step = float(np.median(np.diff(nearest)))
+        inside = values[values <= bound][-6:] if sign > 0.0 else values[values >= bound][:6]
+        step = float(np.median(np.diff(inside)))
         predicted = _columns(prepared, robot, v, places[_thinned(at)]) @ factors
         excess = sign * float(np.mean(predicted) - bound)
         if excess > max(least, 2.0 * step):

@@ -770,6 +770,10 @@ class _Preparing:
         rate = self._settings.rate
         if rate is None:
             return 1
+        if not np.isfinite(cutoff):
+            raise RecordingError(
+                f'the rate is {rate:g} Hz, but the cut-off is {cutoff:g} Hz; a lower rate needs a '
+                'low-pass')
         if rate > (1.0 + 1e-6) / period or rate < 2.0 * cutoff:
             raise RecordingError(
                 f'the rate is {rate:g} Hz; recording {self._recording.name!r} needs from '

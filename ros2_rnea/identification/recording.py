@@ -208,6 +208,11 @@ class PreparedRecording:
         return tuple(sorted(delays))
 
     @property
+    def duration(self) -> float:
+        """Return for how long it was recorded, gaps left out [s]."""
+        return float(sum(self.times[piece][-1] - self.times[piece][0] for piece in self.pieces))
+
+    @property
     def period(self) -> float:
         """Return the period of the samples [s]; NaN where no piece has two."""
         steps = [self.times[piece.start + 1] - self.times[piece.start]

@@ -125,11 +125,16 @@ def averaged(signal: np.ndarray, reach: int) -> np.ndarray:
     times as long as all neighbours together.  Of white noise it leaves about what a mean of
     ``reach`` samples leaves.
 
-    :param signal: shape (n, k).
+    :param signal: shape (n, k); a column that is not a number anywhere stays as it is.
     :param reach: how many neighbours on each side.
     """
     reach = min(reach, (len(signal) - 1) // 2)
-    return savgol_filter(signal, 2 * reach + 1, 2, axis=0) if reach > 1 else signal
+    if reach < 2:
+        return signal
+    result, known = signal.copy(), np.isfinite(signal).all(axis=0)
+    if known.any():
+        result[:, known] = savgol_filter(signal[:, known], 2 * reach + 1, 2, axis=0)
+    return result
 
 
 def derivative(signal: np.ndarray, period: float, order: int = 1) -> np.ndarray:

@@ -274,11 +274,11 @@ def period_of(q: np.ndarray) -> float | None:
 
     :param q: at one sampling period, shape (N, nq).
     """
+    if len(q) < 8:
+        return None
     stride = -(-len(q) // MOST_SAMPLES)
     q = q[::stride]
     count = len(q)
-    if count < 8:
-        return None
     q = q - q.mean(axis=0)
     products = _correlation(q, q)[count - 1:]
     squares = np.concatenate([[0.0], np.cumsum(np.square(q).sum(axis=1))])

@@ -128,6 +128,15 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
         read_bag(path, part=Part(4.0, 2.0))
 
 
+def test_a_part_is_counted_from_the_begin_of_the_bag_also_where_a_gripper_began_first(
+        make_bag, state):
+    gripper = [state(1.0 * k, ['grip'], [k], [], [k]) for k in range(40)]
+    arm = [state(30.0 + 0.1 * k, ['a'], [k], [], [k]) for k in range(100)]
+    recording = read_bag(make_bag(gripper + arm))
+    assert recording.begin == pytest.approx(30.0)
+    assert recording.positions[0, recording.joints.index('a')] == 0.0
+
+
 def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
     path = make_bag([
         state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])

@@ -15,6 +15,7 @@
 
 from dataclasses import replace
 import re
+from types import SimpleNamespace
 
 from example_robots import example_urdf
 import numpy as np
@@ -30,6 +31,7 @@ from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from seeds import for_seeds
 from small_robots import ARM, ARM_WITH_GRIPPER
+from synthetic_recordings import with_joint_numbers
 
 diagnose = pytest.importorskip('ros2_rnea.identification.diagnosis').diagnose
 pytestmark = pytest.mark.slow
@@ -389,6 +391,39 @@ def test_the_part_that_a_push_is_in_is_told_in_times_of_the_whole_recording(arm)
     assert 'may have touched or pushed the robot, or samples are wrong.' in str(burst)
     early = replace(burst, begin=0.3, end=0.9)  # nothing of this recording is before it
     assert 'part out: --from 103 keeps' in str(early)
+    late = replace(burst, begin=39.0, end=39.5)  # nothing of it is after it
+    assert 'part out: --to 138 keeps what is before (' in str(late)
+    assert str(replace(late, length=39.6, begin=0.3)).endswith('leave this recording out.')
+
+
+def test_a_short_recording_of_another_temperature_is_no_push(arm):
+    cold, warm = (with_joint_numbers(arm, damping=damping, friction=friction)
+                  for damping, friction in ((2.0, 1.5), (1.2, 1.0)))
+    rng = np.random.default_rng(1)
+    recordings = [
+        recorded(robot, swings(arm, rng, duration), rng, noise=0.05, name=name)
+        for robot, duration, name in ((cold, 160.0, 'cold'), (warm, 12.0, 'warm'))]
+    burst, = diagnose(compare(recordings, arm)).bursts
+    assert burst.recording == 'warm' and burst.is_throughout
+    assert {*burst.joints} == {*arm.joint_names}
+    assert 'the temperature, and with it friction, or the load may be another' in str(burst)
+    assert str(burst).endswith('leave this recording out.')
+    assert '--from' not in str(burst)
+
+
+def test_noise_at_a_lower_rate_is_no_push_though_fewer_samples_are_averaged(monkeypatch):
+    steps = np.repeat([0.03, 0.002], [6000, 60000])
+    columns = SimpleNamespace(
+        times=np.cumsum(steps), pieces=[slice(0, 6000), slice(6000, 66000)],
+        moves=np.ones((66000, 1), dtype=bool), measured=np.ones((66000, 1)))
+    noise = np.random.default_rng(1).standard_normal(66000)
+    monkeypatch.setattr(bursts, '_beside_any_friction', lambda *_: noise)
+    assert not bursts._marked(columns, SimpleNamespace(moves=True), 0).any()
+    noise[3000:3030] += 10.0
+    noise[20000:20500] += 10.0
+    at = np.flatnonzero(bursts._marked(columns, SimpleNamespace(moves=True), 0))
+    assert {*np.round(columns.times[at]).tolist()} <= {90.0, 91.0, 208.0, 209.0}
+    assert at[0] < 6000 < at[-1]
 
 
 def test_the_times_of_a_part_are_counted_from_the_begin_of_the_recording(arm):

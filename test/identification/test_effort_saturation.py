@@ -104,6 +104,18 @@ def test_one_bound_alone_is_found(model, truth):
     assert prepared(model, motion, efforts).prepared.saturations['shoulder'].bounds == (bound,)
 
 
+def test_a_few_wrong_samples_beyond_a_bound_do_not_hide_it(model, truth):
+    motion = swing()
+    efforts = efforts_of(truth, motion)
+    bound = round(0.5 * float(np.abs(efforts[:, 1]).max()), 3)
+    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    alone = prepared(model, motion, efforts).prepared.saturations['elbow']
+    efforts[[700, 1500, 1501], 1] = -bound - 0.5, bound + 0.5, bound + 0.7
+    with_spikes = prepared(model, motion, efforts).prepared.saturations['elbow']
+    assert with_spikes.bounds == alone.bounds
+    assert with_spikes.share == pytest.approx(alone.share, abs=0.01)
+
+
 def test_a_joint_that_mostly_rests_is_judged_by_its_motion(model, truth):
     motion, rest = swing(), 20 * len(TIMES)
     long = [np.pad(each, ((0, rest), (0, 0)), mode='edge' if each is motion[0] else 'constant')

@@ -56,6 +56,14 @@ def test_friction_that_is_zero_replaces_that_of_the_file():
     assert all(found[name] == {'elbow': 0.0} for name in JointFriction().numbers())
 
 
+def test_a_joint_of_several_coordinates_has_only_the_friction_that_it_can_have():
+    values = yaml.safe_load(node_parameters(identified(
+        joints=('elbow/x', 'elbow/y'), friction={'elbow': JointFriction(viscous=0.25)})))
+    found = values['/**']['ros__parameters']
+    assert (found['damping'], found['friction']) == ({'elbow': 0.25}, {'elbow': 0.0})
+    assert not found.keys() & (JointFriction().numbers().keys() - {'damping', 'friction'})
+
+
 def named(name, terms):
     """Return a sum that the data determines."""
     return Combination(name, terms, 1.0, 0.1, 0.0)

@@ -22,6 +22,7 @@ import pytest
 from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.identification.preparation import Preparation, prepare
 from ros2_rnea.identification.recording import Recording
+from ros2_rnea.identification.smoothing import averaged
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.models import MODELS
@@ -158,6 +159,21 @@ def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
     np.testing.assert_allclose(np.diff(result.prepared.times), 0.04)
     with pytest.raises(RecordingError, match='the rate is 5 Hz; .* twice the cut-off'):
         prepare(recorded(robot), robot, Preparation(rate=5.0))
+
+
+def test_efforts_that_are_missing_do_not_hinder_the_average_of_the_others():
+    tau = np.random.default_rng(0).standard_normal((400, 3))
+    alone = averaged(tau, 8)
+    tau[:, 1] = np.nan
+    beside = averaged(tau, 8)
+    assert np.isnan(beside[:, 1]).all()
+    assert np.allclose(beside[:, [0, 2]], alone[:, [0, 2]], rtol=0.0, atol=1e-12)
+    assert np.isnan(averaged(tau[:, 1:2], 8)).all()
+
+
+def test_a_rate_without_a_low_pass_is_refused(robot):
+    with pytest.raises(RecordingError, match='but the cut-off is inf Hz; a lower rate needs'):
+        prepare(recorded(robot), robot, Preparation(rate=50.0, cutoff=np.inf))
 
 
 def test_efforts_are_averaged_over_samples_that_are_not_taken(robot):

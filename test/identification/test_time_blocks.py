@@ -63,7 +63,8 @@ def test_phases_stay_the_same_over_many_periods(periods, period):
 @pytest.mark.parametrize('q', [
     sines(1000, 1500), np.zeros((1000, 2)), np.cumsum(np.ones((1000, 2)), axis=0),
     np.random.default_rng(0).normal(size=(1000, 2)), np.zeros((3, 2)),
-], ids=['longer than the recording', 'rest', 'a line', 'noise', 'three samples'])
+    np.zeros((0, 2)),
+], ids=['longer than the recording', 'rest', 'a line', 'noise', 'three samples', 'no sample'])
 def test_no_period_is_found_where_none_is(q):
     assert period_of(q) is None
 

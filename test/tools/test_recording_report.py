@@ -209,6 +209,13 @@ def test_parameters_of_joints_that_the_robot_lacks_are_named(call):
     assert (code, out) == (2, '') and "parameters.yaml: 'arm' has no moving joint" in error
 
 
+def test_a_gravity_beside_that_of_the_file_is_refused(call):
+    Path('parameters.yaml').write_text(PARAMETERS, encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml', '--gravity', '0', '0', '9.81')
+    assert (code, out) == (2, '')
+    assert 'parameters.yaml has gravity, [0.0, 0.0, -9.7]; leave out the option' in error
+
+
 @pytest.mark.parametrize(('parameter', 'reason'), [
     ('damping: 3.0', 'damping is 3.0; it needs a number for each joint'),
     ('gravity: 3.0', 'gravity is 3.0; it needs 3 finite numbers')])

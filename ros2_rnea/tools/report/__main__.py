@@ -24,6 +24,7 @@ import sys
 
 from rich.console import Console
 
+from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.errors import RneaError
 from ros2_rnea.identification.sample_store import SampleStore
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader
@@ -76,7 +77,8 @@ def _report(options: argparse.Namespace) -> Report:
     robot = robot_of(read_source(options.urdf), options)
     remarks: list[str] = []
     if options.parameters is not None:
-        robot, remark = with_numbers_of(robot, options.parameters, options.node)
+        robot, remark = with_numbers_of(
+            robot, options.parameters, options.node, options.gravity is not STANDARD_GRAVITY)
         remarks.append(remark)
     prepared = list(map(SampleStore().kept, prepared_recordings(options, robot, remarks)))
     return Report.of('model', prepared, robot, remarks)

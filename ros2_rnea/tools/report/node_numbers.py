@@ -27,12 +27,14 @@ from ros2_rnea.tools.compile.parameter_file import read_parameters
 GRAVITY = 'gravity'
 
 
-def with_numbers_of(robot: Robot, path: Path, node: str) -> tuple[Robot, str]:
+def with_numbers_of(
+        robot: Robot, path: Path, node: str, gravity_given: bool = False) -> tuple[Robot, str]:
     """
     Return a robot with what the node's parameters say of its joints and of gravity.
 
     :param path: of the file, such as ``parameters.yaml`` of identify.
     :param node: its full name, such as ``/inverse_dynamics``.
+    :param gravity_given: whether the user has given the robot's gravity; the file may not, then.
     :return: the robot, and a sentence that says what was taken from the file.
     :raises ArgumentError: where the file is no parameter file, or the robot cannot have a number.
     """
@@ -42,6 +44,9 @@ def with_numbers_of(robot: Robot, path: Path, node: str) -> tuple[Robot, str]:
     adjustable = AdjustableRobot.of(
         robot, optional_parameters=[name for name in used if name in OPTIONAL])
     gravity = parameters.get(GRAVITY)
+    if gravity is not None and gravity_given:
+        raise ArgumentError(
+            f'{path} has gravity, {gravity}; leave out the option --gravity, or the parameter')
     try:
         for name in used:
             adjustable.set_joint_parameters(name, by_name[name])
@@ -53,8 +58,8 @@ def with_numbers_of(robot: Robot, path: Path, node: str) -> tuple[Robot, str]:
     if not taken:
         return changed, (f'{path} has no parameter that changes the model: no friction, no '
                          'armature and no gravity.')
-    return changed, (f'The model has {", ".join(taken)} of {path}, in place of those of the '
-                     'URDF.')
+    return changed, (f'The model has {", ".join(taken)} of {path}.  Joints and numbers that this '
+                     'file does not name stay as in the URDF.')
 
 
 def _by_joint(path: Path, parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
