@@ -142,6 +142,8 @@ class FeedforwardPolicy:
         self.evidence = Evidence()
         self.start_reason = ''
         self._starts_anew = False  # whether the last command may not be held any more
+        self._started_anew = False  # the same before the last decision
+        self.has_driven = False  # whether an effort for this robot has been sent
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._cut_short = ''  # what the last final fade did not reach
         self._transitions = Transitions()
@@ -290,15 +292,18 @@ class FeedforwardPolicy:
         chosen = settings or self.settings
         self._holding.check_finite(chosen, self._gravity_with(chosen))
 
-    def check_overload(self, before: Mapping[str, float]) -> None:
+    def check_overload(
+            self, before: Mapping[str, float], settings: Settings | None = None) -> None:
         """
         Check that a change of the robot has not added to what its motors cannot hold.
 
         :param before: the :meth:`overload` before the change.
+        :param settings: in place of those in use.
         :raises UnsafeChangeError: where efforts are being sent, and it has.
         """
         if self._ramp.is_sending:
-            self._holding.check(self.settings, self.gravity, before)
+            chosen = settings or self.settings
+            self._holding.check(chosen, self._gravity_with(chosen), before)
 
     def check_friction(
             self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
@@ -403,6 +408,7 @@ class FeedforwardPolicy:
         self._contact.adopt(previous._contact)
         self.evidence = previous.evidence
         self._starts_anew = previous._starts_anew
+        self.has_driven = previous.has_driven and previous.robot.name == self.robot.name
         self._dead_man_switch.adopt(previous._dead_man_switch)
         self._ramp.adopt(previous._ramp)
         self._final_fade.adopt(previous._final_fade)
@@ -641,6 +647,7 @@ class FeedforwardPolicy:
     def withdraw(self) -> None:
         """Record that the effort of the last decision was not sent, so that nobody holds it."""
         self._ramp.withdraw()
+        self._starts_anew = self._started_anew
 
     def effort_after_stop(self) -> dict[str, float]:
         """
@@ -827,8 +834,10 @@ class FeedforwardPolicy:
     def _stored(self, decision: Decision) -> Decision:
         """Store what later cycles need to know of a decision, and return it."""
         self._transitions.last_status = decision.status
+        self._started_anew = self._starts_anew
         if decision.effort is not None:
             self._starts_anew = False
+            self.has_driven = True
         else:
             self._ramp.pause()
             self.motion.keeps_tracking = False

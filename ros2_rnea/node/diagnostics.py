@@ -250,10 +250,14 @@ class Diagnostics:
         else:
             self.transient_notice(topic, f'refused: {reason}')
 
-    def accepted(self, topic: str) -> None:
-        """Count an accepted message."""
+    def accepted(self, topic: str, is_resolved: bool = True) -> None:
+        """
+        Count an accepted message.
+
+        :param is_resolved: whether it is no longer reported that an earlier one was refused.
+        """
         self._accepted[topic] += 1
-        if topic in PERSISTENT:
+        if topic in PERSISTENT and is_resolved:
             self.notice(topic, '')
 
     def decided(self, decision: Decision) -> None:

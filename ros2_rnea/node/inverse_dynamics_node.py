@@ -32,6 +32,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.feedforward.decision import Decision, Instant, Status
 from ros2_rnea.feedforward.effort.final_fade import OLDEST_FINAL_STATE
@@ -72,7 +73,7 @@ from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.topics.external_effort_publishers import ExternalEffortPublishers
 from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs
-from ros2_rnea.node.topics.qos import LATCHED, sensor_data, TRAJECTORIES
+from ros2_rnea.node.topics.qos import DESCRIPTIONS, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
@@ -101,6 +102,7 @@ class InverseDynamicsNode(GuardedNode):
         super().__init__('inverse_dynamics', **arguments)
         prepare_logging()
         self._refused_values = parameters.declare(self)
+        self._descriptions: Subscription | None = None
         self.add_on_set_parameters_callback(self._refuse_deletion)
         self._reader = StateReader()
         self._state_ages, self._joy_ages = StateAges(), StateAges()
@@ -133,8 +135,7 @@ class InverseDynamicsNode(GuardedNode):
             lambda: self._controllers.trajectory_joints, self._diagnostics)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
-        self.create_subscription(
-            String, 'robot_description', self._take_description, LATCHED, raw=True)
+        self._receive_descriptions()
         states = Input(
             'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
             MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
@@ -210,6 +211,13 @@ class InverseDynamicsNode(GuardedNode):
             self._diagnostics.notice('thread_priority', raise_priority(own['thread_priority']))
 
     # ---- messages -----------------------------------------------------------------------------
+
+    def _receive_descriptions(self) -> None:
+        """Receive all descriptions that are published, again if they have been received before."""
+        if self._descriptions is not None:
+            self.destroy_subscription(self._descriptions)
+        self._descriptions = self.create_subscription(
+            String, 'robot_description', self._take_description, DESCRIPTIONS, raw=True)
 
     def _take_description(self, message: bytes) -> None:
         """Read a description, unless it is far larger than that of any robot."""
@@ -317,8 +325,9 @@ class InverseDynamicsNode(GuardedNode):
 
     def parameter_rules(self) -> Rules:
         """Return what is known of the node's parameters: the request to send nothing is first."""
-        return Rules(self._why_impossible, lambda parameter: (
-            parameter.name == 'enabled' and parameter.value is False))
+        return Rules(self._why_impossible, lambda message: (
+            message.name == 'enabled' and message.value.type == Parameter.Type.BOOL.value
+            and not message.value.bool_value))
 
     def _why_impossible(self, parameter: Parameter) -> str:
         """Return why a value is refused whatever the other parameters are."""
@@ -551,13 +560,14 @@ class InverseDynamicsNode(GuardedNode):
 
     def _on_time_jump(self, jump: TimeJump) -> None:
         """Discard the motion and the wrenches, whose times are no longer valid."""
+        if self.policy is None:  # as at the first message of a simulation that has run for long
+            return
         step = 1e-9 * jump.delta.nanoseconds
         how = f'jumped forward by {step:.3f} s' if step > 0.0 else 'jumped back'
         self.get_logger().warning(
             f'time has {how} or comes from another clock: the trajectory and the wrenches '
             'are discarded')
-        if self.policy is not None:
-            self.policy.reset_after_time_jump()
+        self.policy.reset_after_time_jump()
 
     def _on_clock_step(self, now: Instant, step: float) -> None:
         """
@@ -566,18 +576,20 @@ class InverseDynamicsNode(GuardedNode):
         :param step: by how much it was set forward [s].
         """
         is_discarded = self.policy is not None and self.policy.discard_trajectory(now, step)
+        in_progress = ('the trajectory in progress is discarded' if is_discarded
+                       else 'no trajectory was in progress')
         self._diagnostics.transient_notice('system clock', (
             f'it was set {"forward" if step > 0.0 else "back"} by {abs(step):.3f} s: '
-            f'{"the trajectory" if is_discarded else "no trajectory"} in progress is discarded, '
-            'as is one that is being read; wrenches and the reference of a controller go on, '
-            'because their ages are on another clock'))
+            f'{in_progress}; a trajectory that is still being read is discarded; wrenches and the '
+            'reference of a controller go on, because their ages are on another clock'))
 
     def _poll(self) -> None:
         self._terms_publisher.poll()
         self._external.poll(self.policy)
         self._inputs.poll()
         if self._configuration.has_begun:
-            self._configuration.poll()
+            if self._configuration.poll():
+                self._receive_descriptions()
             self._controllers.poll()
         self._poll_receivers()
         self._diagnostics.notice('state times', '' if not self._state_ages.uses_delays else (

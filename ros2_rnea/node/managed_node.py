@@ -59,6 +59,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         :raises ArgumentError: where a parameter that can only be set at the start is invalid.
         """
         parameters.check_fixed(self, self._refused_values)
+        self._configuration.is_active = False
         self.add_on_set_parameters_callback(self._on_parameters_to_set)
         LifecycleNodeMixin.__init__(self)
         service = self._service_change_state
@@ -129,11 +130,12 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         is_set = self._has_set('robot_description') and self._offered['robot_description']
         if self._description is not None and not is_set:
             super()._on_description(self._description)
+            self._receive_descriptions()  # also those that came before the last one
         self.configure_process()
         self._report_state()
 
     def _unload(self) -> None:
-        self._is_active = False
+        self._is_active = self._configuration.is_active = False
         self._configuration.close()
         self._cycle_timers.final_fade(False)
         self._diagnostics.discard_robot()
@@ -184,7 +186,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
 
     def _set_active(self, is_active: bool) -> str:
         """Allow or forbid efforts; return why the parameters do not fit the robot, if so."""
-        self._is_active = is_active
+        self._is_active = self._configuration.is_active = is_active
         misfit = self._configuration.refresh()
         self._report_state()
         return misfit

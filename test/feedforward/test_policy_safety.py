@@ -848,6 +848,22 @@ def test_a_policy_that_has_sent_nothing_yet_continues_from_what_its_process_has_
     ride.go(PERIOD).is_at([1.0, -2.0])
 
 
+def test_a_first_effort_that_is_withdrawn_changes_not_what_the_next_starts_from():
+    ride = Ride(start_from=StartFrom.GRAVITY)
+    ride.policy.evidence = Evidence(
+        Receiver.SAME, {'shoulder': 1.0, 'elbow': -2.0}, is_own=True)
+    ride.go(0.1)
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=False))
+    ride.go(2.0)
+    assert ride.decision.status is Status.DISABLED
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=True))
+    ride.go(PERIOD).is_at(GRAVITY)
+    ride.policy.withdraw()
+    ride.time += 0.3  # the process stood still
+    assert ride.go(PERIOD, measured=False).decision.status is Status.STALE
+    ride.go(PERIOD).is_at(GRAVITY)  # not at the command of before
+
+
 def test_a_fade_after_one_that_is_over_begins_anew():
     ramp = EffortRamp(JOINTS, inf)
     fade = FinalFade(ramp)

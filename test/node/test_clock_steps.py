@@ -75,7 +75,7 @@ def test_a_trajectory_that_has_ended_is_still_held(bench):
     arm._clock._ros_offset += 5 * 10**9
     arm.answer(JOINTS, Q)
     assert status(arm) == 'HOLDING_END'
-    assert 'no trajectory in progress is discarded' in arm.told('system clock')
+    assert 'no trajectory was in progress; a trajectory that is still' in arm.told('system clock')
 
 
 def test_a_large_step_of_simulated_time_is_a_jump_and_a_small_one_is_not(bench):
@@ -91,6 +91,15 @@ def test_a_large_step_of_simulated_time_is_a_jump_and_a_small_one_is_not(bench):
     assert arm.answer(JOINTS, Q) == near(before)
     assert status(arm) == 'NO_TRAJECTORY'
     assert not arm.told('system clock')
+
+
+def test_the_first_time_of_a_simulation_that_has_run_for_long_is_no_jump(bench, capfd):
+    arm = bench(joints=JOINTS, use_sim_time=True)
+    set_time = time_setter(arm)
+    set_time(1.7e9)
+    arm.describe(ARM)
+    assert arm.answer(JOINTS, Q)
+    assert 'has jumped' not in capfd.readouterr().err
 
 
 class SetClocks:

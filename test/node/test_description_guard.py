@@ -13,10 +13,12 @@
 # limitations under the License.
 """Who publishes the robot's description, as the node's guard against another robot knows it."""
 
+from time import monotonic
 from types import SimpleNamespace
 
 import pytest
-from ros2_rnea.node.models.description_guard import DescriptionGuard
+from ros2_rnea.node.models import description_guard
+from ros2_rnea.node.models.description_guard import DescriptionGuard, robot_name, SETTLING
 
 pytestmark = pytest.mark.ros
 
@@ -47,7 +49,7 @@ def guard(graph):
     guard = DescriptionGuard(graph)
     graph.publishers = ['mine']
     guard.note_arrival('my robot', None, is_in_use=False)
-    guard.note_use()
+    guard.note_use(is_same_robot=False)
     return guard
 
 
@@ -72,9 +74,113 @@ def test_the_one_in_use_that_is_published_again_makes_no_other_publisher_its_own
     guard.note_arrival('another robot', 'my robot', is_in_use=False)
     reason = str(guard.withhold('another robot', 'other', 'my'))
     assert 'was published by /mine when' in reason and '/another came later' in reason
-    assert not guard.has_gone
+    assert not guard.poll() and guard.withheld
     assert guard.is_robot_described
     graph.publishers = ['another']
     assert not guard.is_robot_described
     graph.publishers = ['mine']
-    assert guard.has_gone
+    assert not guard.poll() and guard.withheld is None
+
+
+def test_a_rival_that_published_from_the_start_is_forgotten_when_a_publisher_has_gone(
+        graph, guard):
+    graph.publishers = ['mine', 'another']
+    guard.note_arrival('my robot', None, is_in_use=False)
+    guard.note_use(is_same_robot=False)
+    guard.note_arrival('another robot', 'my robot', is_in_use=False)
+    assert 'no other node came later' in str(guard.withhold('another robot', 'other', 'my'))
+    assert not guard.poll() and guard.withheld
+    graph.publishers = ['mine']
+    assert guard.poll()  # who is left sends its description again
+    assert guard.withheld is None
+    assert not guard.poll()
+
+
+def test_a_rival_stays_one_when_another_model_of_the_robot_is_used(graph, guard):
+    graph.publishers = ['mine', 'another']
+    guard.note_arrival('another robot', 'my robot', is_in_use=False)
+    guard.withhold('another robot', 'other', 'my')
+    graph.publishers = ['mine', 'another', 'identifier']
+    guard.note_arrival('my robot, identified', 'my robot', is_in_use=False)
+    guard.note_use(is_same_robot=True)
+    assert guard.withheld == 'another robot'
+    reason = str(guard.withhold('another robot', 'other', 'my'))
+    assert '/identifier, /mine when' in reason and '/another came later' in reason
+    graph.publishers = ['mine', 'identifier']
+    assert not guard.poll() and guard.withheld is None
+
+
+def test_a_rival_that_is_started_again_is_not_forgotten(graph, guard):
+    graph.publishers = ['mine', 'another']
+    guard.note_arrival('another robot', 'my robot', is_in_use=False)
+    guard.withhold('another robot', 'other', 'my')
+    graph.publishers = ['mine', 'again']
+    guard.note_arrival('another robot', 'my robot', is_in_use=False)
+    assert not guard.poll() and guard.withheld
+
+
+@pytest.fixture
+def undecided(graph, monkeypatch):
+    """Return the guard of a node that has received the descriptions of two robots."""
+    guard = DescriptionGuard(graph)
+    graph.publishers = ['mine', 'another']
+    guard.note_arrival('<robot name="my">', None, is_in_use=False, is_decided=False)
+    assert not guard.is_undecided
+    guard.note_arrival("<robot name='other'>", '<robot name="my">', False, is_decided=False)
+    assert guard.is_undecided
+    assert not guard.poll()
+    return guard
+
+
+def settle(monkeypatch):
+    """Let the time pass in which texts are expected."""
+    later = monotonic() + 2.0 * SETTLING
+    monkeypatch.setattr(description_guard, 'monotonic', lambda: later)
+
+
+def test_of_two_robots_the_one_is_known_that_is_described_after_a_publisher_has_gone(
+        graph, undecided, monkeypatch):
+    assert '/another, /mine' in undecided.ambiguity()
+    assert 'nothing is sent' in undecided.ambiguity()
+    settle(monkeypatch)
+    assert not undecided.poll() and undecided.is_undecided
+    graph.publishers = ['mine']
+    monkeypatch.undo()
+    assert undecided.poll() and undecided.is_undecided
+    assert not undecided.poll() and undecided.is_undecided
+    undecided.note_arrival('<robot name="my">', "<robot name='other'>", False, is_decided=False)
+    assert not undecided.poll() and undecided.is_undecided  # others may come yet
+    settle(monkeypatch)
+    assert not undecided.poll() and not undecided.is_undecided
+
+
+def test_a_third_publisher_that_has_gone_decides_nothing(graph, undecided, monkeypatch):
+    graph.publishers = ['mine', 'another', 'third']
+    assert not undecided.poll()
+    graph.publishers = ['mine', 'another']
+    assert undecided.poll()
+    for name in ('my', 'other'):
+        undecided.note_arrival(f'<robot name="{name}">', '', False, is_decided=False)
+    settle(monkeypatch)
+    assert not undecided.poll() and undecided.is_undecided
+
+
+def test_one_publisher_may_describe_robots_one_after_the_other(graph, guard):
+    for name in ('my', 'other', 'my'):
+        guard.note_arrival(f'<robot name="{name}">', '', is_in_use=False, is_decided=False)
+        assert not guard.is_undecided
+    graph.publishers = ['mine', 'second']
+    guard.note_arrival('<robot name="my">', '', is_in_use=False, is_decided=False)
+    assert not guard.is_undecided
+
+
+@pytest.mark.parametrize(('text', 'name'), [
+    ('<?xml version="1.0"?>\n<!-- <robot name="no"> -->\n<robot\n version="2" name="a b">', 'a b'),
+    ("<robot name = 'arm'>", 'arm'),
+    ('<robot filename="x">', ''),
+    ('<robot><link name="base"/></robot>', ''),
+    ('<!-- <robot name="never closed">', ''),
+    ('', ''), ('<' * 100_000, ''), ('<!--' * 100_000, ''), ('<robot ' + 'name ' * 100_000, ''),
+], ids=range(9))
+def test_the_name_of_a_robot_is_read_without_its_description(text, name):
+    assert robot_name(text) == name

@@ -128,6 +128,21 @@ def test_friction_that_is_too_large_is_not_sent_from_now_on(arm):
     assert '2 times its effort limit' in result.reason
 
 
+def test_friction_is_judged_with_the_terms_that_are_set_with_it(arm):
+    arm.until(lambda: holds(arm))
+    assert arm.set_parameter('terms', 'no_gravity_no_friction').successful
+    result = arm.node.set_parameters_atomically([
+        Parameter('terms', value='full'), Parameter('damping.elbow', value=1e5)])
+    assert not result.successful
+    assert 'times its effort limit' in result.reason
+    assert arm.set_parameter('lookahead', 0.01).successful
+    assert arm.node.set_parameters_atomically([
+        Parameter('terms', value='full'), Parameter('damping.elbow', value=1.0)]).successful
+    arm.until(arm.is_settled)
+    assert not arm.told('parameters')
+    assert arm.node.policy.robot.tree.bodies[-1].damping == 1.0
+
+
 @pytest.mark.parametrize('change', [
     ('damping_positive.elbow', 1e4), ('friction_from', 'description')])
 def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(bench, change):

@@ -109,10 +109,10 @@ def test_a_payload_counts_only_once_it_is_in_use(bench, monkeypatch, mass, is_us
     meanwhile = []
     judged = FeedforwardPolicy.check_overload
 
-    def observed(policy, before):
+    def observed(policy, before, settings):
         assert policy.robot.payloads  # has it while it is judged
         meanwhile.append(services_of(arm)._mass_matrix(policy, request).mass_matrix)
-        judged(policy, before)
+        judged(policy, before, settings)
 
     monkeypatch.setattr(FeedforwardPolicy, 'check_overload', observed)
     box = replace(BOX, mass=mass)

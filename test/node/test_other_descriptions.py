@@ -14,11 +14,13 @@
 """The description of another robot does not take over from the robot that is driven."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from node_bench import LATCHED
+from node_bench import AT_ONCE, LATCHED
 import pytest
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.node import monitor
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.worker.model_worker import ModelWorker
 from small_robots import ARM
 from std_msgs.msg import String
@@ -43,13 +45,26 @@ def arm(bench, monkeypatch):
 
 
 @pytest.fixture
-def second(arm):
+def second_of():
+    """Return a function that adds another node to an arm, which publishes robot_description."""
+    added = []
+
+    def add(arm):
+        node = Node('second', namespace='/robot', start_parameter_services=False)
+        arm.executor.add_node(node)
+        added.append((arm, node))
+        return node
+
+    yield add
+    for arm, node in added:
+        arm.executor.remove_node(node)
+        node.destroy_node()
+
+
+@pytest.fixture
+def second(arm, second_of):
     """Return another node that publishes robot_description."""
-    node = Node('second', namespace='/robot', start_parameter_services=False)
-    arm.executor.add_node(node)
-    yield node
-    arm.executor.remove_node(node)
-    node.destroy_node()
+    return second_of(arm)
 
 
 def publish(arm, node, urdf):
@@ -118,6 +133,100 @@ def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_while_states
     interrupt(arm)
     arm.describe(OTHER)
     arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+    assert answers(arm, ARM)
+
+
+def test_another_robot_does_not_take_over_while_the_controller_is_away(arm, second, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(arm.node._controllers, 'reason_to_send_nothing', lambda own: 'it is away')
+        arm.node._configuration.refresh()
+        arm.until(lambda: not arm.sends(JOINTS, Q))
+        publish(arm, second, OTHER)
+        assert "'other_arm'" in arm.told('robot_description')
+    arm.node._configuration.refresh()
+    arm.until(lambda: answers(arm, ARM))
+
+
+def test_another_robot_does_not_take_over_when_the_receiver_is_a_new_one(arm, second):
+    """The effort to start from is determined again then, and until then there is none."""
+    interrupt(arm)
+    arm.node.policy.restart()
+    assert not arm.node.policy.held_effort()
+    publish(arm, second, OTHER)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert answers(arm, ARM)
+
+
+def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_before_it_is_driven(
+        bench, monkeypatch):
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
+    arm.describe(OTHER)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert answers(arm, ARM)
+
+
+def test_what_is_withheld_stays_so_when_an_identified_model_is_used(arm, second):
+    publisher = publish(arm, second, OTHER)
+    arm.description.publish(String(data=IDENTIFIED))
+    arm.until(lambda: answers(arm, IDENTIFIED))
+    assert "'other_arm'" in arm.told('robot_description')
+    second.destroy_publisher(publisher)
+    arm.until(lambda: not arm.told('robot_description'))
+    assert answers(arm, IDENTIFIED)
+
+
+def test_what_is_withheld_is_reported_when_another_model_is_waited_for_no_longer(
+        bench, second_of, monkeypatch):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0, friction_from='none')
+    arm.describe(ARM.replace('damping="0.5"', 'damping="5000"'))
+    assert arm.sends(JOINTS, Q)
+    publish(arm, second_of(arm), OTHER)
+    assert arm.set_parameter('friction_from', 'description').successful
+    arm.until(lambda: 'is not used yet' in arm.told('model'))
+    assert arm.set_parameter('friction_from', 'none').successful
+    arm.until(lambda: not arm.told('model'))
+    assert "'other_arm'" in arm.told('robot_description')
+
+
+@pytest.fixture
+def two(bench, second_of, monkeypatch):
+    """Return a node that was started while two robots are described, and how to stop one."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    second = second_of(arm)
+    publisher = publish(arm, second, OTHER)
+    arm.description.publish(String(data=ARM))
+    arm.executor.remove_node(arm.node)
+    arm.node.destroy_node()
+    arm.node = InverseDynamicsNode(namespace='/robot', parameter_overrides=[
+        Parameter(name, value=value) for name, value in {
+            **AT_ONCE, 'joints': JOINTS, 'state_timeout': 9.0}.items()])
+    arm.executor.add_node(arm.node)
+    arm.connect(arm.states)
+    arm.until(lambda: arm.told('publishers of robot_description'))
+    arm.until(lambda: arm.node.policy is not None and arm.is_settled())
+    return arm, lambda: second.destroy_publisher(publisher)
+
+
+def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven(two):
+    arm, stop_other = two
+    told = arm.told('publishers of robot_description')
+    assert '/robot/peer' in told and '/robot/second' in told
+    assert 'nothing tells which of them is driven: nothing is sent' in told
+    assert 'publishers of robot_description' in arm.node._diagnostics.errors
+    for _ in range(3):
+        assert not arm.sends(JOINTS, Q)
+    stop_other()
+    arm.until(lambda: arm.sends(JOINTS, Q))
+    assert answers(arm, ARM)
+    assert not arm.told('publishers of robot_description')
+
+
+def test_of_two_robots_the_one_is_driven_that_the_parameter_describes(two):
+    arm, _ = two
+    assert arm.set_parameter('robot_description', ARM).successful
+    arm.until(lambda: arm.sends(JOINTS, Q))
     assert answers(arm, ARM)
 
 

@@ -101,6 +101,8 @@ class Configuration:
     :ivar policy: decides in each cycle which effort is sent; None while there is no robot.
     :ivar has_begun: whether it is between :meth:`begin` and :meth:`close`, which may follow each
         other several times.
+    :ivar is_active: whether the node is meant to send efforts, as a managed node is while it is
+        active.
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.
     :param may_reach_other_joints: tells, likewise, whether efforts could reach other joints than
@@ -126,6 +128,7 @@ class Configuration:
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._guard = DescriptionGuard(node)
+        self.is_active = True
         self._ending = ExitStack()  # undoes what begin() does
         self._reset()
 
@@ -145,7 +148,7 @@ class Configuration:
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
-        self._guard.withheld = None
+        self._guard.decide()
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
@@ -203,13 +206,27 @@ class Configuration:
             return None
         return self._answer.result.policy if isinstance(self._answer.result, Built) else None
 
-    def poll(self) -> None:
-        """Look what has changed around the requested descriptions; to be called regularly."""
+    def poll(self) -> bool:
+        """
+        Look what has changed around the requested descriptions; to be called regularly.
+
+        :return: whether the descriptions have to be received again.
+        """
         self._rebuild_if_due()
-        if self._guard.withheld is not None and self._guard.has_gone:
-            self._guard.withheld = None
+        had_withheld = self._guard.withheld is not None
+        is_to_be_received = self._guard.poll()
+        if had_withheld and self._guard.withheld is None:
             self._diagnostics.notice('robot_description', '')
-        self._diagnostics.notice('publishers of robot_description', self._guard.ambiguity())
+        self._report_publishers()
+        return is_to_be_received
+
+    def _report_publishers(self) -> None:
+        """Report who publishes descriptions that differ, and send nothing where it matters."""
+        is_undecided = self._guard.is_undecided
+        self._diagnostics.notice(
+            'publishers of robot_description', self._guard.ambiguity(), is_error=is_undecided)
+        if self.policy is not None and self.policy.requested.may_be_enabled is is_undecided:
+            self._apply_settings()
 
     def _rebuild_if_due(self) -> None:
         """
@@ -225,11 +242,23 @@ class Configuration:
     def take_description(self, description: str) -> None:
         """Request the model of a description that has arrived, unless it is known."""
         is_in_use = self._model is not None and description == self._model.source.description
-        self._guard.note_arrival(description, self.description, is_in_use)
+        self._guard.note_arrival(
+            description, self.description, is_in_use, self._is_known_which_is_driven)
+        if self._guard.is_undecided:
+            self._report_publishers()
         is_refused = bool(self._diagnostics.text('robot_description'))
         if description != self._guard.withheld and (
                 is_refused or description != self.description):
-            self.set_description(description)
+            if is_in_use:
+                self._guard.withheld = None
+            self._request_description(description)
+
+    @property
+    def _is_known_which_is_driven(self) -> bool:
+        """Tell whether a robot has been driven, or the parameter describes it."""
+        return self.has_begun and bool(
+            self._parameters.own['robot_description']
+            or self.policy is not None and self.policy.has_driven)
 
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was not used because efforts were sent."""
@@ -239,8 +268,12 @@ class Configuration:
 
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
+        self._guard.decide()
+        self._request_description(description)
+
+    def _request_description(self, description: str) -> None:
         self._rebuild_period = FIRST_REBUILD_PERIOD
-        self._refused = self._guard.withheld = None
+        self._refused = None
         self._request(self._source(description))
         if self._requested is None:  # it is in use
             self._diagnostics.notice('robot_description', '')
@@ -331,24 +364,29 @@ class Configuration:
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)
 
-    def _check_load(self, model: Model, candidate: ModelParameters) -> None:
+    def _check_load(
+            self, model: Model, candidate: ModelParameters, settings: Settings | None = None,
+            ) -> None:
         """
         Check that payloads and joint parameters are possible, and that the arm is held with them.
 
         The robot has them while they are judged, but the snapshot that other threads read has not.
 
+        :param settings: that are set with them, in place of those in use.
         :raises RneaError: where this is not the case.
         """
         model.check(candidate)
         if self.policy is None or candidate == self._applied:
             return
+        if settings is None or not self.policy.can_change_to(settings):
+            settings = self.policy.settings
         before = self.policy.overload()
         try:
             model.update(candidate)
-            self.policy.check_finite()
-            self.policy.check_overload(before)
+            self.policy.check_finite(settings)
+            self.policy.check_overload(before, settings)
             if candidate.joint_parameters != self._applied.joint_parameters:
-                self.policy.check_friction(self._friction_shares_in_use)
+                self.policy.check_friction(self._friction_shares_in_use, settings)
         finally:
             model.update(self._applied)
 
@@ -428,7 +466,7 @@ class Configuration:
             check_strictly(candidate.own['strict_model'], self._model.findings)
             of_model = ModelParameters(candidate.joint_parameters, self._payloads)
             if candidate.settings.enabled:
-                self._check_load(self._model, of_model)
+                self._check_load(self._model, of_model, candidate.settings)
             else:
                 self._model.check(of_model)
 
@@ -559,7 +597,8 @@ class Configuration:
     def _settings(self) -> Settings:
         settings = self._parameters.settings
         own = self._parameters.own
-        if settings.enabled and self._reason_to_send_nothing(own):
+        if settings.enabled and (
+                self._guard.is_undecided or self._reason_to_send_nothing(own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
         if self._may_reach_other_joints(own):
             settings = replace(settings, enabled=False, on_stop=OnStop.NONE)
@@ -701,7 +740,8 @@ class Configuration:
         """Let the worker's thread free an answer that a newer request has superseded."""
         if self._retry_at is not None:
             self._retry_at = None
-            self._diagnostics.notice('robot_description', '')
+            if self._is_of_another_robot(self._requested) and self._guard.withheld is None:
+                self._diagnostics.notice('robot_description', '')
         if self._answer is not None:
             replaced: list[object] = [self._answer]
             self._answer = None
@@ -760,8 +800,8 @@ class Configuration:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
-        if self._takes_over(model, settings):
-            if settings.enabled:
+        if self._takes_over(model):
+            if self._is_meant_to_send:
                 self._withhold(model)
             else:
                 self._retry_at = monotonic() + RETRY_PERIOD  # when the effort has faded out
@@ -782,6 +822,7 @@ class Configuration:
         self._answer = self._retry_at = None
         self._stop_waiting()
         is_new = self._is_of_another_robot(model.source)
+        is_same_robot = self._model is not None and self._model.robot.name == model.robot.name
         self._model, self._applied = model, self._model_parameters
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
@@ -791,32 +832,37 @@ class Configuration:
         self._diagnostics.payloads = self._payloads
         if is_new:
             self._refused = None
-            self._guard.note_use()
-            self._diagnostics.accepted('robot_description')
+            self._guard.note_use(is_same_robot)
+            self._diagnostics.accepted(
+                'robot_description', is_resolved=self._guard.withheld is None)
             self._is_summary_due = True
         self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
 
-    def _takes_over(self, model: Model, settings: Settings) -> bool:
+    @property
+    def _is_meant_to_send(self) -> bool:
+        """Tell whether the user wants efforts to be sent, also where none can be at present."""
+        return self._parameters.settings.enabled and self.is_active
+
+    def _takes_over(self, model: Model) -> bool:
         """Tell whether a model is not asked for, and of another robot than the one driven."""
         return (
             self._model is not None and self.policy is not None
             and model.robot.name != self._model.robot.name
             and model.source.description != self._parameters.own['robot_description']
-            and (self.policy.is_sending or settings.enabled and self._is_interrupted(
+            and (self.policy.is_sending or self._is_meant_to_send and self._is_interrupted(
                 self.policy, self._model.source.description)))
 
     def _is_interrupted(self, policy: FeedforwardPolicy, description: str) -> bool:
         """
         Tell whether efforts may be sent again to the robot in use, because it has not gone.
 
-        They are missing, for instance, while joint states are, or nobody presses a dead-man
-        switch.  Nobody describes a robot any more that was taken down.
+        They are missing, for instance, while joint states or the controller are, or nobody presses
+        a dead-man switch.  Nobody describes a robot any more that was taken down.
         """
-        return bool(policy.held_effort()) and (
-            description == self._parameters.own['robot_description']
-            or self._guard.is_robot_described)
+        return description == self._parameters.own['robot_description'] or (
+            policy.has_driven and self._guard.is_robot_described)
 
     def _withhold(self, model: Model) -> None:
         """Go on with the robot in use."""

@@ -16,12 +16,16 @@ The description of another robot, which must not take over from the robot that i
 
 ``robot_description`` is a topic that many nodes publish.  A second robot in the same namespace
 would be taken for the one that is driven, and its efforts would be sent to that.  An identified
-model of the same robot has the same name in ``<robot name="...">``, and is used at once.
+model of the same robot has the same name in ``<robot name="...">``, and is used at once.  Where
+two robots are described before anything has been sent, as after a crash of this node, nothing
+tells which of them is driven here: then nothing is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+import re
+from time import monotonic
 
 from rclpy.node import Node
 from ros2_rnea.errors import UnsafeChangeError
@@ -30,12 +34,23 @@ from ros2_rnea.node.topics.publishers import publishers_of
 
 TOPIC = 'robot_description'
 
+SETTLING = 1.0
+"""Within this time [s], a new subscription is expected to receive all texts there are."""
+
+LONGEST_HEAD = 65536
+"""The name of a robot is looked for in so many characters of its description."""
+
+NAME = re.compile(r"""[^>]*?\sname\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+"""The name of a robot, in the rest of its tag."""
+
 
 class DescriptionGuard:
     """
     Who publishes the robot's description, and which description is not used for the time being.
 
     :ivar withheld: the description of another robot; None: there is none.
+    :ivar is_undecided: whether several robots are described, and nothing tells which one is
+        driven.
     """
 
     def __init__(self, node: Node) -> None:
@@ -43,27 +58,61 @@ class DescriptionGuard:
         self._topic = node.resolve_topic_name(TOPIC)
         self._in_use: Mapping[bytes, str] = {}  # who published when the one in use arrived
         self._arrived: Mapping[bytes, str] = {}  # the same for the one that arrived last
+        self._withheld_of: Mapping[bytes, str] = {}  # the same for the withheld one
         self._have_differed = False
+        self._robots: set[str] = set()  # names of those whose descriptions have arrived
+        self._known: Set[bytes] = frozenset()  # publishers at the last poll
+        self._asked_at = 0.0  # when the descriptions were received again
         self.withheld: str | None = None
+        self.is_undecided = False
 
-    def note_arrival(self, description: str, latest: str | None, is_in_use: bool) -> None:
+    def note_arrival(
+            self, description: str, latest: str | None, is_in_use: bool,
+            is_decided: bool = True) -> None:
         """
         Note who publishes when a description arrives.
 
         :param latest: the description that is requested, or else in use; None: there is none.
         :param is_in_use: whether the one that arrives is in use, so that it is not from a rival.
+        :param is_decided: whether it is known which robot is driven.
         """
         before, self._arrived = self._arrived, publishers_of(self._node, self._topic)
         if is_in_use:  # it comes from a new publisher, as after a crash, or from one of before
             self._in_use = {
                 identifier: name for identifier, name in self._arrived.items()
                 if identifier in self._in_use or identifier not in before}
-        if len(self._arrived) > 1 and description != (latest or description):
+        if description == self.withheld:
+            self._withheld_of = self._arrived
+        are_several = len(self._arrived) > 1
+        if are_several and description != (latest or description):
             self._have_differed = True
+        if not are_several and not self.is_undecided:
+            self._robots.clear()
+        name = robot_name(description)
+        if name and len(self._robots) < 2:
+            self._robots.add(name)
+        if are_several and len(self._robots) > 1 and not is_decided:
+            self.is_undecided = True
 
-    def note_use(self) -> None:
-        """Note that the description that arrived last is used from now on."""
-        self._in_use, self.withheld = self._arrived, None
+    def note_use(self, is_same_robot: bool) -> None:
+        """
+        Note that the description that arrived last is used from now on.
+
+        :param is_same_robot: whether it describes the robot of the one before.  Then the withheld
+            one is still that of a rival.
+        """
+        if is_same_robot and self.withheld is not None:
+            rivals = self._rivals.keys()
+            self._in_use = {identifier: name for identifier, name in self._arrived.items()
+                            if identifier not in rivals}
+        else:
+            self._in_use, self.withheld = self._arrived, None
+
+    def decide(self) -> None:
+        """Note that the user has told which robot is driven."""
+        self.is_undecided = False
+        self.withheld = None
+        self._robots.clear()
 
     def withhold(self, description: str, other: str, present: str) -> UnsafeChangeError:
         """
@@ -72,7 +121,7 @@ class DescriptionGuard:
         :param other: the name of its robot.
         :param present: that of the robot in use.
         """
-        self.withheld = description
+        self.withheld, self._withheld_of = description, self._arrived
         before, since = self._names(self._in_use), self._names(self._rivals)
         return UnsafeChangeError(
             f'it describes the robot {other!r}, while {present!r} is driven, which stays in '
@@ -86,14 +135,42 @@ class DescriptionGuard:
         """Tell whether one still publishes who did when the description in use arrived."""
         return not self._in_use.keys().isdisjoint(publishers_of(self._node, self._topic))
 
-    @property
-    def has_gone(self) -> bool:
-        """Tell whether nobody publishes the withheld description any more."""
+    def poll(self) -> bool:
+        """
+        Look who publishes, and return whether all descriptions have to be received again.
+
+        The graph does not tell who has sent a text.  After a publisher has gone, those that are
+        received by a new subscription are of the others.
+        """
+        known, self._known = self._known, publishers_of(self._node, self._topic).keys()
+        is_to_ask = False
+        if self.withheld is not None and self._has_gone():
+            is_to_ask = not self._rivals
+            self.withheld = None
+        if self.is_undecided:
+            if not known <= self._known:
+                is_to_ask = True
+            elif len(self._robots) == 1 and monotonic() - self._asked_at > SETTLING:
+                self.decide()
+        if is_to_ask:
+            self._robots.clear()
+            self._asked_at = monotonic()
+        return is_to_ask
+
+    def _has_gone(self) -> bool:
+        """Tell whether the publisher of the withheld description has gone, or may have."""
         rivals = self._rivals.keys()
-        return bool(rivals) and rivals.isdisjoint(publishers_of(self._node, self._topic))
+        return rivals.isdisjoint(self._known) if rivals else (
+            not self._withheld_of.keys() <= self._known)
 
     def ambiguity(self) -> str:
         """Return who publishes descriptions that differ; empty where that is one node."""
+        if self.is_undecided:
+            return (
+                f'{self._names(self._arrived) or "no node"} published {self._topic} with the '
+                'descriptions of several robots, and nothing tells which of them is driven: '
+                'nothing is sent. Stop the publisher that is wrong, or set the parameter '
+                f'{TOPIC} to the description of the robot')
         if not self._have_differed:
             return ''
         publishers = publishers_of(self._node, self._topic)
@@ -104,9 +181,24 @@ class DescriptionGuard:
 
     @property
     def _rivals(self) -> Mapping[bytes, str]:
-        """Return the publishers that came after the description in use."""
-        return {identifier: name for identifier, name in self._arrived.items()
+        """Return the publishers of the withheld description that came after the one in use."""
+        return {identifier: name for identifier, name in self._withheld_of.items()
                 if identifier not in self._in_use}
 
     def _names(self, publishers: Mapping[bytes, str]) -> str:
         return listed(sorted({name or 'a node without a name' for name in publishers.values()}))
+
+
+def robot_name(description: str) -> str:
+    """Return the name of the robot in a description; empty where its beginning has none."""
+    head, at = description[:LONGEST_HEAD], 0
+    while (at := head.find('<', at)) >= 0:
+        if head.startswith('<!--', at):
+            at = head.find('-->', at)
+            if at < 0:
+                break
+        elif head.startswith('<robot', at):
+            found = NAME.match(head, at)
+            return (found[1] or found[2] or '') if found else ''
+        at += 1
+    return ''
