@@ -125,7 +125,7 @@ def _check_effort_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) ->
         f'{limit:g} instead of {described:g} at {name}'
         for name, (limit, described) in policy.raised_limits().items())
     diagnostics.notice('effort limits', raised and (
-        f'those of the parameters are above those of the description, and count: {raised} '
+        f'those of the parameters are above those of the description, and are used: {raised} '
         '[Nm or N]. Check that the motors, gears and brakes of these joints bear them, or lower '
         'effort_limits'))
 

@@ -22,6 +22,7 @@ together.  Where they are refused together, it is sought which of them have to b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from time import thread_time
 from typing import Any, NamedTuple
 
@@ -47,11 +48,12 @@ class Rules(NamedTuple):
 
     :ivar why_impossible: returns why a value is refused whatever the others are; empty where that
         depends on them.  It has to be quick.
-    :ivar comes_first: tells whether a value is set before the others and by itself.
+    :ivar comes_first: tells whether a rcl_interfaces/Parameter is set before the others and by
+        itself; then no other value of the same parameter counts.
     """
 
     why_impossible: Callable[[Parameter], str] = lambda _: ''
-    comes_first: Callable[[Parameter], bool] = lambda _: False
+    comes_first: Callable[[Any], bool] = lambda _: False
 
 
 def set_each(
@@ -60,20 +62,29 @@ def set_each(
     """
     Set parameters, of which each has its own result, and a refused one does not stop the others.
 
-    :param messages: rcl_interfaces/Parameter; of a parameter that is named twice, only the first.
+    :param messages: rcl_interfaces/Parameter; of a parameter that is named twice, the last value
+        counts, unless there is one that comes first.
     :param report: is given exceptions that nobody has thought of.
     """
     changes = _Changes(node, report)
-    seen: set[str] = set()
+    counting: dict[str, int] = {}  # which index, by name
+    readable: dict[int, Any] = {}
     for index, message in enumerate(messages):
         reason = _why_impossible(node, message)
-        if not reason and message.name in seen:
-            reason = f'{message.name} is named twice in this request; the first value counts'
         if not reason and node.describe_parameter(message.name).read_only:  # all others may be set
             reason = f'{message.name} is read-only: it can be set only when the node is started'
-        seen.add(message.name)
         if reason:
             changes.refuse(index, reason)
+            continue
+        readable[index] = _as_in_a_file(node, message)
+        before = counting.get(message.name)
+        if before is None or not rules.comes_first(messages[before]):
+            counting[message.name] = index
+    for index, message in readable.items():
+        counts = counting[message.name]
+        if index != counts:
+            changes.refuse(index, f'{message.name} is named twice in this request; value number '
+                           f'{counts + 1} of the request counts')
         elif is_unchanged(node, message):
             changes.results[index] = SUCCESS
         else:
@@ -83,8 +94,8 @@ def set_each(
                 changes.refuse(index, impossible)
             else:
                 changes.due[index] = parameter
-    for index, parameter in changes.due.items():
-        if rules.comes_first(parameter):
+    for index in [*changes.due]:
+        if rules.comes_first(messages[index]):
             changes.apply([index])
     others = [index for index in changes.due if index not in changes.results]
     if len(others) <= MOST_CHANGED_PARAMETERS:
@@ -104,6 +115,24 @@ def why_not_together(node: Node, messages: Sequence[Any]) -> str:
             return reason
         changed += not is_unchanged(node, message)
     return _why_too_many(changed) if changed > MOST_CHANGED_PARAMETERS else ''
+
+
+def _as_in_a_file(node: Node, message: Any) -> Any:
+    """
+    Return a parameter with the value of the file from which `ros2 param load` has read it.
+
+    rclpy turns each value of the file into a text and reads that: no value, an infinite one and
+    1e-05 arrive as texts, where this node has numbers.
+    """
+    if message.value.type != Parameter.Type.STRING.value:
+        return message
+    text, kind = message.value.string_value, node.get_parameter(message.name).type_
+    if kind is Parameter.Type.NOT_SET and text == str(None):
+        return Parameter(message.name, kind).to_parameter_msg()
+    if kind is Parameter.Type.DOUBLE:
+        with suppress(ValueError):
+            return Parameter(message.name, kind, float(text)).to_parameter_msg()
+    return message
 
 
 def is_unchanged(node: Node, message: Any) -> bool:

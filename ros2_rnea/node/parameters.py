@@ -189,8 +189,8 @@ SPECIFICATIONS = (
     Specification(
         'gravity_tolerance', _DEFAULT.gravity_tolerance,
         'Largest angle between the gravity from the IMU and the parameter gravity [rad]. A '
-        'reading beyond it is refused, as of an IMU whose axes are not those of its link. 3.15: '
-        'any reading is used, also that of a base that lies on its back.',
+        'reading beyond it is refused, for example from an IMU whose axes are not those of its '
+        'link. 3.15: any reading is used, also that of a base that lies on its back.',
         0.0, 3.15),
     Specification(
         'state_timeout', _DEFAULT.state_timeout,
@@ -337,9 +337,9 @@ SPECIFICATIONS = (
         'hand that guides the arm.'),
     Specification(
         'beyond_limits', _DEFAULT.beyond_limits,
-        'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (what '
-        'the efforts of all joints have beyond what holds them against gravity is reduced by one '
-        'common factor, so that its ratios stay).'),
+        'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (the part '
+        'of each effort that holds its joint against gravity stays; the rest is reduced by one '
+        'factor for all joints, so that its ratios stay).'),
     Specification(
         'effort_limit_factor', _DEFAULT.effort_limit_factor,
         'Share of the effort limits that may be sent, 0 to 1.',

@@ -57,6 +57,7 @@ from sensor_msgs.msg import Imu, JointState, Joy
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+import yaml
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('no_garbage_collection'),
               pytest.mark.flaky(reruns=2, only_rerun='TooSlowError')]
@@ -504,16 +505,17 @@ def test_each_parameter_of_a_request_has_its_own_result_and_one_is_applied_once(
         assign('lookahead', 0.4),
         assign('blend_time', 0.4)])
     assert [each.successful for each in result.results] == [
-        True, False, False, False, False, False, True]
+        False, False, False, False, False, True, True]
     said = reasons(result)
     assert 'rate is -1.0' in said[1]
     assert 'nonsense' in said[2]
     assert 'nowhere' in said[3]
     assert 'read-only' in said[4]
-    assert said[5] == 'lookahead is named twice in this request; the first value counts'
-    assert arm.node.get_parameter('lookahead').value == 0.3
+    assert said[0] == (
+        'lookahead is named twice in this request; value number 6 of the request counts')
+    assert arm.node.get_parameter('lookahead').value == 0.4
     assert arm.node.get_parameter('blend_time').value == 0.4
-    assert arm.node.policy.settings.lookahead == 0.3
+    assert arm.node.policy.settings.lookahead == 0.4
 
 
 def test_a_file_of_all_parameters_can_be_loaded_with_changes(arm, monkeypatch):
@@ -548,6 +550,36 @@ def test_the_request_to_send_nothing_is_obeyed_whatever_else_a_request_has(arm):
     results = callbacks(arm)('set_parameters', parameters=too_many[::-1]).results
     assert [each.successful for each in results] == [False, False, True, True, True]
     assert not arm.node.policy.settings.enabled
+
+
+@pytest.mark.parametrize('values', [
+    (True, False), (False, True), ('no', False), (False, 'no'), (False, True, False)])
+def test_the_request_to_send_nothing_counts_if_enabled_is_named_twice(arm, values):
+    results = callbacks(arm)('set_parameters', parameters=[
+        assign('enabled', value) for value in values]).results
+    assert [each.successful for each in results].count(True) == 1
+    assert results[values.index(False)].successful
+    assert arm.node.get_parameter('enabled').value is False
+    assert not arm.node.policy.settings.enabled
+
+
+def test_a_file_that_rclpy_has_read_is_loaded_like_the_values_that_were_written(arm, tmp_path):
+    """Its reader makes a text of each value, and reads the text."""
+    read = pytest.importorskip('rclpy.parameter').parameter_dict_from_yaml_file
+    assert arm.set_parameter('damping.elbow', 1e-05).successful
+    values = {name: parameter.value for name, parameter in arm.node._parameters.items()}
+    assert None in values.values() and 1e-05 in values.values()
+    file = tmp_path / 'dump.yaml'
+    file.write_text(yaml.safe_dump({'/robot/inverse_dynamics': {'ros__parameters': {
+        name: [*value] if isinstance(value, (array, list)) else value
+        for name, value in values.items()}}}))
+    parameters = read(str(file)).values()
+    assert 'None' in {each.value.string_value for each in parameters}
+    results = callbacks(arm)('set_parameters', parameters=[*parameters]).results
+    reasons = {each.name: result.reason for each, result in zip(parameters, results)
+               if not result.successful}
+    assert all('is read-only' in reason for reason in reasons.values())
+    assert {name: arm.node.get_parameter(name).value for name in values} == values
 
 
 def test_where_it_takes_too_long_to_seek_what_is_refused_the_rest_is_refused(arm, monkeypatch):
