@@ -181,6 +181,19 @@ def test_answers_that_always_come_late_count_in_the_end(world, latency):
     assert world.answers == [{'joints': ['shoulder']}]
 
 
+def test_a_node_that_has_just_appeared_is_asked_at_once_however_long_the_last_one_was_waited_for(
+        world):
+    for _ in range(10 * POLLS_PER_REQUEST):
+        world.reader.poll()
+    before = len(world.names.requests)
+    world.reader.ask_anew()
+    assert len(world.names.requests) == before + 1
+    assert all(request.is_removed for request in world.names.requests[:before])
+    for _ in range(POLLS_PER_REQUEST):  # if it does not answer, it is asked again as soon
+        world.reader.poll()
+    assert len(world.names.requests) == before + 2
+
+
 def test_closed_it_gives_both_clients_back(world):
     world.reader.close()
     assert world.destroyed == [world.names, world.values]

@@ -210,7 +210,7 @@ class EffortController:
         self._fitted = '', ()
         self._forget_answer()
         if self._parameters is not None:
-            self._parameters.look_again()
+            self._parameters.ask_anew()
         self._update()
 
     def _report_missing_answer(self, own: Mapping[str, Any]) -> None:

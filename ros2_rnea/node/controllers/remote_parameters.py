@@ -82,6 +82,12 @@ class RemoteParameters:
         if self._pending is None and self._is_ready():
             self._ask(self._list, ListParameters.Request(), self._on_names)
 
+    def ask_anew(self) -> None:
+        """Request the parameters of a node that has just appeared; an older request is void."""
+        self._cancel()
+        self._patience = POLLS_PER_REQUEST
+        self.look_again()
+
     def close(self) -> None:
         """Stop reading."""
         self._cancel()
