@@ -46,7 +46,7 @@ DIAGNOSTIC = 'commands limited in rate'
 """Its value begins with their number; that of all is called ``commands``."""
 
 _PATIENCE = 120.0  # a busy machine starts processes slowly; one that ends is noticed at once
-_ASK_AGAIN = 1.0
+_ASK_AGAIN = 1.0  # twice as long each time
 # Deep enough that no joint state is lost while this process draws its progress bar.
 _RECORDING = QoSProfile(depth=2000)
 
@@ -146,7 +146,7 @@ class Commander(Node):
         :raises NoAnswerError: when the node refuses it or does not answer.
         """
         parameter = Parameter(name, value=value).to_parameter_msg()
-        response = self._call_until_heard(
+        response = self._call(
             self._parameter_clients[node], SetParameters.Request(parameters=[parameter]))
         result = response.results[0]
         if not result.successful:
@@ -158,7 +158,7 @@ class Commander(Node):
 
     def driver_report(self) -> dict[str, float | int | None]:
         """Return the driver's figures since the last call."""
-        response = self._call_until_heard(self._report_client, Trigger.Request())
+        response = self._call(self._report_client, Trigger.Request())
         return json.loads(response.message)
 
     def gravity(self, positions: Sequence[float]) -> NDArray[np.float64]:
@@ -285,32 +285,36 @@ class Commander(Node):
         if not response.success:
             raise NoAnswerError(f'{client.srv_name}: {response.message}')
 
-    def _call(self, client: Client, request: Any, patience: float = _PATIENCE) -> Any:
+    def _call(self, client: Client, request: Any) -> Any:
+        """
+        Return the answer to a request that may be sent several times.
+
+        A process that has just started may answer before it has found this one, and a busy machine
+        loses answers: then nobody hears them.
+        """
         self._wait(client.service_is_ready, f'the service {client.srv_name}')
-        future: Future = client.call_async(request)
-        self._wait(future.done, f'an answer of the service {client.srv_name}', patience)
-        return future.result()
+        futures: list[Future] = []
+        ask_at, pause = self.now(), _ASK_AGAIN
 
-    def _call_until_heard(self, client: Client, request: Any) -> Any:
-        """
-        Repeat a request that may be sent twice, until there is an answer.
+        def is_answered() -> bool:
+            nonlocal ask_at, pause
+            if self.now() >= ask_at:
+                futures.append(client.call_async(request))
+                ask_at, pause = self.now() + int(pause * 1e9), 2.0 * pause
+            return any(future.done() for future in futures)
 
-        A process that has just started may answer before it has found this one, and then nobody
-        hears it.
-        """
-        for _ in range(round(_PATIENCE / _ASK_AGAIN)):
-            try:
-                return self._call(client, request, _ASK_AGAIN)
-            except NoAnswerError:
-                continue
-        return self._call(client, request)
+        try:
+            self._wait(is_answered, f'an answer of the service {client.srv_name}')
+            return next(future.result() for future in futures if future.done())
+        finally:
+            for future in futures:
+                client.remove_pending_request(future)
 
-    def _wait(self, condition: Callable[[], bool], what: str,
-              patience: float = _PATIENCE) -> None:
-        end = self.now() + int(patience * 1e9)
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        end = self.now() + int(_PATIENCE * 1e9)
         while not condition():
             if self.now() > end:
-                raise NoAnswerError(f'waited {patience:g} s in vain for {what}')
+                raise NoAnswerError(f'waited {_PATIENCE:g} s in vain for {what}')
             self._spin_once(0.02)
 
     def _spin_once(self, timeout: float) -> None:
