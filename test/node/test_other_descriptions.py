@@ -121,8 +121,44 @@ def test_another_robot_does_not_take_over_while_states_are_missing(arm, second):
     publish(arm, second, OTHER)
     assert "'other_arm'" in arm.told('robot_description')
     assert answers(arm, ARM)
+
+
+def test_another_robot_does_not_take_over_while_the_node_is_paused(arm, second):
+    publisher = publish(arm, second, OTHER)
+    disable(arm)
+    arm.settle(0.3)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: answers(arm, ARM))
+    second.destroy_publisher(publisher)
+    arm.until(lambda: not arm.told('robot_description'))
+    disable(arm)
+    publish(arm, second, OTHER)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: answers(arm, ARM))
+
+
+def test_a_single_publisher_that_describes_another_robot_is_obeyed_once_nothing_is_sent(arm):
+    arm.describe(OTHER)
+    assert "'other_arm'" in arm.told('robot_description')
+    assert answers(arm, ARM)
     disable(arm)
     arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    assert not arm.told('robot_description')
+    arm.describe(ARM)
+    arm.until(lambda: arm.node.policy.robot.name == 'arm')
+
+
+def test_another_robot_does_not_take_over_from_one_that_is_driven_and_not_described_any_more(
+        arm, second):
+    arm.peer.destroy_publisher(arm.description)
+    arm.until(lambda: not names(arm))
+    publisher = second.create_publisher(String, 'robot_description', LATCHED)
+    arm.connect(publisher)
+    publisher.publish(String(data=OTHER))
+    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+    assert answers(arm, ARM)
 
 
 def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_while_states_are_missing(
@@ -244,6 +280,9 @@ def test_a_robot_that_nobody_describes_any_more_is_replaced_while_states_are_mis
 
 def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
     publish(arm, second, OTHER)
+    arm.peer.destroy_publisher(arm.description)
+    arm.until(lambda: names(arm) == {'second'})
+    assert answers(arm, ARM)
     disable(arm)
     arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
     assert not arm.told('robot_description')
@@ -253,6 +292,8 @@ def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
 
 def test_the_final_fade_is_that_of_the_robot_in_use(arm, second):
     publish(arm, second, OTHER)
+    arm.peer.destroy_publisher(arm.description)
+    arm.until(lambda: names(arm) == {'second'})
     arm.set_parameter('state_timeout', 0.5)
     assert arm.sends(JOINTS, Q)
     arm.efforts.clear()

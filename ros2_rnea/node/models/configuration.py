@@ -217,6 +217,8 @@ class Configuration:
         is_to_be_received = self._guard.poll()
         if had_withheld and self._guard.withheld is None:
             self._diagnostics.notice('robot_description', '')
+        if not self._is_meant_to_send:
+            self.use_withheld_description()
         self._report_publishers()
         return is_to_be_received
 
@@ -261,8 +263,8 @@ class Configuration:
             or self.policy is not None and self.policy.has_driven)
 
     def use_withheld_description(self) -> None:
-        """Request the model of another robot that was not used because efforts were sent."""
-        if self._guard.withheld is not None:
+        """Request the model of another robot that was withheld, if the one in use has gone."""
+        if self._guard.withheld is not None and not self._is_still_there():
             self.set_description(self._guard.withheld)
             self._diagnostics.notice('robot_description', '')
 
@@ -801,7 +803,7 @@ class Configuration:
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
         if self._takes_over(model):
-            if self._is_meant_to_send:
+            if self._is_meant_to_send or self._is_still_there():
                 self._withhold(model)
             else:
                 self._retry_at = monotonic() + RETRY_PERIOD  # when the effort has faded out
@@ -851,18 +853,22 @@ class Configuration:
             self._model is not None and self.policy is not None
             and model.robot.name != self._model.robot.name
             and model.source.description != self._parameters.own['robot_description']
-            and (self.policy.is_sending or self._is_meant_to_send and self._is_interrupted(
-                self.policy, self._model.source.description)))
+            and (self.policy.is_sending or self._is_still_there()))
 
-    def _is_interrupted(self, policy: FeedforwardPolicy, description: str) -> bool:
+    def _is_still_there(self) -> bool:
         """
         Tell whether efforts may be sent again to the robot in use, because it has not gone.
 
-        They are missing, for instance, while joint states or the controller are, or nobody presses
-        a dead-man switch.  Nobody describes a robot any more that was taken down.
+        They are missing, for instance, while joint states or the controller are, while nobody
+        presses a dead-man switch, or while the user has paused the node.  Nobody describes a robot
+        any more that was taken down, and a single publisher describes another one in its place.
         """
-        return description == self._parameters.own['robot_description'] or (
-            policy.has_driven and self._guard.is_robot_described)
+        if self._model is None or self.policy is None:
+            return False
+        if self._model.source.description == self._parameters.own['robot_description']:
+            return self.policy.has_driven or self._is_meant_to_send
+        return (self.policy.has_driven and self._guard.is_robot_described
+                and (self._is_meant_to_send or self._guard.are_several))
 
     def _withhold(self, model: Model) -> None:
         """Go on with the robot in use."""

@@ -127,13 +127,18 @@ class DescriptionGuard:
             f'it describes the robot {other!r}, while {present!r} is driven, which stays in '
             f'use. {self._topic} was published by {before or "no node"} when {present!r} '
             f'arrived; {since or "no other node"} came later. Stop the publisher that is wrong. '
-            f'{other!r} is used when ~/enable has been called with false, or if the parameter '
-            f'{TOPIC} is set to its description')
+            f'{other!r} is used when {present!r} is not published any more and ~/enable has been '
+            f'called with false, or if the parameter {TOPIC} is set to its description')
 
     @property
     def is_robot_described(self) -> bool:
         """Tell whether one still publishes who did when the description in use arrived."""
         return not self._in_use.keys().isdisjoint(publishers_of(self._node, self._topic))
+
+    @property
+    def are_several(self) -> bool:
+        """Tell whether there are several publishers; a single one may have changed its mind."""
+        return len(publishers_of(self._node, self._topic)) > 1
 
     def poll(self) -> bool:
         """
