@@ -154,7 +154,9 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         reasons = self._diagnostics.errors
         refusal = self._diagnostics.text('robot_description')
-        if refusal:  # also where an older robot is in use: it is known to be the wrong one
+        if self._configuration.is_withholding:  # the robot in use is the right one
+            reasons.pop('robot_description', None)
+        elif refusal:  # also where an older robot is in use: it is known to be the wrong one
             reasons['robot_description'] = refusal
         if reasons:
             raise ArgumentError('; '.join(f'{about}: {text}' for about, text in reasons.items()))

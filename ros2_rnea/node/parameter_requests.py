@@ -21,6 +21,7 @@ together.  Where they are refused together, it is sought which of them have to b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from time import thread_time
@@ -109,8 +110,10 @@ def set_each(
 def why_not_together(node: Node, messages: Sequence[Any]) -> str:
     """Return why parameters cannot be set together; empty where nothing is seen against it."""
     changed = 0
+    names = Counter(message.name for message in messages)
     for message in messages:
-        reason = _why_impossible(node, message)
+        reason = _why_impossible(node, message) or (
+            f'{message.name} is named twice in this request' if names[message.name] > 1 else '')
         if reason:
             return reason
         changed += not is_unchanged(node, message)

@@ -563,6 +563,13 @@ def test_the_request_to_send_nothing_counts_if_enabled_is_named_twice(arm, value
     assert not arm.node.policy.settings.enabled
 
 
+def test_a_request_that_sets_all_or_nothing_names_no_parameter_twice(arm):
+    result = callbacks(arm)('set_parameters_atomically', parameters=[
+        assign('enabled', False), assign('enabled', True)]).result
+    assert result.reason == 'enabled is named twice in this request'
+    assert arm.node.get_parameter('enabled').value is True
+
+
 def test_a_file_that_rclpy_has_read_is_loaded_like_the_values_that_were_written(arm, tmp_path):
     """Its reader makes a text of each value, and reads the text."""
     read = pytest.importorskip('rclpy.parameter').parameter_dict_from_yaml_file

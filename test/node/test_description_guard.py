@@ -49,7 +49,7 @@ def guard(graph):
     guard = DescriptionGuard(graph)
     graph.publishers = ['mine']
     guard.note_arrival('my robot', None, is_in_use=False)
-    guard.note_use(is_same_robot=False)
+    guard.note_use('my robot')
     return guard
 
 
@@ -79,14 +79,14 @@ def test_the_one_in_use_that_is_published_again_makes_no_other_publisher_its_own
     graph.publishers = ['another']
     assert not guard.is_robot_described
     graph.publishers = ['mine']
-    assert not guard.poll() and guard.withheld is None
+    assert guard.poll() and guard.withheld is None
 
 
 def test_a_rival_that_published_from_the_start_is_forgotten_when_a_publisher_has_gone(
         graph, guard):
     graph.publishers = ['mine', 'another']
     guard.note_arrival('my robot', None, is_in_use=False)
-    guard.note_use(is_same_robot=False)
+    guard.note_use('my robot')
     guard.note_arrival('another robot', 'my robot', is_in_use=False)
     assert 'no other node came later' in str(guard.withhold('another robot', 'other', 'my'))
     assert not guard.poll() and guard.withheld
@@ -102,12 +102,12 @@ def test_a_rival_stays_one_when_another_model_of_the_robot_is_used(graph, guard)
     guard.withhold('another robot', 'other', 'my')
     graph.publishers = ['mine', 'another', 'identifier']
     guard.note_arrival('my robot, identified', 'my robot', is_in_use=False)
-    guard.note_use(is_same_robot=True)
+    guard.note_use('my robot, identified')
     assert guard.withheld == 'another robot'
     reason = str(guard.withhold('another robot', 'other', 'my'))
     assert '/identifier, /mine when' in reason and '/another came later' in reason
     graph.publishers = ['mine', 'identifier']
-    assert not guard.poll() and guard.withheld is None
+    assert guard.poll() and guard.withheld is None
 
 
 def test_a_rival_that_is_started_again_is_not_forgotten(graph, guard):
@@ -132,9 +132,9 @@ def undecided(graph, monkeypatch):
     return guard
 
 
-def settle(monkeypatch):
+def settle(monkeypatch, times=2.0):
     """Let the time pass in which texts are expected."""
-    later = monotonic() + 2.0 * SETTLING
+    later = monotonic() + times * SETTLING
     monkeypatch.setattr(description_guard, 'monotonic', lambda: later)
 
 
@@ -165,6 +165,40 @@ def test_a_third_publisher_that_has_gone_decides_nothing(graph, undecided, monke
     assert not undecided.poll() and undecided.is_undecided
 
 
+def test_two_publishers_that_describe_one_robot_in_the_end_are_no_longer_undecided(
+        graph, undecided, monkeypatch):
+    settle(monkeypatch)
+    undecided.note_arrival('<robot name="my">', '', False, is_decided=False)  # it was corrected
+    assert undecided.poll()  # what do the others say now?
+    monkeypatch.undo()
+    assert not undecided.poll()
+    for _ in range(2):
+        undecided.note_arrival('<robot name="my">', '', False, is_decided=False)
+    settle(monkeypatch, 9.0)
+    assert not undecided.poll()
+    assert (undecided.is_undecided, undecided.decided) == (False, 'my')
+
+
+def test_a_publisher_that_goes_before_the_first_poll_is_noticed(graph, monkeypatch):
+    guard = DescriptionGuard(graph)
+    graph.publishers = ['mine', 'another']
+    for name in ('my', 'other'):
+        guard.note_arrival(f'<robot name="{name}">', '', False, is_decided=False)
+    graph.publishers = ['mine']
+    assert guard.poll()
+
+
+def test_any_publisher_that_has_gone_makes_what_is_withheld_be_asked_for_again(graph, guard):
+    graph.publishers = ['mine', 'another', 'third']
+    guard.note_arrival('third robot', 'my robot', is_in_use=False)
+    guard.withhold('third robot', 'third', 'my')
+    graph.publishers = ['mine', 'another']
+    assert guard.poll() and guard.withheld is None
+    guard.note_arrival('another robot', 'my robot', is_in_use=False)
+    guard.withhold('another robot', 'other', 'my')
+    assert not guard.poll() and guard.withheld == 'another robot'
+
+
 def test_one_publisher_may_describe_robots_one_after_the_other(graph, guard):
     for name in ('my', 'other', 'my'):
         guard.note_arrival(f'<robot name="{name}">', '', is_in_use=False, is_decided=False)
@@ -177,10 +211,11 @@ def test_one_publisher_may_describe_robots_one_after_the_other(graph, guard):
 @pytest.mark.parametrize(('text', 'name'), [
     ('<?xml version="1.0"?>\n<!-- <robot name="no"> -->\n<robot\n version="2" name="a b">', 'a b'),
     ("<robot name = 'arm'>", 'arm'),
+    ('<!--' + 70_000 * ' ' + '--><robot name="far away">', 'far away'),
     ('<robot filename="x">', ''),
     ('<robot><link name="base"/></robot>', ''),
     ('<!-- <robot name="never closed">', ''),
     ('', ''), ('<' * 100_000, ''), ('<!--' * 100_000, ''), ('<robot ' + 'name ' * 100_000, ''),
-], ids=range(9))
+], ids=range(10))
 def test_the_name_of_a_robot_is_read_without_its_description(text, name):
     assert robot_name(text) == name

@@ -24,6 +24,7 @@ from builtin_interfaces.msg import Duration
 from controller_node import Controller
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from node_bench import LATCHED
 import numpy as np
 from patience import PATIENCE, until
 import pytest
@@ -306,17 +307,38 @@ def test_the_clock_that_was_chosen_before_the_configuration_is_used(bench, is_si
 
 
 @pytest.mark.parametrize('last', ['parameter', 'topic'])
-def test_the_newest_description_is_used_after_a_cleanup(managed, last):
+def test_the_description_of_the_parameter_is_used_also_after_a_cleanup(managed, last):
     arm = managed()
     arm.describe(ARM)
     assert arm.set_parameter('robot_description', ARM_WITH_GRIPPER).successful
     if last == 'topic':
         arm.describe(ARM)
-    used = arm.node.policy.robot.name
+        assert "'arm'" in arm.told('robot_description')
+    assert arm.node.policy.robot.name == 'arm_with_gripper'
     assert change(arm, CLEAN_UP)
     assert change(arm, CONFIGURE)
-    arm.until(arm.is_settled)
-    assert arm.node.policy.robot.name == used
+    arm.until(lambda: arm.node.policy is not None and arm.is_settled())
+    assert arm.node.policy.robot.name == 'arm_with_gripper'
+
+
+def test_who_withholds_another_robot_is_activated_again_with_the_one_in_use(managed):
+    arm = managed(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert change(arm, ACTIVATE)
+    assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    second = Node('second', namespace='/robot', start_parameter_services=False)
+    try:
+        arm.executor.add_node(second)
+        publisher = second.create_publisher(String, 'robot_description', LATCHED)
+        arm.connect(publisher)
+        publisher.publish(String(data=ARM.replace('name="arm"', 'name="other_arm"')))
+        arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+        assert change(arm, DEACTIVATE)
+        assert change(arm, ACTIVATE)
+        assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
+    finally:
+        arm.executor.remove_node(second)
+        second.destroy_node()
 
 
 def test_another_robot_after_a_cleanup(managed):
@@ -414,6 +436,7 @@ def test_the_description_of_another_robot_is_used_after_a_deactivation(managed):
     assert arm.answer(JOINTS, Q) == pytest.approx(gravity(Q), abs=1e-12)
     assert change(arm, DEACTIVATE)
     assert change(arm, ACTIVATE)
+    arm.until(lambda: arm.node.policy is not None and arm.node.policy.robot.name == 'other_arm')
     needed = Robot.from_urdf(other).gravity(Q)
     arm.until(lambda: arm.sends(JOINTS, Q) and (
         list(arm.efforts[-1].effort) == pytest.approx(needed, abs=1e-12)))

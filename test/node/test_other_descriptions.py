@@ -259,6 +259,42 @@ def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven
     assert not arm.told('publishers of robot_description')
 
 
+@pytest.mark.parametrize('is_by_parameter', [True, False])
+def test_the_robot_that_is_not_driven_here_gets_no_effort_while_the_other_is_built(
+        two, monkeypatch, is_by_parameter):
+    arm, stop_other = two
+    used = arm.node.policy.robot.name
+    text = ARM if used == 'other_arm' else OTHER
+    with monkeypatch.context() as patch:
+        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+        if is_by_parameter:
+            result = arm.node.set_parameters([Parameter('robot_description', value=text)])[0]
+            assert result.successful
+        elif used == 'other_arm':
+            stop_other()
+        else:
+            arm.peer.destroy_publisher(arm.description)
+        arm.until(lambda: 'nothing is sent' not in arm.told('publishers of robot_description'))
+        assert arm.node.policy is None
+    arm.until(lambda: arm.node.policy is not None)
+    assert answers(arm, text)
+
+
+def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(
+        arm, second, monkeypatch):
+    third = ARM.replace('name="arm"', 'name="third_arm"')
+    take = arm.node._configuration._worker.take
+    monkeypatch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+    assert arm.node.set_parameters([Parameter('robot_description', value=third)])[0].successful
+    publisher = second.create_publisher(String, 'robot_description', LATCHED)
+    arm.connect(publisher)
+    publisher.publish(String(data=OTHER))
+    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+    monkeypatch.setattr(arm.node._configuration._worker, 'take', take)
+    arm.until(lambda: arm.node.policy.robot.name == 'third_arm')
+    assert "'other_arm'" in arm.told('robot_description')
+
+
 def test_of_two_robots_the_one_is_driven_that_the_parameter_describes(two):
     arm, _ = two
     assert arm.set_parameter('robot_description', ARM).successful
@@ -356,9 +392,19 @@ def test_it_is_forgotten_when_its_publisher_has_gone(arm, second):
     check_that_it_is_forgotten(arm)
 
 
-def test_it_is_forgotten_when_that_of_the_robot_in_use_comes_again(arm, second):
-    publish(arm, second, OTHER)
-    arm.describe(ARM)
+def test_it_is_not_forgotten_when_that_of_the_robot_in_use_comes_again(arm, second):
+    publisher = publish(arm, second, OTHER)
+    arm.description.publish(String(data=ARM))
+    arm.settle(0.3)
+    assert "'other_arm'" in arm.told('robot_description')
+    second.destroy_publisher(publisher)
+    check_that_it_is_forgotten(arm)
+
+
+def test_it_is_forgotten_when_its_single_publisher_describes_the_robot_in_use_again(arm):
+    arm.describe(OTHER)
+    assert "'other_arm'" in arm.told('robot_description')
+    arm.description.publish(String(data=ARM))
     check_that_it_is_forgotten(arm)
 
 

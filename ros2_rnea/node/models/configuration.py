@@ -43,7 +43,7 @@ from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
 from ros2_rnea.node.bounds import MOST_PAYLOADS
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.models.description_guard import DescriptionGuard
+from ros2_rnea.node.models.description_guard import DescriptionGuard, robot_name
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.models import (
     check_strictly,
@@ -149,6 +149,7 @@ class Configuration:
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
         self._guard.decide()
+        self._was_undecided = False
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
@@ -214,7 +215,10 @@ class Configuration:
         """
         self._rebuild_if_due()
         had_withheld = self._guard.withheld is not None
+        was_undecided = self._guard.is_undecided
         is_to_be_received = self._guard.poll()
+        if was_undecided and not self._guard.is_undecided:
+            self._discard_unless(self._guard.decided)
         if had_withheld and self._guard.withheld is None:
             self._diagnostics.notice('robot_description', '')
         if not self._is_meant_to_send:
@@ -224,10 +228,10 @@ class Configuration:
 
     def _report_publishers(self) -> None:
         """Report who publishes descriptions that differ, and send nothing where it matters."""
-        is_undecided = self._guard.is_undecided
-        self._diagnostics.notice(
-            'publishers of robot_description', self._guard.ambiguity(), is_error=is_undecided)
-        if self.policy is not None and self.policy.requested.may_be_enabled is is_undecided:
+        was_undecided, self._was_undecided = self._was_undecided, self._guard.is_undecided
+        self._diagnostics.notice('publishers of robot_description', self._guard.ambiguity(),
+                                 is_error=self._guard.is_undecided)
+        if self._guard.is_undecided is not was_undecided:
             self._apply_settings()
 
     def _rebuild_if_due(self) -> None:
@@ -251,9 +255,26 @@ class Configuration:
         is_refused = bool(self._diagnostics.text('robot_description'))
         if description != self._guard.withheld and (
                 is_refused or description != self.description):
-            if is_in_use:
+            if is_in_use and not self._guard.are_several:
                 self._guard.withheld = None
-            self._request_description(description)
+            name = robot_name(description)
+            if name and self._takes_over(name, description) and (
+                    self._is_meant_to_send or self._is_still_there()):
+                self._withhold(name, description)
+            else:
+                self._request_description(description)
+
+    @property
+    def is_withholding(self) -> bool:
+        """Tell whether another robot is described, too, which is not used."""
+        return self._guard.withheld is not None
+
+    def _discard_unless(self, name: str) -> None:
+        """Drop the robot in use where it is known now that another one is driven."""
+        if self._model is not None and self._model.robot.name != name:
+            self._model = self.policy = None
+            self._applied = ModelParameters()
+            self._diagnostics.discard_robot()
 
     @property
     def _is_known_which_is_driven(self) -> bool:
@@ -270,14 +291,17 @@ class Configuration:
 
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
+        was_undecided = self._guard.is_undecided
         self._guard.decide()
         self._request_description(description)
+        if was_undecided:
+            self._discard_unless(robot_name(description))
 
     def _request_description(self, description: str) -> None:
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refused = None
         self._request(self._source(description))
-        if self._requested is None:  # it is in use
+        if self._requested is None and not self.is_withholding:  # it is in use
             self._diagnostics.notice('robot_description', '')
 
     def discard_superseded(self) -> None:
@@ -290,6 +314,7 @@ class Configuration:
     def close(self) -> None:
         """Stop the worker, drop the robot, and follow the parameters no longer."""
         self._ending.close()
+        self._diagnostics.notice('publishers of robot_description', '')
         self._stop_polling()
         self._stop_deferred_apply()
         self._reset()
@@ -802,9 +827,12 @@ class Configuration:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
-        if self._takes_over(model):
+        if self._takes_over(model.robot.name, model.source.description):
             if self._is_meant_to_send or self._is_still_there():
-                self._withhold(model)
+                self._stop_waiting()
+                self._withhold(model.robot.name, model.source.description)
+                if self._model is not None:  # payloads may have been added
+                    self._request(self._source(self._model.source.description))
             else:
                 self._retry_at = monotonic() + RETRY_PERIOD  # when the effort has faded out
             return
@@ -824,7 +852,6 @@ class Configuration:
         self._answer = self._retry_at = None
         self._stop_waiting()
         is_new = self._is_of_another_robot(model.source)
-        is_same_robot = self._model is not None and self._model.robot.name == model.robot.name
         self._model, self._applied = model, self._model_parameters
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
@@ -834,9 +861,9 @@ class Configuration:
         self._diagnostics.payloads = self._payloads
         if is_new:
             self._refused = None
-            self._guard.note_use(is_same_robot)
+            self._guard.note_use(model.source.description)
             self._diagnostics.accepted(
-                'robot_description', is_resolved=self._guard.withheld is None)
+                'robot_description', is_resolved=not self.is_withholding)
             self._is_summary_due = True
         self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
@@ -847,12 +874,20 @@ class Configuration:
         """Tell whether the user wants efforts to be sent, also where none can be at present."""
         return self._parameters.settings.enabled and self.is_active
 
-    def _takes_over(self, model: Model) -> bool:
-        """Tell whether a model is not asked for, and of another robot than the one driven."""
+    def _takes_over(self, name: str, description: str) -> bool:
+        """
+        Tell whether a description is not asked for, and of another robot than the one driven.
+
+        :param name: of its robot.
+        """
+        own = self._parameters.own['robot_description']
+        if description == own:
+            return False
+        if own and self.description == own:  # also while its model is being built
+            return name != robot_name(own)
         return (
             self._model is not None and self.policy is not None
-            and model.robot.name != self._model.robot.name
-            and model.source.description != self._parameters.own['robot_description']
+            and name != self._model.robot.name
             and (self.policy.is_sending or self._is_still_there()))
 
     def _is_still_there(self) -> bool:
@@ -863,22 +898,21 @@ class Configuration:
         presses a dead-man switch, or while the user has paused the node.  Nobody describes a robot
         any more that was taken down, and a single publisher describes another one in its place.
         """
+        own = self._parameters.own['robot_description']
+        if own and self.description == own:
+            return True  # who wants another robot sets the parameter
         if self._model is None or self.policy is None:
             return False
-        if self._model.source.description == self._parameters.own['robot_description']:
-            return self.policy.has_driven or self._is_meant_to_send
         return (self.policy.has_driven and self._guard.is_robot_described
                 and (self._is_meant_to_send or self._guard.are_several))
 
-    def _withhold(self, model: Model) -> None:
-        """Go on with the robot in use."""
-        present = self._model
+    def _withhold(self, name: str, description: str) -> None:
+        """Go on with the robot in use, or with the one that is being built."""
+        present = self._latest
         if present is None:
             return
-        self._stop_waiting()
         self._diagnostics.refused('robot_description', self._guard.withhold(
-            model.source.description, model.robot.name, present.robot.name), is_error=True)
-        self._request(self._source(present.source.description))  # if payloads have been added
+            description, name, robot_name(present.description)), is_error=True)
 
     def _may_wait(self, source: Source) -> bool:
         """

@@ -37,8 +37,11 @@ TOPIC = 'robot_description'
 SETTLING = 1.0
 """Within this time [s], a new subscription is expected to receive all texts there are."""
 
-LONGEST_HEAD = 65536
-"""The name of a robot is looked for in so many characters of its description."""
+MOST_BEFORE = 100
+"""The tag of the robot is looked for behind so many comments and the like."""
+
+LONGEST_TAG = 16384
+"""The name of a robot is looked for in so many characters of its tag."""
 
 NAME = re.compile(r"""[^>]*?\sname\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 """The name of a robot, in the rest of its tag."""
@@ -51,6 +54,7 @@ class DescriptionGuard:
     :ivar withheld: the description of another robot; None: there is none.
     :ivar is_undecided: whether several robots are described, and nothing tells which one is
         driven.
+    :ivar decided: the name of the robot that turned out to be the only one that is described.
     """
 
     def __init__(self, node: Node) -> None:
@@ -63,8 +67,10 @@ class DescriptionGuard:
         self._robots: set[str] = set()  # names of those whose descriptions have arrived
         self._known: Set[bytes] = frozenset()  # publishers at the last poll
         self._asked_at = 0.0  # when the descriptions were received again
+        self._is_outdated = False  # what has arrived, because more has come since
         self.withheld: str | None = None
         self.is_undecided = False
+        self.decided = ''
 
     def note_arrival(
             self, description: str, latest: str | None, is_in_use: bool,
@@ -91,17 +97,15 @@ class DescriptionGuard:
         name = robot_name(description)
         if name and len(self._robots) < 2:
             self._robots.add(name)
-        if are_several and len(self._robots) > 1 and not is_decided:
-            self.is_undecided = True
+        if self.is_undecided:
+            self._is_outdated |= monotonic() - self._asked_at > SETTLING
+        elif are_several and len(self._robots) > 1 and not is_decided:
+            self.is_undecided, self._asked_at = True, monotonic()
+            self._known |= self._arrived.keys()  # one may go before the next poll
 
-    def note_use(self, is_same_robot: bool) -> None:
-        """
-        Note that the description that arrived last is used from now on.
-
-        :param is_same_robot: whether it describes the robot of the one before.  Then the withheld
-            one is still that of a rival.
-        """
-        if is_same_robot and self.withheld is not None:
+    def note_use(self, description: str) -> None:
+        """Note that a description is used from now on; another one that is withheld stays so."""
+        if self.withheld not in (None, description):
             rivals = self._rivals.keys()
             self._in_use = {identifier: name for identifier, name in self._arrived.items()
                             if identifier not in rivals}
@@ -127,8 +131,9 @@ class DescriptionGuard:
             f'it describes the robot {other!r}, while {present!r} is driven, which stays in '
             f'use. {self._topic} was published by {before or "no node"} when {present!r} '
             f'arrived; {since or "no other node"} came later. Stop the publisher that is wrong. '
-            f'{other!r} is used when {present!r} is not published any more and ~/enable has been '
-            f'called with false, or if the parameter {TOPIC} is set to its description')
+            f'{other!r} is used when {present!r} is not published any more (DDS lists a killed '
+            'process for some 20 s) and ~/enable has been called with false, or if the parameter '
+            f'{TOPIC} is set to its description')
 
     @property
     def is_robot_described(self) -> bool:
@@ -149,24 +154,19 @@ class DescriptionGuard:
         """
         known, self._known = self._known, publishers_of(self._node, self._topic).keys()
         is_to_ask = False
-        if self.withheld is not None and self._has_gone():
-            is_to_ask = not self._rivals
+        if self.withheld is not None and not self._withheld_of.keys() <= self._known:
+            is_to_ask = True  # it comes again if another one has gone
             self.withheld = None
         if self.is_undecided:
-            if not known <= self._known:
+            if self._is_outdated or not known <= self._known:
                 is_to_ask = True
             elif len(self._robots) == 1 and monotonic() - self._asked_at > SETTLING:
-                self.decide()
+                self.is_undecided, self.withheld = False, None
+                self.decided = next(iter(self._robots))
         if is_to_ask:
             self._robots.clear()
-            self._asked_at = monotonic()
+            self._asked_at, self._is_outdated = monotonic(), False
         return is_to_ask
-
-    def _has_gone(self) -> bool:
-        """Tell whether the publisher of the withheld description has gone, or may have."""
-        rivals = self._rivals.keys()
-        return rivals.isdisjoint(self._known) if rivals else (
-            not self._withheld_of.keys() <= self._known)
 
     def ambiguity(self) -> str:
         """Return who publishes descriptions that differ; empty where that is one node."""
@@ -181,8 +181,8 @@ class DescriptionGuard:
         publishers = publishers_of(self._node, self._topic)
         self._have_differed = len(publishers) > 1
         return '' if not self._have_differed else (
-            f'{self._names(publishers)} publish {self._topic}, and their texts differ: of the '
-            'same robot, the last one is used; stop all but one')
+            f'{self._names(publishers)} publish {self._topic}, and their texts differ: of '
+            'several texts of one robot, the last one is used; stop all but one')
 
     @property
     def _rivals(self) -> Mapping[bytes, str]:
@@ -196,14 +196,16 @@ class DescriptionGuard:
 
 def robot_name(description: str) -> str:
     """Return the name of the robot in a description; empty where its beginning has none."""
-    head, at = description[:LONGEST_HEAD], 0
-    while (at := head.find('<', at)) >= 0:
-        if head.startswith('<!--', at):
-            at = head.find('-->', at)
+    at = -1
+    for _ in range(MOST_BEFORE):
+        at = description.find('<', at + 1)
+        if at < 0:
+            break
+        if description.startswith('<!--', at):
+            at = description.find('-->', at)
             if at < 0:
                 break
-        elif head.startswith('<robot', at):
-            found = NAME.match(head, at)
+        elif description.startswith('<robot', at):
+            found = NAME.match(description[at:at + LONGEST_TAG])
             return (found[1] or found[2] or '') if found else ''
-        at += 1
     return ''
