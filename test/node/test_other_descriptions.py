@@ -196,9 +196,10 @@ def test_another_robot_does_not_take_over_when_the_receiver_is_a_new_one(arm, se
 def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_before_it_is_driven(
         bench, monkeypatch):
     arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
+    arm.describe(IDENTIFIED)
     arm.describe(OTHER)
     assert "'other_arm'" in arm.told('robot_description')
-    assert answers(arm, ARM)
+    assert answers(arm, IDENTIFIED)
 
 
 def test_what_is_withheld_stays_so_when_an_identified_model_is_used(arm, second):

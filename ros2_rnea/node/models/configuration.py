@@ -883,7 +883,7 @@ class Configuration:
         own = self._parameters.own['robot_description']
         if description == own:
             return False
-        if own and self.description == own:  # also while its model is being built
+        if self._is_that_of_the_parameter:
             return name != robot_name(own)
         return (
             self._model is not None and self.policy is not None
@@ -898,13 +898,19 @@ class Configuration:
         presses a dead-man switch, or while the user has paused the node.  Nobody describes a robot
         any more that was taken down, and a single publisher describes another one in its place.
         """
-        own = self._parameters.own['robot_description']
-        if own and self.description == own:
+        if self._is_that_of_the_parameter:
             return True  # who wants another robot sets the parameter
         if self._model is None or self.policy is None:
             return False
         return (self.policy.has_driven and self._guard.is_robot_described
                 and (self._is_meant_to_send or self._guard.are_several))
+
+    @property
+    def _is_that_of_the_parameter(self) -> bool:
+        """Tell whether the parameter describes the robot that is requested, or else in use."""
+        own, latest = self._parameters.own['robot_description'], self.description
+        return bool(own) and latest is not None and (
+            latest == own or robot_name(latest) == robot_name(own) != '')
 
     def _withhold(self, name: str, description: str) -> None:
         """Go on with the robot in use, or with the one that is being built."""
