@@ -182,7 +182,7 @@ def chain(joints):
     joint = ('<joint name="joint_{0}" type="revolute"><parent link="link_{0}"/>'
              '<child link="link_{1}"/><axis xyz="0 1 0"/>'
              '<limit lower="-1" upper="1" effort="10" velocity="1"/></joint>')
-    return '<robot name="chain">' + ''.join(
+    return '<robot name="arm">' + ''.join(
         [link.format(0), *(link.format(i + 1) + joint.format(i, i + 1) for i in range(joints))]
     ) + '</robot>'
 
