@@ -113,7 +113,7 @@ def _saturation(
     for bound, sign in bounds:
         at = np.flatnonzero(own == bound)
         inside = values[values <= bound][-6:] if sign > 0.0 else values[values >= bound][:6]
-        step = float(np.median(np.diff(inside)))
+        step = float(np.median(np.diff(inside))) if len(inside) > 1 else 0.0
         predicted = _columns(prepared, robot, v, places[_thinned(at)]) @ factors
         excess = sign * float(np.mean(predicted) - bound)
         if excess > max(least, 2.0 * step):

@@ -27,10 +27,10 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
+from ros2_rnea.adjustable_robot import ADJUSTABLE
 from ros2_rnea.identification.conclusions import Estimate
 from ros2_rnea.identification.results import Doubt, Identification, JointFriction
 from ros2_rnea.identification.unknowns import GAIN, PAYLOAD
-from ros2_rnea.model.description import JOINT_NUMBERS
 import yaml
 
 DIGITS = 9
@@ -49,8 +49,6 @@ THRESHOLD_DIGITS = 2
 
 SIGNIFICANT = 3.0
 """An offset or a change of gravity is written where it has more standard errors than this."""
-
-JOINT_PARAMETERS = {parameter.name: parameter for parameter in JOINT_NUMBERS}
 
 FRICTION = frozenset(
     {'viscous', 'viscous_forward', 'viscous_backward', 'coulomb', 'stribeck', 'offset'})
@@ -106,7 +104,7 @@ def _friction(identification: Identification) -> dict[str, dict[str, float]]:
             continue
         has_one_coordinate = joint in identification.joints
         for name, value in friction.numbers().items():
-            if JOINT_PARAMETERS[name].of_one_coordinate and not has_one_coordinate:
+            if ADJUSTABLE[name].of_one_coordinate and not has_one_coordinate:
                 continue
             if name == 'friction_offset' and not _offset_counts(identification, joint, friction):
                 value = 0.0

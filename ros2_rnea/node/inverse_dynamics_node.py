@@ -127,7 +127,7 @@ class InverseDynamicsNode(GuardedNode):
             self._receivers, lambda: self._configuration.refresh())
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self.reason_to_send_nothing, self._controllers.may_reach_other_joints)
+            self._controllers.reason_to_send_nothing, self._controllers.may_reach_other_joints)
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
@@ -180,15 +180,6 @@ class InverseDynamicsNode(GuardedNode):
             raise error
         self._configuration.begin()
         self._controllers.poll()
-
-    def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
-        """
-        Return why no effort may be sent; empty where efforts may be sent.
-
-        :param own: the values of the node's parameters.
-        :raises ArgumentError: where a parameter is not the name of a node.
-        """
-        return self._controllers.reason_to_send_nothing(own)
 
     @property
     def policy(self) -> FeedforwardPolicy | None:

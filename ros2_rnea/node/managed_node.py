@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from traceback import format_exc
 from typing import Any
 
@@ -46,7 +46,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     """
 
     def __init__(self, **arguments: Any) -> None:
-        self._is_active = self._is_finalized = False
+        self._is_finalized = False
         self._description: String | None = None  # the last one that was received
         self._offered: dict[str, Any] = {}  # values of parameters; another callback may refuse
         InverseDynamicsNode.__init__(self, **arguments)
@@ -65,11 +65,6 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         service = self._service_change_state
         service.callback = self._refusing_impossible(service.callback)
         self.guard_services()
-
-    def reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
-        """Return why no effort may be sent, also while the node is not active."""
-        reason = super().reason_to_send_nothing(own)
-        return reason or ('' if self._is_active else 'the node is not active')
 
     def configure_process(self) -> None:
         """Lock memory and set the priority, once the parameters are known to be valid."""
@@ -135,7 +130,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         self._report_state()
 
     def _unload(self) -> None:
-        self._is_active = self._configuration.is_active = False
+        self._configuration.is_active = False
         self._configuration.close()
         self._cycle_timers.final_fade(False)
         self._diagnostics.discard_robot()
@@ -188,7 +183,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
 
     def _set_active(self, is_active: bool) -> str:
         """Allow or forbid efforts; return why the parameters do not fit the robot, if so."""
-        self._is_active = self._configuration.is_active = is_active
+        self._configuration.is_active = is_active
         misfit = self._configuration.refresh()
         self._report_state()
         return misfit
@@ -199,7 +194,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     @property
     def _state(self) -> str:
         """Return a sentence about the state; empty where the node is active."""
-        if self._is_active:
+        if self._configuration.is_active:
             return ''
         unloaded = 'finalized' if self._is_finalized else 'unconfigured'
         state = 'inactive' if self._configuration.has_begun else unloaded
@@ -221,7 +216,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             self, request: SetBool.Request, response: SetBool.Response
             ) -> SetBool.Response:
         response = super()._on_enable(request, response)
-        if response.success and not self._is_active:
+        if response.success and not self._configuration.is_active:
             response.message = f'{self._state}; enabled takes effect while it is active'
         return response
 

@@ -116,6 +116,16 @@ def test_a_few_wrong_samples_beyond_a_bound_do_not_hide_it(model, truth):
     assert with_spikes.share == pytest.approx(alone.share, abs=0.01)
 
 
+@pytest.mark.filterwarnings('error')
+def test_one_value_that_nearly_all_samples_have_and_none_is_below_is_judged_without_a_warning(
+        model):
+    motion = swing()
+    efforts = np.zeros((len(TIMES), 2))
+    some = np.random.default_rng(1).permutation(len(TIMES))[:len(TIMES) // 20]
+    efforts[some, 1] = np.linspace(0.1, 5.0, len(some))
+    prepared(model, motion, efforts)
+
+
 def test_a_joint_that_mostly_rests_is_judged_by_its_motion(model, truth):
     motion, rest = swing(), 20 * len(TIMES)
     long = [np.pad(each, ((0, rest), (0, 0)), mode='edge' if each is motion[0] else 'constant')

@@ -174,7 +174,8 @@ def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_while_states
 
 def test_another_robot_does_not_take_over_while_the_controller_is_away(arm, second, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(arm.node._controllers, 'reason_to_send_nothing', lambda own: 'it is away')
+        patch.setattr(
+            arm.node._configuration, '_reason_to_send_nothing', lambda own: 'it is away')
         arm.node._configuration.refresh()
         arm.until(lambda: not arm.sends(JOINTS, Q))
         publish(arm, second, OTHER)
@@ -193,8 +194,7 @@ def test_another_robot_does_not_take_over_when_the_receiver_is_a_new_one(arm, se
     assert answers(arm, ARM)
 
 
-def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_before_it_is_driven(
-        bench, monkeypatch):
+def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_before_it_is_driven(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
     arm.describe(IDENTIFIED)
     arm.describe(OTHER)

@@ -101,8 +101,7 @@ class Configuration:
     :ivar policy: decides in each cycle which effort is sent; None while there is no robot.
     :ivar has_begun: whether it is between :meth:`begin` and :meth:`close`, which may follow each
         other several times.
-    :ivar is_active: whether the node is meant to send efforts, as a managed node is while it is
-        active.
+    :ivar is_active: whether the node may send efforts, as a managed node may while it is active.
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.
     :param may_reach_other_joints: tells, likewise, whether efforts could reach other joints than
@@ -255,7 +254,7 @@ class Configuration:
         is_refused = bool(self._diagnostics.text('robot_description'))
         if description != self._guard.withheld and (
                 is_refused or description != self.description):
-            if is_in_use and not self._guard.are_several:
+            if is_in_use and not self._guard.has_several_publishers:
                 self._guard.withheld = None
             name = robot_name(description)
             if name and self._takes_over(name, description) and (
@@ -272,9 +271,12 @@ class Configuration:
     def _discard_unless(self, name: str) -> None:
         """Drop the robot in use where it is known now that another one is driven."""
         if self._model is not None and self._model.robot.name != name:
-            self._model = self.policy = None
-            self._applied = ModelParameters()
-            self._diagnostics.discard_robot()
+            self._discard_robot()
+
+    def _discard_robot(self) -> None:
+        self._model = self.policy = None
+        self._applied = ModelParameters()
+        self._diagnostics.discard_robot()
 
     @property
     def _is_known_which_is_driven(self) -> bool:
@@ -307,9 +309,7 @@ class Configuration:
     def discard_superseded(self) -> None:
         """Drop the robot in use where another one is requested, which has to be waited for."""
         if self._model is not None and self._is_of_another_robot(self._requested):
-            self._model = self.policy = None
-            self._applied = ModelParameters()
-            self._diagnostics.discard_robot()
+            self._discard_robot()
 
     def close(self) -> None:
         """Stop the worker, drop the robot, and follow the parameters no longer."""
@@ -625,7 +625,8 @@ class Configuration:
         settings = self._parameters.settings
         own = self._parameters.own
         if settings.enabled and (
-                self._guard.is_undecided or self._reason_to_send_nothing(own)):
+                not self.is_active or self._guard.is_undecided
+                or self._reason_to_send_nothing(own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
         if self._may_reach_other_joints(own):
             settings = replace(settings, enabled=False, on_stop=OnStop.NONE)
@@ -903,7 +904,7 @@ class Configuration:
         if self._model is None or self.policy is None:
             return False
         return (self.policy.has_driven and self._guard.is_robot_described
-                and (self._is_meant_to_send or self._guard.are_several))
+                and (self._is_meant_to_send or self._guard.has_several_publishers))
 
     @property
     def _is_that_of_the_parameter(self) -> bool:

@@ -141,8 +141,8 @@ class DescriptionGuard:
         return not self._in_use.keys().isdisjoint(publishers_of(self._node, self._topic))
 
     @property
-    def are_several(self) -> bool:
-        """Tell whether there are several publishers; a single one may have changed its mind."""
+    def has_several_publishers(self) -> bool:
+        """Tell whether several nodes publish; the last text of a single one is the only one."""
         return len(publishers_of(self._node, self._topic)) > 1
 
     def poll(self) -> bool:

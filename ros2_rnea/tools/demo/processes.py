@@ -28,7 +28,6 @@ from types import FrameType, TracebackType
 PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 20.0))
 """How to end a child: each signal, and the seconds to wait before the next."""
 
-
 ENDING = (signal.SIGINT, signal.SIGTERM)
 """Signals that end the demo."""
 
@@ -43,7 +42,7 @@ def exit_at_signals() -> Iterator[None]:
 
     :raises SystemExit: with 128 + the number of the signal.
     """
-    handlers = {number: signal.signal(number, _exit) for number in ENDING}
+    handlers = {number: signal.signal(number, _on_signal) for number in ENDING}
     try:
         yield
         exit_if_signalled()
@@ -64,7 +63,7 @@ def exit_if_signalled() -> None:
         sys.exit(128 + _ended_by[0])
 
 
-def _exit(number: int, _: FrameType | None) -> None:
+def _on_signal(number: int, _: FrameType | None) -> None:
     for other in ENDING:
         signal.signal(other, signal.SIG_IGN)
     _ended_by.append(number)
