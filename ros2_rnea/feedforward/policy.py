@@ -354,7 +354,7 @@ class FeedforwardPolicy:
 
     def blend(self, duration: float | None = None, at_least: float = 0.0) -> None:
         """
-        Cross-fade from the last effort to the next, as after a change of the robot's parameters.
+        Blend from the last effort to the next, as after a change of the robot's parameters.
 
         A transition that has begun is not made shorter.  A final fade is not made longer, and the
         fade of an effort that presses in a contact only by a ``duration`` that is asked for.
@@ -375,7 +375,7 @@ class FeedforwardPolicy:
         """
         Continue from the states, motion, wrenches and sent effort of the previous policy.
 
-        :param duration: duration of the cross-fade between their efforts [s]; None: the
+        :param duration: duration of the blend between their efforts [s]; None: the
             settings' ``blend_time``.
         :raises ArgumentError: where no finite effort holds the joints where they are.
         :raises UnsafeChangeError: where the previous policy is sending efforts, and this one could
@@ -419,7 +419,7 @@ class FeedforwardPolicy:
             self.end_contact()
 
     def reset_after_time_jump(self) -> None:
-        """Discard motion and wrenches, whose times are no longer valid, and cross-fade."""
+        """Discard motion and wrenches, whose times are no longer valid, and blend."""
         self.motion.clear()
         self.wrenches.forget()
         self._transitions.forget_gaps()
@@ -427,7 +427,7 @@ class FeedforwardPolicy:
 
     def discard_trajectory(self, now: Instant, step: float) -> bool:
         """
-        Discard a trajectory whose clock was set, and cross-fade; return whether there was one.
+        Discard a trajectory whose clock was set, and blend; return whether there was one.
 
         Wrenches and the reference of a controller stay, because their ages are on a steady clock.
 

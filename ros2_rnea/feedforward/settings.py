@@ -276,7 +276,7 @@ class Settings:
     :ivar effort_rate_limit: upper bound of the change of an effort per second [Nm/s or N/s], see
         :func:`.effort_rate_limits`; 0: by joint alone; infinite: no rate limit.
     :ivar start_from: the effort from which the first command starts.
-    :ivar blend_time: duration of the cross-fade from the effort sent before a start, or before a
+    :ivar blend_time: duration of the blend from the effort sent before a start, or before a
         change of settings or robot [s].
     :ivar position_limit_margin: distance from the end of its range at which a joint is no longer
         pushed further [rad or m].

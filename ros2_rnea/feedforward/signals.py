@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Filters of signals over time: low-pass, deadband and the weight of a cross-fade."""
+"""Filters of signals over time: low-pass, deadband and the weight of a blend."""
 
 from __future__ import annotations
 

@@ -776,7 +776,7 @@ def test_for_each_reason_the_effort_fades_to_that_of_on_stop_and_then_nothing_is
     before, count = ride.sent[-1], len(ride.sent)
     stop(ride).is_at(expected)
     assert ride.decision.effort is None
-    # A cross-fade has an intermediate value, and a slope of at most 1.5 times the mean one.
+    # A blend has an intermediate value, and a slope of at most 1.5 times the mean one.
     way_to_go = np.abs(before - expected).max()
     steps = np.abs(np.diff(ride.sent[count:], axis=0)).max(axis=1)
     assert steps.max() < 1.6 * way_to_go * PERIOD / 0.05

@@ -51,7 +51,7 @@ class EffortLimiter:
     :param limits: of the efforts, shape (joints,); infinite: no limit.
     :param beyond: whether efforts beyond the limits are clamped or scaled.
     :param bounds: of positions and velocities.
-    :param ramp: rate limit and cross-fade, from one effort to the next.
+    :param ramp: rate limit and blend, from one effort to the next.
     """
 
     def __init__(

@@ -70,7 +70,7 @@ def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.nd
 
 class EffortRamp:
     """
-    Cross-fade and rate limit, which start from the effort that was sent last.
+    Blend and rate limit, which start from the effort that was sent last.
 
     Effort controllers hold their last command until the next one, however old it is.  Therefore an
     effort after a pause starts from the last one before it, and the first one from the effort that
@@ -122,7 +122,7 @@ class EffortRamp:
 
     @property
     def remaining(self) -> float:
-        """Return the remaining time of the cross-fade after the last effort [s]; 0: none."""
+        """Return the remaining time of the blend after the last effort [s]; 0: none."""
         if self._blend_asked:
             return self._blend_time
         if self._offset is None:
@@ -169,9 +169,9 @@ class EffortRamp:
 
     def blend(self, duration: float) -> None:
         """
-        Start a cross-fade from the effort that was sent last.
+        Start a blend from the effort that was sent last.
 
-        :param duration: of the cross-fade [s]; 0: only the rate is limited.
+        :param duration: of the blend [s]; 0: only the rate is limited.
         """
         self._blend_asked, self._blend_time = duration > 0.0, duration
         self._offset = None

@@ -20,7 +20,7 @@ from math import inf
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 
 LONGEST_CROSS_FADE = 1.0
-"""Longest duration of the cross-fade [s], however long ``state_timeout`` is."""
+"""Longest duration of the blend [s], however long ``state_timeout`` is."""
 
 LONGEST_FINAL_FADE = 3.0
 """Longest duration of the whole final fade [s], where the rate limit delays its end."""
@@ -29,7 +29,7 @@ OLDEST_FINAL_STATE = 2.0
 """How old the last state may become in the final fade, as a multiple of ``state_timeout``."""
 
 FADE_SHARE = 0.8
-"""Share of the time left that the cross-fade uses; the rest is for efforts that lag behind it."""
+"""Share of the time left that the blend uses; the rest is for efforts that lag behind it."""
 
 
 class FinalFade:
@@ -41,7 +41,7 @@ class FinalFade:
     transition to it uses the last measured state.  It ends when that effort is reached, and at
     the latest when that state is two timeouts old.
 
-    :param ramp: of the efforts that are sent; the final fade starts its cross-fade.
+    :param ramp: of the efforts that are sent; the final fade starts its blend.
     :ivar is_active: whether a final fade has begun and is not over.
     :ivar was_cut_short: whether the time was over before the effort was reached.
     """

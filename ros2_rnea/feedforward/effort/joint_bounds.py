@@ -67,9 +67,9 @@ class JointBounds:
     def not_driven_on(
             self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """
-        Return an effort of a cross-fade without its part that drives a joint beyond a bound.
+        Return an effort of a blend without its part that drives a joint beyond a bound.
 
-        A cross-fade starts with less than the holding effort, often with zero.  Then gravity may
+        A blend starts with less than the holding effort, often with zero.  Then gravity may
         push the joint further, but the effort does not drive it, so that it is not changed.
 
         Parameters are those of :meth:`restrained`.

@@ -139,7 +139,7 @@ class Configuration:
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
         self._applied = ModelParameters()  # in the robot in use
         self._requested: Source | None = None
-        self._transition: float | None = None  # of the cross-fade to the requested model [s]
+        self._transition: float | None = None  # of the blend to the requested model [s]
         self._parameter_transition: float | None = None
         self._checked: _Checked | None = None
         self._requested_at = 0.0
@@ -325,7 +325,7 @@ class Configuration:
         """
         Attach a payload to a link, in place of a payload of the same name.
 
-        :param transition: duration of the cross-fade of the effort [s]; None: ``blend_time``.
+        :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
         :return: whether the payload is in use; if not, it will be once a model is built for it.
         :raises RneaError: where the payload or its link is invalid; then nothing has changed.
         """
@@ -435,7 +435,7 @@ class Configuration:
         """
         Set a parameter of the node as a ROS client would, and apply it before returning.
 
-        :param transition: duration of the cross-fade of the effort [s]; None: ``blend_time``.
+        :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
         """
         self._parameter_transition = transition
         try:
@@ -663,7 +663,7 @@ class Configuration:
         """
         Request a model, unless it is in use or requested already.
 
-        :param transition: duration of the cross-fade to its effort [s]; None: ``blend_time``.
+        :param transition: duration of the blend to its effort [s]; None: ``blend_time``.
         """
         if source == self._requested:
             if transition is not None:

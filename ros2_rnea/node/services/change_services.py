@@ -126,7 +126,7 @@ def _answered_by(change: Callable[[Any], str]) -> Callable[[Any, Any], Any]:
 
 
 def _transition(seconds: float) -> float | None:
-    """Return the duration of the cross-fade after a change [s]; None: ``blend_time``."""
+    """Return the duration of the blend after a change [s]; None: ``blend_time``."""
     if not isfinite(seconds) or seconds < 0.0:
         raise ArgumentError(
             f'the transition_time is {seconds}; it must be finite and at least 0, where 0 means '
