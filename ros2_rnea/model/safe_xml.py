@@ -22,6 +22,7 @@ neither a default namespace nor an undeclared prefix changes what a robot is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -31,6 +32,12 @@ from ros2_rnea.errors import DescriptionError
 MAX_CHARACTERS = 20_000_000
 MAX_ELEMENTS = 200_000
 MAX_DEPTH = 100
+
+BEFORE_XML = '\ufeff \t\r\n'
+"""What may stand before ``<?xml``."""
+
+MAX_BEFORE_ROOT = 1_000_000
+"""The first tag is sought in so many characters; a licence may stand in a comment before it."""
 
 
 def read_xml(text: str) -> Element:
@@ -49,7 +56,7 @@ def read_xml(text: str) -> Element:
         raise DescriptionError(
             f'the robot description has {len(text)} characters; '
             f'{MAX_CHARACTERS} are the most that is read')
-    document = text.lstrip('\ufeff \t\r\n')
+    document = text.lstrip(BEFORE_XML)
     if not document:
         raise DescriptionError('the robot description is empty')
     builder = _BoundedBuilder()
@@ -67,6 +74,28 @@ def read_xml(text: str) -> Element:
     except expat.ExpatError as error:
         raise DescriptionError(_syntax_error(error, text, document)) from error
     return builder.close()
+
+
+def read_root(text: str) -> tuple[str, Mapping[str, str]]:
+    """
+    Read only the first tag of a document, which takes little time however long the document is.
+
+    :return: the tag and its attributes, as :func:`read_xml` would return them; empty where the
+        beginning is not XML, or is hostile.
+    """
+    found: list[tuple[str, Mapping[str, str]]] = []
+    parser = expat.ParserCreate(encoding='utf-8')
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    parser.StartElementHandler = lambda tag, attributes: found.append((tag, attributes))
+    document = text[:MAX_BEFORE_ROOT].lstrip(BEFORE_XML)
+    begin, end = 0, 4096
+    while not found and begin < len(document):
+        try:
+            parser.Parse(document[begin:end].encode('utf-8'), False)
+        except (DescriptionError, UnicodeEncodeError, expat.ExpatError):
+            break  # perhaps behind the first tag
+        begin, end = end, 4 * end  # few pieces: a tag may be read again from its beginning
+    return found[0] if found else ('', {})
 
 
 class _BoundedBuilder:

@@ -212,10 +212,16 @@ def test_one_publisher_may_describe_robots_one_after_the_other(graph, guard):
     ('<?xml version="1.0"?>\n<!-- <robot name="no"> -->\n<robot\n version="2" name="a b">', 'a b'),
     ("<robot name = 'arm'>", 'arm'),
     ('<!--' + 70_000 * ' ' + '--><robot name="far away">', 'far away'),
+    ('\ufeff\n<?xml version="1.0" encoding="utf-16"?><robot name="Ärmel"><link', 'Ärmel'),
+    ('<robot version="1>0" name="behind a bracket">', 'behind a bracket'),
+    ('<robot name="a &amp; b&#x21;\nc">', 'a & b! c'),
+    ('<robot name="arm"><broken', 'arm'),
     ('<robot filename="x">', ''),
     ('<robot><link name="base"/></robot>', ''),
-    ('<!-- <robot name="never closed">', ''),
+    ('<link name="base"/>', ''),
+    ('<!DOCTYPE robot [<!ENTITY a "b">]><robot name="&a;">', ''),
+    ('<!-- <robot name="never closed">', ''), ('<robot name="\ud800">', ''),
     ('', ''), ('<' * 100_000, ''), ('<!--' * 100_000, ''), ('<robot ' + 'name ' * 100_000, ''),
-], ids=range(10))
+], ids=range(17))
 def test_the_name_of_a_robot_is_read_without_its_description(text, name):
     assert robot_name(text) == name

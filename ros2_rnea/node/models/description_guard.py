@@ -24,11 +24,11 @@ tells which of them is driven here: then nothing is sent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-import re
 from time import monotonic
 
 from rclpy.node import Node
 from ros2_rnea.errors import UnsafeChangeError
+from ros2_rnea.model.safe_xml import read_root
 from ros2_rnea.node.topics.conversions import listed
 from ros2_rnea.node.topics.publishers import publishers_of
 
@@ -36,15 +36,6 @@ TOPIC = 'robot_description'
 
 SETTLING = 1.0
 """Within this time [s], a new subscription is expected to receive all texts there are."""
-
-MOST_BEFORE = 100
-"""The tag of the robot is looked for behind so many comments and the like."""
-
-LONGEST_TAG = 16384
-"""The name of a robot is looked for in so many characters of its tag."""
-
-NAME = re.compile(r"""[^>]*?\sname\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-"""The name of a robot, in the rest of its tag."""
 
 
 class DescriptionGuard:
@@ -196,16 +187,5 @@ class DescriptionGuard:
 
 def robot_name(description: str) -> str:
     """Return the name of the robot in a description; empty where its beginning has none."""
-    at = -1
-    for _ in range(MOST_BEFORE):
-        at = description.find('<', at + 1)
-        if at < 0:
-            break
-        if description.startswith('<!--', at):
-            at = description.find('-->', at)
-            if at < 0:
-                break
-        elif description.startswith('<robot', at):
-            found = NAME.match(description[at:at + LONGEST_TAG])
-            return (found[1] or found[2] or '') if found else ''
-    return ''
+    tag, attributes = read_root(description)
+    return attributes.get('name', '') if tag == 'robot' else ''
