@@ -105,6 +105,19 @@ def test_what_differs_in_anything_else_goes_the_usual_way_once(other):
     assert agrees(reader.read(serialize_message(state())), state())
 
 
+@pytest.mark.parametrize('count', [2, 5])
+def test_publishers_whose_messages_have_the_same_length_do_not_displace_each_other(count):
+    """As two arms of one robot, left1_joint_0 and right_joint_0, of which each publishes."""
+    messages = [state(names=[f'arm{arm}_{name}' for name in NAMES], position=(arm, 0.2, 0.3))
+                for arm in range(count)]
+    assert len({len(serialize_message(message)) for message in messages}) == 1
+    reader = StateReader()
+    for _ in range(3):
+        for message in messages:
+            assert agrees(reader.read(serialize_message(message)), message)
+    assert reader.deserialized == count
+
+
 def test_padding_means_nothing():
     message = bytearray(serialize_message(state(names=['a'], position=[1.0])))
     reader = StateReader()
@@ -182,3 +195,11 @@ def test_many_kinds_of_messages_do_not_pile_up():
         message = state(names=[f'joint_{i}' for i in range(count)], position=[0.5] * count)
         assert agrees(reader.read(serialize_message(message)), message)
     assert len(reader._layouts) <= 16
+
+
+def test_many_kinds_of_the_same_length_do_not_pile_up():
+    reader = StateReader()
+    for number in range(100):
+        message = state(names=[f'{number:03}'], position=[0.5])
+        assert agrees(reader.read(serialize_message(message)), message)
+    assert sum(map(len, reader._layouts.values())) <= 16

@@ -17,7 +17,8 @@ Joint states read from their serialized form, without a Python object for each n
 A robot's joint states differ only in stamp and numbers.  The first message of a kind is
 deserialized by rclpy, and the offsets of its numbers are stored; from the messages that follow,
 the numbers are read at these offsets.  A message that differs in any other byte, padding excepted,
-is deserialized by rclpy again.
+is deserialized by rclpy again.  Several layouts are stored for messages of one length, as those of
+two arms are whose names of joints differ in a few letters only.
 """
 
 from __future__ import annotations
@@ -37,13 +38,23 @@ MOST_LAYOUT_BYTES = 1 << 18
 
 
 class MeasuredState(NamedTuple):
-    """The content of a joint state; its arrays are read-only."""
+    """
+    The content of a joint state; its arrays are read-only.
+
+    :ivar names: of the joints, in the order of all values.
+    :ivar positions: shape (joints,) [rad or m].
+    :ivar velocities: shape (joints,) [rad/s or m/s]; empty where the message has none.
+    :ivar stamp: the time of the measurement on the publisher's clock [s and ns]; (0, 0): not
+        given.
+    :ivar efforts: shape (joints,) [Nm or N]; empty where the message has none; None: not
+        requested.
+    """
 
     names: Sequence[str]
     positions: np.ndarray
     velocities: np.ndarray
-    stamp: tuple[int, int]  # s and ns
-    efforts: np.ndarray | None = None  # None: not requested
+    stamp: tuple[int, int]
+    efforts: np.ndarray | None = None
 
 
 class _Layout(NamedTuple):
@@ -56,8 +67,13 @@ class _Layout(NamedTuple):
     velocities: Numbers
     efforts: Numbers
 
-    def fits(self, message: bytes) -> bool:
-        return int.from_bytes(message, 'little') & self.mask == self.constant
+    def fits(self, content: int) -> bool:
+        """
+        Tell whether a message has this layout.
+
+        :param content: its bytes as one number.
+        """
+        return content & self.mask == self.constant
 
     def read(self, message: bytes, with_efforts: bool) -> MeasuredState:
         return MeasuredState(
@@ -75,7 +91,7 @@ class StateReader:
 
     def __init__(self) -> None:
         self.deserialized = 0
-        self._layouts: dict[int, _Layout] = {}
+        self._layouts: dict[int, list[_Layout]] = {}  # by the length of the message
 
     def read(self, message: bytes, with_efforts: bool = False) -> MeasuredState:
         """
@@ -84,9 +100,10 @@ class StateReader:
         :param with_efforts: whether to read the efforts too.
         :raises MessageError: where it cannot be deserialized.
         """
-        layout = self._layouts.get(len(message))
-        if layout is not None and layout.fits(message):
-            return layout.read(message, with_efforts)
+        content = int.from_bytes(message, 'little')
+        for layout in self._layouts.get(len(message), ()):
+            if layout.fits(content):
+                return layout.read(message, with_efforts)
         state = self._deserialize(message)
         return state if with_efforts else state._replace(efforts=None)
 
@@ -99,11 +116,15 @@ class StateReader:
             (stamp.sec, stamp.nanosec), np.array(typed.effort))
         layout = _layout(message)
         if layout is not None and _same(layout.read(message, with_efforts=True), state):
-            if len(self._layouts) >= MAXIMUM_LAYOUTS or (
-                    sum(self._layouts) + len(message) > MOST_LAYOUT_BYTES):
-                self._layouts.clear()
-            self._layouts[len(message)] = layout
+            self._store(layout, len(message))
         return state
+
+    def _store(self, layout: _Layout, length: int) -> None:
+        count = sum(map(len, self._layouts.values()))
+        size = sum(each * len(layouts) for each, layouts in self._layouts.items())
+        if count >= MAXIMUM_LAYOUTS or size + length > MOST_LAYOUT_BYTES:
+            self._layouts.clear()
+        self._layouts.setdefault(length, []).append(layout)
 
 
 def _same(one: MeasuredState, other: MeasuredState) -> bool:
