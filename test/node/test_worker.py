@@ -31,7 +31,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.audit import audit
 from ros2_rnea.errors import DescriptionError, RneaError
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.models.models import KERNELS, ModelParameters, Payload, Source
@@ -497,6 +497,33 @@ def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, monkey
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)
     assert not exits
+
+
+def test_the_progress_of_a_request_is_never_that_of_the_one_before(worker, monkeypatch):
+    compiling = Compilation('gravity', 1, 9)
+    is_compiling, go_on, has_reported, end = Event(), Event(), Event(), Event()
+
+    def built(asked):
+        if asked.settings.lookahead == 0.0:
+            worker._set_progress(compiling)
+            is_compiling.set()
+            go_on.wait(PATIENCE)
+            worker._set_progress(compiling)
+            has_reported.set()
+        end.wait(PATIENCE)
+        raise RneaError('that was all')
+
+    monkeypatch.setattr(worker, '_built', built)
+    worker.request(request())
+    assert is_compiling.wait(PATIENCE)
+    assert worker.progress.kernel == compiling
+    worker.request(request(lookahead=0.01))
+    go_on.set()
+    assert has_reported.wait(PATIENCE)
+    progress = worker.progress
+    end.set()
+    assert answer_of(worker).request.settings.lookahead == 0.01
+    assert progress is None and worker.progress is None
 
 
 def test_an_idle_worker_starts_a_process_that_has_died(worker, exits, monkeypatch):

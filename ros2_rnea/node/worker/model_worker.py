@@ -243,8 +243,11 @@ class ModelWorker:
         return Built(model, policy)
 
     def _set_progress(self, report: Any) -> None:
-        since = monotonic() if self._progress is None else self._progress.since
-        self._progress = Progress(Compilation(*report), since)
+        with self._changed:
+            if self._superseded_at is not None:  # the progress is that of a newer request
+                return
+            since = monotonic() if self._progress is None else self._progress.since
+            self._progress = Progress(Compilation(*report), since)
 
     def _is_cancelled(self) -> bool:
         since = self._superseded_at
