@@ -481,7 +481,7 @@ def observe(
     for index, (time, q, qd, effort) in enumerate(
             zip(one.times, one.positions, one.velocities, one.efforts)):
         observer.update(q, qd, effort, time)
-        residual[index] = observer.residual
+        residual[index] = observer.estimate
     moving = np.flatnonzero(np.abs(one.velocities).max(axis=1) > 0.05)
     stops = one.times[moving[-1]] if len(moving) else np.inf
     begun = slice(50, None)  # the filter has settled

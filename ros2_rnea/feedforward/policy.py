@@ -143,7 +143,7 @@ class FeedforwardPolicy:
         self.start_reason = ''
         self._starts_anew = False  # whether the last command may not be held any more
         self._started_anew = False  # the same before the last decision
-        self.has_driven = False  # whether an effort for this robot has been sent
+        self.has_driven = False  # see note_driven()
         self._tau, self._held_tau = np.zeros((2, robot.nv))
         self._cut_short = ''  # what the last final fade did not reach
         self._transitions = Transitions()
@@ -188,7 +188,7 @@ class FeedforwardPolicy:
                 self._continuous)
         else:
             self.motion.keeps_tracking = False
-        self._law.send(settings.sent_terms, settings.arm_gravity)
+        self._law.set_terms(settings.sent_terms, settings.arm_gravity)
         self._defects = effort_limit_defects(self.robot, self.controlled, settings)
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
         if self._defects:
@@ -688,6 +688,10 @@ class FeedforwardPolicy:
         tau = self._law.effort(self._motions.held(singles), np.zeros(self.robot.nv))
         return self._limiter.saturated(tau[self._motions.controlled])
 
+    def note_driven(self) -> None:
+        """Note that somebody has received an effort for this robot."""
+        self.has_driven = True
+
     @property
     def is_sending(self) -> bool:
         """Return whether the last cycle sent an effort."""
@@ -837,7 +841,6 @@ class FeedforwardPolicy:
         self._started_anew = self._starts_anew
         if decision.effort is not None:
             self._starts_anew = False
-            self.has_driven = True
         else:
             self._ramp.pause()
             self.motion.keeps_tracking = False

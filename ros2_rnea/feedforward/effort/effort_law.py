@@ -29,14 +29,16 @@ class RobotMotion(NamedTuple):
     """
     A motion of the whole robot with the wrenches on it, from which an effort is computed.
 
-    :ivar q: shape (nq,).
-    :ivar qd: shape (nv,), as are the next two.
-    :ivar qdd: the acceleration, including the correction.
-    :ivar correction: the part of the acceleration that comes from state feedback; None: zero.
-    :ivar wrenches: applied by the environment, shape (bodies, 6); None: zero.
-    :ivar friction_qd: the velocity at which friction is computed; None: ``qd``.  Where ``qd`` is
-        measured, the desired velocity is used: near rest the sign of a measured velocity is
-        noise, and friction compensation would push the joint to and fro.
+    :ivar q: shape (nq,) [rad or m].
+    :ivar qd: shape (nv,) [rad/s or m/s].
+    :ivar qdd: the acceleration, including the correction, shape (nv,) [rad/s^2 or m/s^2].
+    :ivar correction: the part of the acceleration that comes from state feedback, shape (nv,)
+        [rad/s^2 or m/s^2]; None: zero.
+    :ivar wrenches: applied by the environment, shape (bodies, 6) [Nm, N]; None: zero.
+    :ivar friction_qd: the velocity at which friction is computed, shape (nv,) [rad/s or m/s];
+        None: ``qd``.  Where ``qd`` is measured, the desired velocity is used: near rest the sign
+        of a measured velocity is noise, and friction compensation would push the joint to and
+        fro.
     """
 
     q: np.ndarray
@@ -54,15 +56,15 @@ class EffortLaw:
     :param robot: the model, with the gravity, payloads and joint parameters that it has at each
         call.
     :param sent: the terms to send; not ``Terms.AUTOMATIC``, which has to be resolved before.
-    :param arm_gravity: see :meth:`send`.
+    :param arm_gravity: see :meth:`set_terms`.
     """
 
     def __init__(self, robot: Robot, sent: Terms, arm_gravity: Sequence[float] = ()) -> None:
         self.robot = robot
         self._left_out, self._at_rest = np.zeros(robot.nv), np.zeros(robot.nv)
-        self.send(sent, arm_gravity)
+        self.set_terms(sent, arm_gravity)
 
-    def send(self, sent: Terms, arm_gravity: Sequence[float] = ()) -> None:
+    def set_terms(self, sent: Terms, arm_gravity: Sequence[float] = ()) -> None:
         """
         Set which terms are sent from now on.
 

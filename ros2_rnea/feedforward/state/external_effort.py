@@ -42,8 +42,11 @@ class MeasuredMotion(NamedTuple):
     """
     What is observed: the joints of the index map, of which the observed ones are the first.
 
+    :ivar positions: of the joints of the index map, shape (mapped joints,) [rad or m].
+    :ivar velocities: likewise [rad/s or m/s].
     :ivar efforts: of the observed joints, shape (joints,) [Nm or N]; NaN where not measured.
     :ivar without_velocity: observed joints whose velocity is not measured.
+    :ivar time: of the measurement [s], on any clock: only differences are used.
     """
 
     positions: np.ndarray
@@ -130,7 +133,7 @@ class ExternalEffort:
         for term in self._lacking or ():
             effort += self._term(term, qd)[self._indices]
         observer.update(self._q, qd, effort, measured.time)
-        self.effort = np.where(np.isfinite(effort), observer.residual, np.nan)
+        self.effort = np.where(np.isfinite(effort), observer.estimate, np.nan)
         exceeds = np.abs(self.effort) > self._thresholds
         self.contacts = {} if not any_set(exceeds) else {
             name: float(value) for name, value, is_above in zip(

@@ -25,10 +25,10 @@ class MomentumObserver:
     """
     The generalized-momentum observer, which needs no acceleration and no inverse of M.
 
-    Its residual r follows the external effort as a first-order filter, ṙ = K (τ_ext − r) (De Luca
-    and Mattone, ICRA 2005; Haddadin, De Luca and Albu-Schäffer, "Robot Collisions: A Survey on
-    Detection, Isolation, and Identification", IEEE Transactions on Robotics 33, 2017).  Over a
-    sample of length dt, the mean external effort is the change of momentum less what the model
+    Its estimate r, which the literature calls the residual, follows the external effort as a
+    first-order filter, ṙ = K (τ_ext − r) (De Luca and Mattone, ICRA 2005; Haddadin, De Luca and
+    Albu-Schäffer, "Robot Collisions: A Survey on Detection, Isolation, and Identification", IEEE
+    Transactions on Robotics 33, 2017).  Over a sample of length dt, the mean external effort is the change of momentum less what the model
     and the motors explain, by the trapezoidal rule; the filter is then solved exactly.  So nothing
     is integrated without end, and a model that is replaced only needs another first sample.
 
@@ -51,7 +51,7 @@ class MomentumObserver:
         self._previous: tuple[float, np.ndarray, np.ndarray] | None = None
 
     @property
-    def residual(self) -> np.ndarray:
+    def estimate(self) -> np.ndarray:
         """Return the present estimate of the external effort, shape (joints,) [Nm or N]."""
         return self._filter.value
 

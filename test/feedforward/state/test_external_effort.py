@@ -78,7 +78,7 @@ def test_a_step_appears_as_a_first_order_response_with_the_gain(gain):
             robot, lambda t: PUSH * (t > began), holding(robot), 0.3):
         seen.update(q, qd, effort, t)
         expected = PUSH * (1.0 - exp(-gain * max(0.0, t - began)))
-        worst = max(worst, np.max(np.abs(seen.residual - expected)))
+        worst = max(worst, np.max(np.abs(seen.estimate - expected)))
     assert worst < 3e-4 * np.max(np.abs(PUSH))  # the trapezoidal rule at 1 kHz
 
 
@@ -91,7 +91,7 @@ def test_the_error_of_the_discretization_falls_with_the_square_of_the_step():
         for t, q, qd, effort in simulated(
                 robot, lambda t: np.zeros(2), holding(robot), 0.4, step):
             seen.update(q, qd, effort, t)
-            errors[-1] = max(errors[-1], np.max(np.abs(seen.residual)))
+            errors[-1] = max(errors[-1], np.max(np.abs(seen.estimate)))
     assert errors[0] < 0.02 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
 
 
@@ -104,7 +104,7 @@ def test_a_rotor_of_the_model_is_no_external_effort():
         seen, worst[model] = observer(model), 0.0
         for t, q, qd, effort in simulated(geared, lambda t: np.zeros(2), holding(geared), 0.4):
             seen.update(q, qd, effort, t)
-            worst[model] = max(worst[model], np.max(np.abs(seen.residual)))
+            worst[model] = max(worst[model], np.max(np.abs(seen.estimate)))
     with_rotors, without = worst.values()
     assert with_rotors < 1e-3 < 1.0 < without
 
@@ -118,7 +118,7 @@ def test_friction_of_the_model_is_no_external_effort():
             robot, lambda t: np.zeros(2),
             lambda t, q, qd: robot.bias(q, qd) + 0.2, 0.1):
         seen.update(q, qd, effort, t)
-    assert np.max(np.abs(seen.residual)) < 1e-3
+    assert np.max(np.abs(seen.estimate)) < 1e-3
 
 
 def test_a_gap_starts_anew_and_a_state_twice_changes_nothing():
@@ -127,14 +127,14 @@ def test_a_gap_starts_anew_and_a_state_twice_changes_nothing():
     state = np.array([0.3, -0.8]), np.zeros(2), at_rest - PUSH
     for count in range(200):
         seen.update(*state, count * STEP)
-    reached = seen.residual
+    reached = seen.estimate
     assert reached == pytest.approx(PUSH, rel=1e-3)
     seen.update(*state, 199 * STEP)
-    assert np.array_equal(seen.residual, reached)
+    assert np.array_equal(seen.estimate, reached)
     seen.update(*state, 0.5)
-    assert np.array_equal(seen.residual, np.zeros(2))
+    assert np.array_equal(seen.estimate, np.zeros(2))
     seen.update(*state, 0.4)  # time jumps back
-    assert np.array_equal(seen.residual, np.zeros(2))
+    assert np.array_equal(seen.estimate, np.zeros(2))
 
 
 def test_a_measurement_that_is_no_number_and_an_impact_leave_it_bounded():
@@ -143,10 +143,10 @@ def test_a_measurement_that_is_no_number_and_an_impact_leave_it_bounded():
     at_rest = robot.gravity(q)
     for count, qd in enumerate(([0.0, 0.0], [1e90, 0.0], [nan, 0.0], [0.0, 0.0], [0.0, 0.0])):
         seen.update(q, np.array(qd), at_rest, count * STEP)
-        assert np.all(np.abs(seen.residual) <= 10.0)
+        assert np.all(np.abs(seen.estimate) <= 10.0)
     for count in range(5, 400):
         seen.update(q, np.zeros(2), at_rest, count * STEP)
-    assert np.max(np.abs(seen.residual)) < 1e-6
+    assert np.max(np.abs(seen.estimate)) < 1e-6
 
 
 def test_an_effort_without_bound_is_none_and_an_old_estimate_does_not_come_back():
@@ -155,11 +155,11 @@ def test_an_effort_without_bound_is_none_and_an_old_estimate_does_not_come_back(
     for count in range(200):
         seen.update(q, still, robot.gravity(q) - PUSH, count * STEP)
     seen.update(q, still, np.array([np.inf, -np.inf]), 0.2)
-    assert np.isfinite(seen.residual).all()
+    assert np.isfinite(seen.estimate).all()
     other = observer(robot)
     other.adopt(seen)
     other.update(q, still, robot.gravity(q), 9.0)
-    assert np.array_equal(other.residual, still)
+    assert np.array_equal(other.estimate, still)
 
 
 # ---- with another engine's arm ------------------------------------------------------------------
