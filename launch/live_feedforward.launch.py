@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Start the node beside a controller of positions and a controller of efforts.
+Start the node beside a position controller and an effort controller.
 
 The node follows the reference of the joint_trajectory_controller, and its efforts go to the drives
 by the effort_controller, live, so that trajectories need no efforts.

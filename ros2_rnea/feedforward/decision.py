@@ -39,7 +39,7 @@ class Status(Enum):
     WAITING = 'no joint state yet'
     STALE = 'joint states have stopped: nothing is sent'
     UNKNOWN_POSITION = 'the position of a joint is unknown: nothing is sent'
-    UNKNOWN_START = 'the effort that the arm holds is unknown: nothing is sent'
+    UNKNOWN_START = 'the effort that the controller holds is unknown: nothing is sent'
     UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
     NO_EFFORT_LIMIT = 'the effort limits cannot be used: nothing is sent'
     OVERLOADED = 'gravity exceeds the effort limit of a joint at the start: nothing is sent'

@@ -333,8 +333,9 @@ class FeedforwardPolicy:
                 raise UnsafeChangeError(
                     f'up to half the velocity limit of joint {name!r}, the friction that is sent '
                     f'would be {share:.3g} times its effort limit. Efforts are being sent, and '
-                    'the joint would be driven on as soon as it moves: check damping, friction '
-                    'and what refines them, or set enabled to false first')
+                    'the joint would be driven on as soon as it moves: check damping, friction, '
+                    'friction_offset and the other friction parameters, or set enabled to false '
+                    'first')
 
     def overload(self) -> dict[str, float]:
         """

@@ -140,7 +140,7 @@ class StartFrom(Enum):
     """The last recorded command, whoever has received it."""
 
     MEASURED = 'measured'
-    """The measured effort of joints at rest, as far as it is gravity."""
+    """The measured effort of joints at rest, limited to the range from zero to gravity."""
 
     GRAVITY = 'gravity'
     """The effort that holds the measured state, for an arm that is held already."""

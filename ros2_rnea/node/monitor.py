@@ -105,7 +105,8 @@ def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None
     diagnostics.notice('friction', large and (
         'up to half the velocity limit, the friction that is sent is a large share of the effort '
         f'limit: {large}. Too much friction drives a joint in the direction of its motion: check '
-        'damping, friction and what refines them, or friction_from'))
+        'damping, friction, friction_offset and the other friction parameters, or '
+        'friction_from'))
 
 
 def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
@@ -116,7 +117,7 @@ def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> Non
         if value < LEAST_ROTOR_ACCELERATION)
     diagnostics.notice('armature', heavy and (
         f'the effort limit accelerates the rotor alone by no more than {heavy}: check armature, '
-        'whose unit is kg m^2 (kg where the joint slides) at the joint, behind the gear'))
+        'whose unit is kg m^2 (kg for a prismatic joint) at the joint, behind the gear'))
 
 
 def _check_effort_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:

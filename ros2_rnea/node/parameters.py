@@ -157,13 +157,14 @@ SPECIFICATIONS = (
         'controller_manager', 'controller_manager',
         'Name of the controller manager, in the namespace of the effort controller. Where it '
         'answers, commands are sent only while that controller is active, or while another '
-        'controller or the arm itself holds the arm for it. Empty: it is not asked, and commands '
-        'are sent to an inactive controller, too.'),
+        'controller, or the arm itself, holds the arm until that controller is activated. Empty: '
+        'it is not asked, and commands are sent to an inactive controller, too.'),
     Specification(
         'trajectory_controller', '',
         'Name of a joint_trajectory_controller. Its parameters then replace the five parameters '
-        'on how trajectories are followed, which begin with '
-        'allow_nonzero_velocity_at_trajectory_end. Empty: those five are used.'),
+        'allow_nonzero_velocity_at_trajectory_end, allow_partial_joints_goal, '
+        'allow_trajectory_replacement, interpolate_from_desired_state and '
+        'omitted_joints_stay_where_commanded. Empty: those five are used.'),
     Specification(
         'hold_after_goal', False,
         'Whether the node sends trajectory_controller an action goal at its reference, with the '
@@ -199,16 +200,18 @@ SPECIFICATIONS = (
         1e-3, 10.0),
     Specification(
         'on_stop', _DEFAULT.on_stop,
-        'To which effort the last one is blended within state_timeout before nothing is sent: '
-        'when joint states stop, when enabled becomes false, and when the node ends. Controllers '
-        'without a timeout hold it for ever. gravity (what holds the last measured state), zero, '
-        'or none (nothing more is sent, so that the effort of a motion may be held).'),
+        'The effort to which the last effort is blended, within state_timeout, before the node '
+        'stops sending: when joint states stop, when enabled becomes false, and when the node '
+        'ends. Controllers without a timeout hold it for ever. gravity (what holds the last '
+        'measured state), zero, or none (nothing more is sent, so that the effort of a motion may '
+        'be held).'),
     Specification(
         'plausible_speed_factor', _DEFAULT.plausible_speed_factor,
         'A measured position is refused if the joint would have moved faster than this times its '
         'velocity limit and than 2 rad/s or m/s, or is far outside its range. Three such messages '
         'that agree are believed, unless they are far outside. A velocity above the same speed is '
-        'believed only if the positions change so. 0: all positions and velocities are believed.',
+        'accepted only if the positions change at that speed. 0: all positions and velocities are '
+        'believed.',
         0.0, 1e3),
     Specification(
         'state_depth', 10,
@@ -238,7 +241,8 @@ SPECIFICATIONS = (
         'it, gravity at the measured state is sent until all joints are within half of it. In '
         'computed_torque the feedback stays, but with an error of at most the tolerance: it does '
         'not hold a load that accelerates the joint by more than position gain times tolerance. '
-        '0: any deviation. It is not used while controller_state is followed.',
+        '0: the deviation is not checked, and in computed_torque the feedback is not limited '
+        'during the motion. It is not used while controller_state is followed.',
         0.0, 1e3),
     Specification(
         'path_tolerance_prismatic', _DEFAULT.path_tolerance_prismatic,
@@ -357,8 +361,8 @@ SPECIFICATIONS = (
         'The effort from which the first command starts, which should be the one that the '
         'controller holds: automatic (by evidence: the last command after a restart of this '
         'node; zero for a new controller manager, or an arm that compensates gravity by itself; '
-        'else the measured effort as far as it is gravity; without evidence nothing is sent), '
-        'last, measured, gravity or zero.'),
+        'else the measured effort, limited to the range between zero and the gravity effort of '
+        'each joint; without evidence nothing is sent), last, measured, gravity or zero.'),
     Specification(
         'blend_time', _DEFAULT.blend_time,
         'How long the effort is blended [s] from the one that was sent last to the new one: at '

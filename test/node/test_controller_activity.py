@@ -184,7 +184,7 @@ def test_beside_a_controller_of_positions_the_first_command_is_zero(
     arm = start_arm(effort_controller='effort_controller', blend_time=60.0)
     assert controllers.first_command(arm) == pytest.approx(REST, abs=0.01)
     arm.until(lambda: controllers.first_command(arm) != pytest.approx(REST, abs=0.01))
-    assert 'beside that of efforts' in arm.node.policy.start_reason
+    assert 'together with the effort controller' in arm.node.policy.start_reason
 
 
 def test_beside_a_controller_of_positions_a_node_that_is_started_again_goes_on(

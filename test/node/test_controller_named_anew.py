@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Another controller of efforts is named while one is known and is sent efforts."""
+"""Another effort controller is named while one is known and is sent efforts."""
 
 from controller_node import Controller
 import pytest

@@ -69,7 +69,7 @@ def levels(arm):
     return {status.level for status in arm.diagnostics[-1:]}
 
 
-# ---- the controller of efforts ------------------------------------------------------------------
+# ---- the effort controller ----------------------------------------------------------------------
 
 
 def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
@@ -91,7 +91,7 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
     ({'joints': [*JOINTS, 'gripper']}, 'joints: [shoulder, elbow, gripper]'),
     ({'joints': JOINTS, 'interface_name': 'position'}, "its interface 'position'"),
     ({'joint': 'shoulder'}, 'has no parameter joints'),
-    ({'joints': JOINTS, 'command_interfaces': ['effort']}, 'is not a controller of efforts'),
+    ({'joints': JOINTS, 'command_interfaces': ['effort']}, 'is not an effort controller'),
 ])
 def test_a_controller_that_does_not_fit_is_sent_nothing_and_that_is_an_error(
         start, parameters, said, capfd):

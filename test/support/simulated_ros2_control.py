@@ -65,10 +65,10 @@ class SimulatedRos2Control:
     """
     A participant of its own, which stands for the process of a controller manager.
 
-    :param topic: that the controller of efforts subscribes to.
+    :param topic: that the effort controller subscribes to.
     :param has_manager: whether there is a controller manager.
     :param has_activity: whether it publishes ~/activity, as from Jazzy on.
-    :param parameters: of the controller of efforts; None: it has no services for them.
+    :param parameters: of the effort controller; None: it has no services for them.
     :ivar types: of controllers, by name; of others it is that of forward_command_controller.
     :ivar interfaces: the command interfaces of controllers, by name; others command all efforts.
     :ivar may_answer: while this is not set, the service does not answer.
@@ -105,7 +105,7 @@ class SimulatedRos2Control:
 
     @property
     def commands(self) -> list[list[float]]:
-        """Return what the controller of efforts has received, active or not."""
+        """Return what the effort controller has received, active or not."""
         return self._log.commands
 
     def flush(self, arm: Bench) -> int:
@@ -117,7 +117,7 @@ class SimulatedRos2Control:
         return self._log.first_command(arm, lambda: publish_state(arm, efforts))
 
     def load(self):
-        """Load the controller of efforts: its node appears, with its subscription."""
+        """Load the effort controller: its node appears, with its subscription."""
         node = self._node(self._name)
         if self.parameters is not None:
             node.create_service(

@@ -158,7 +158,9 @@ class StartRule:
         if evidence.receiver is Receiver.ZEROED:
             return Start(zero, 'zero, which a controller wrote when it was deactivated')
         if evidence.receiver is Receiver.SUPPORTED:
-            return Start(zero, 'zero: another controller, beside that of efforts, holds the arm')
+            return Start(zero, (
+                'zero: another controller, active together with the effort controller, holds the '
+                'arm'))
         if evidence.receiver is Receiver.NONE:
             return Start(zero, f'zero: {evidence.absence}')
         if self._arm is not Arm.GENERIC:
@@ -195,4 +197,4 @@ class StartRule:
                 'the measured effort is that of gravity only at rest'))
         gravity = holding()
         effort = np.clip(measured, np.minimum(gravity, 0.0), np.maximum(gravity, 0.0))
-        return Start(effort, 'the measured effort, as far as it is gravity')
+        return Start(effort, 'the measured effort, limited to the range from zero to gravity')

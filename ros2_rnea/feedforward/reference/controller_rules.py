@@ -50,8 +50,10 @@ Each has the values with which it does not, and a description of what it does wi
 
 _JOINT_DEVIATIONS: dict[str, tuple[tuple[Any, ...], str]] = {
     'constraints.{}.trajectory': ((0.0,), 'it gives up a motion that deviates by this'),
-    'gains.{}.angle_wraparound': ((False,), 'it leads in by the shorter way round'),
-    'gains.{}.normalize_error': ((False,), 'it leads in by the shorter way round'),
+    'gains.{}.angle_wraparound': (
+        (False,), 'it moves to the first point by the shorter way round'),
+    'gains.{}.normalize_error': (
+        (False,), 'it moves to the first point by the shorter way round'),
 }
 """Likewise, of each joint; the last two are those of Humble."""
 
@@ -134,7 +136,10 @@ def deviations_from_trajectory(values: Mapping[str, Any]) -> dict[str, str]:
              if values.get(name) is not None and values[name] not in usual}
     states = values.get('state_interfaces')
     if states and 'velocity' not in states:
-        found['state_interfaces'] = 'it leads in from rest, whatever the measured velocity'
+        found['state_interfaces'] = (
+            'it starts the motion to the first point at zero velocity, whatever velocity is '
+            'measured')
     if states and 'acceleration' in states:
-        found['state_interfaces'] = 'it leads in with the measured acceleration'
+        found['state_interfaces'] = (
+            'it starts the motion to the first point with the measured acceleration')
     return found

@@ -79,7 +79,7 @@ class Plausibility:
     nothing was measured; in the second the joint really is faster than its limit, as after a
     collision or in a hand.  A position far outside is never believed.
 
-    A velocity above the same speed is believed only where the positions change so.
+    A velocity above the same speed is accepted only where the positions change at that speed.
 
     :param names: of the joints, in the order of all arrays.
     :param limits: of each joint.
@@ -179,9 +179,9 @@ class Plausibility:
                 'so fast, correct its velocity limit, or increase plausible_speed_factor')
         return (
             f'joint {name!r} has velocity {velocity:g}, but its position has changed by '
-            f'{distance:+g} in {elapsed:.4f} s; more than {self._allowance(joint)}, is believed '
-            'only if the positions change so.  It needs the velocity in rad/s or m/s, or '
-            'plausible_speed_factor: 0')
+            f'{distance:+g} in {elapsed:.4f} s; more than {self._allowance(joint)}, is accepted '
+            'only if the positions change at that speed.  It needs the velocity in rad/s or m/s, '
+            'or plausible_speed_factor: 0')
 
     def _allowance(self, joint: int) -> str:
         """Return the allowed speed in words."""

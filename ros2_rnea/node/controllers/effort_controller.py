@@ -241,8 +241,9 @@ class EffortController:
         if not reason and obstacle and own['joints']:
             name = own[EFFORT] or self.node_name
             self._diagnostics.waiting(EFFORT, (
-                f'{name!r} is {obstacle} while {HOLDERS[self._holder]}: each command is the '
-                'effort with which it starts' if self._holder in HANDING_OVER else
+                f'{name!r} is {obstacle} while {HOLDERS[self._holder]}: the node sends it the '
+                'effort from which the first command will start'
+                if self._holder in HANDING_OVER else
                 f'{name!r} is {obstacle}: nothing is sent on ~/commands until it is active'))
         elif reason and self._answer is None:
             self._diagnostics.waiting(EFFORT, reason)
@@ -306,7 +307,7 @@ def mismatch(
     if is_named and not is_receiver and 'interface_name' not in values:
         return (
             f'{name!r} has no parameter interface_name and does not receive ~/commands: it is not '
-            'a controller of efforts')
+            'an effort controller')
     interface = values.get('interface_name') or 'effort'
     if interface != 'effort':
         return (f'{name!r} would write efforts to its interface {interface!r}: nothing is sent; '

@@ -73,7 +73,8 @@ class TrajectoryController:
         if values is None:
             self._diagnostics.waiting(
                 TRAJECTORY,
-                f'{name!r} is not available: the present rules for trajectories stay in use')
+                f'{name!r} is not available, its parameters cannot be read: the node keeps its '
+                'own five trajectory parameters')
         elif not _are_names(values.get('command_interfaces')):
             self._diagnostics.notice(
                 TRAJECTORY, f'{name!r} is not a joint_trajectory_controller: it has no parameter '
@@ -100,7 +101,7 @@ class TrajectoryController:
         result = self._node.set_parameters_atomically(
             [Parameter(rule, value=value) for rule, value in changed.items()])
         if not result.successful:
-            return f'the rules of {name!r} are not adopted: {result.reason}'
+            return f'the trajectory parameters of {name!r} cannot be used: {result.reason}'
         for rule, value in changed.items():
             self._node.get_logger().info(f'{rule} is now {str(value).lower()}, as in {name!r}')
         return ''
