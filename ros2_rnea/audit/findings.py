@@ -42,8 +42,8 @@ _MEANINGS = {
 
 
 _LIMIT_EFFECT = (
-    'none on what is computed; the node sends nothing to the joint without '
-    'effort_limits.<joint>')
+    'none on computed efforts; while the joint is controlled, the node sends no efforts until '
+    'effort_limits.<joint> is set')
 
 
 class Kind(Enum):
@@ -52,16 +52,16 @@ class Kind(Enum):
     NO_INERTIAL = (Severity.ERROR, 'a moving part without <inertial>', 'no effort is computed')
 
     INERTIA_NEGATIVE = (Severity.IMPOSSIBLE, 'inertia not positive')
-    INERTIA_TRIANGLE = (Severity.IMPOSSIBLE, 'inertia breaks the triangle inequality')
+    INERTIA_TRIANGLE = (Severity.IMPOSSIBLE, 'inertia violates the triangle inequality')
     INERTIA_WITHOUT_MASS = (Severity.IMPOSSIBLE, 'inertia without mass')
 
     WRONG_POINT = (Severity.SUSPICIOUS, 'inertia probably about the link origin')
     TOO_LIGHT = (Severity.SUSPICIOUS, 'too little mass for the inertia')
     TOO_DENSE = (Severity.SUSPICIOUS, 'too much mass for the inertia')
     UNITS = (Severity.SUSPICIOUS, 'other units than kg, m and rad',
-             'if it is one, gravity and inertia are wrong by the factor of the units')
+             'if the unit is wrong, gravity and inertia are wrong by the conversion factor')
     AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted',
-            'none of the length; of a tilt, its share of the effort, in gravity too')
+            'the length has no effect; a tilt changes all terms, gravity included, in proportion')
     NOTHING_MOVED = (Severity.SUSPICIOUS, 'a joint that moves no mass at all',
                      'its effort is 0; none at other joints')
     NO_EFFORT_LIMIT = (Severity.SUSPICIOUS, 'no effort limit', _LIMIT_EFFECT)
@@ -73,9 +73,9 @@ class Kind(Enum):
                           'none on efforts; no position is out of range')
     LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper', 'none on efforts')
     OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit',
-                  'none on what is computed; what is sent ends at the limit')
+                  'none on computed efforts; the effort that is sent is clamped to the limit')
     MISSPELT = (Severity.SUSPICIOUS, 'a name that is probably misspelt',
-                'the value that was meant is missing, and its default counts')
+                'the intended value is missing, and the default is used')
 
     POINT_MASS = (Severity.NOTE, 'mass without inertia',
                   'none in gravity; the effort of turning the part is missing')
@@ -83,7 +83,7 @@ class Kind(Enum):
     ROOT_INERTIA = (Severity.NOTE, 'mass on the root link', 'none on a fixed base')
     NO_GRAVITY = (Severity.NOTE, 'a joint without gravity load')
     ZERO_VELOCITY_LIMIT = (Severity.NOTE, 'velocity limit 0', 'none on efforts')
-    MIMIC = (Severity.NOTE, 'joints that follow another')
+    MIMIC = (Severity.NOTE, 'mimic joints')
     UNREAD = (Severity.NOTE, 'attributes that are not read')
 
     def __init__(self, severity: Severity, title: str, effect: str = 'none') -> None:

@@ -94,16 +94,16 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
     if isinf(joint.limits.effort):
         yield Finding(
             Kind.NO_EFFORT_LIMIT, subject,
-            'it has no effort limit: efforts sent to it are not clamped')
+            'it has no effort limit, so that its efforts cannot be clamped')
     elif joint.limits.effort == 0.0:
         yield Finding(
             Kind.ZERO_EFFORT_LIMIT, subject,
-            'its effort limit is 0: every effort sent to it is clamped to 0')
+            'its effort limit is 0, which would clamp every effort to 0')
     elif joint.limits.effort_defect(joint.type):
         yield Finding(
             Kind.HUGE_EFFORT_LIMIT, subject,
             f'its effort limit is {joint.limits.effort_defect(joint.type)}, which is more likely '
-            'a placeholder than that of a motor: efforts sent to it are not clamped')
+            'a placeholder than that of a motor, so that its efforts would not be clamped')
     if joint.limits.velocity == 0.0:
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,

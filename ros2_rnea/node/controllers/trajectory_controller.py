@@ -73,8 +73,8 @@ class TrajectoryController:
         if values is None:
             self._diagnostics.waiting(
                 TRAJECTORY,
-                f'{name!r} is not available, its parameters cannot be read: the node keeps its '
-                'own five trajectory parameters')
+                f'{name!r} is not available, and its parameters cannot be read: the node keeps '
+                'its own five trajectory parameters')
         elif not _are_names(values.get('command_interfaces')):
             self._diagnostics.notice(
                 TRAJECTORY, f'{name!r} is not a joint_trajectory_controller: it has no parameter '
