@@ -28,8 +28,8 @@ class MomentumObserver:
     Its estimate r, which the literature calls the residual, follows the external effort as a
     first-order filter, ṙ = K (τ_ext − r) (De Luca and Mattone, ICRA 2005; Haddadin, De Luca and
     Albu-Schäffer, "Robot Collisions: A Survey on Detection, Isolation, and Identification", IEEE
-    Transactions on Robotics 33, 2017).  Over a sample of length dt, the mean external effort is the
-    change of momentum less what the model and the motors explain, by the trapezoidal rule; the
+    Transactions on Robotics 33, 2017).  Over a sample of length dt, the mean external effort is
+    the change of momentum less what the model and the motors explain, by the trapezoidal rule; the
     filter is then solved exactly.  So nothing is integrated without end, and a model that is
     replaced only needs another first sample.
 
