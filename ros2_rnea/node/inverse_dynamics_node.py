@@ -231,13 +231,13 @@ class InverseDynamicsNode(GuardedNode):
         measured = MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1],
             self._age(self._state_ages, info, stamp, names, now, policy.settings.state_timeout))
-        waiting = self._configuration.waiting_policy
-        if waiting is not None:  # it may wait for joints that the robot in use does not have
-            with suppress(RneaError):
-                waiting.take_joint_state(measured, now)
-        due = policy.take_joint_state(measured, now)
-        if due:
-            self._state_stamp, self._is_due = stamp, True
+        try:
+            if policy.take_joint_state(measured, now):
+                self._state_stamp, self._is_due = stamp, True
+        finally:
+            waiting = self._configuration.waiting_policy
+            if waiting is not None:  # it may wait for joints that the robot in use does not have
+                self.guarded(_take_if_usable)(waiting, measured, now)
 
     def _take_joy(
             self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant) -> None:
@@ -575,19 +575,32 @@ class InverseDynamicsNode(GuardedNode):
             'reference of a controller go on, because their ages are on another clock'))
 
     def _poll(self) -> None:
-        self._terms_publisher.poll()
+        """Look at what no message tells; an error in one step keeps no other from being taken."""
+        for step in (
+                self._terms_publisher.poll, self._poll_external, self._inputs.poll,
+                self._poll_configuration, self._poll_controllers, self._poll_receivers,
+                self._poll_states, self._poll_policy):
+            self.guarded(step)()
+
+    def _poll_external(self) -> None:
         self._external.poll(self.policy)
-        self._inputs.poll()
+
+    def _poll_configuration(self) -> None:
+        if self._configuration.has_begun and self._configuration.poll():
+            self._receive_descriptions()
+
+    def _poll_controllers(self) -> None:
         if self._configuration.has_begun:
-            if self._configuration.poll():
-                self._receive_descriptions()
             self._controllers.poll()
-        self._poll_receivers()
+
+    def _poll_states(self) -> None:
         self._diagnostics.notice('state times', '' if not self._state_ages.uses_delays else (
             'the middleware gives no times of reception (rmw_cyclonedds): the age of a joint '
             'state is by how much its delay exceeds the smallest one'))
         monitor.check_publishers(
             self, self._inputs.subscriptions['joint_states'], self._diagnostics)
+
+    def _poll_policy(self) -> None:
         if self.policy is not None:
             monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
 
@@ -660,6 +673,12 @@ def _spin_guarded(node: InverseDynamicsNode, spinning: Spinning) -> None:
     except Exception as error:  # noqa: BLE001 (no message may end the node)
         node.report_unexpected('the executor', error)
         sleep(PAUSE_AFTER_ERROR)
+
+
+def _take_if_usable(policy: FeedforwardPolicy, measured: MeasuredJoints, now: Instant) -> None:
+    """Pass joint states to a policy that is not in use, whose refusals nobody needs to know."""
+    with suppress(RneaError):
+        policy.take_joint_state(measured, now)
 
 
 def _efforts(by_joint: Mapping[str, float]) -> str:

@@ -26,7 +26,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.node import guarded_node, inverse_dynamics_node
+from ros2_rnea.node import guarded_node, inverse_dynamics_node, monitor
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
@@ -244,6 +244,38 @@ def test_an_error_of_the_executor_does_not_end_the_node():
 
     inverse_dynamics_node._spin_guarded(Node(), SimpleNamespace(spin=fail))
     assert reported == [('the executor', 'nobody has thought of this')]
+
+
+@pytest.mark.parametrize('failing', [
+    '_terms_publisher.poll', '_external.poll', '_inputs.poll', '_configuration.poll',
+    '_controllers.poll', '_receivers.poll'])
+def test_what_fails_each_second_keeps_nothing_else_from_being_done(arm, monkeypatch, failing):
+    owner, method = failing.split('.')
+    done = []
+    for where, name in ((monitor, 'check_publishers'), (monitor, 'check_policy'),
+                        (arm.node._controllers, 'poll')):
+        monkeypatch.setattr(where, name, lambda *_, name=name: done.append(name))
+    monkeypatch.setattr(getattr(arm.node, owner), method, fail)
+    arm.node._poll()
+    assert arm.node.unexpected_errors == 1
+    expected = ['poll', 'check_publishers', 'check_policy']
+    assert done == (expected[1:] if owner == '_controllers' else expected)
+
+
+def test_a_robot_that_waits_for_joints_keeps_no_state_from_the_one_in_use(arm, monkeypatch):
+    taken = []
+    take = arm.node.policy.take_joint_state
+    monkeypatch.setattr(
+        arm.node.policy, 'take_joint_state', lambda *state: taken.append('in use') or take(*state))
+    waiting = SimpleNamespace(take_joint_state=lambda *_: taken.append('waiting') or fail())
+    monkeypatch.setattr(
+        type(arm.node._configuration), 'waiting_policy', property(lambda _: waiting))
+    assert holds(arm.answer(JOINTS, Q))
+    assert taken == ['in use', 'waiting']
+    assert arm.node.unexpected_errors == 1
+    arm.state(JOINTS, Q[:1])
+    arm.until(lambda: arm.refused('joint_states'))
+    assert taken == 2 * ['in use', 'waiting']  # though the one in use has refused the state
 
 
 # ---- an unexpected exception in the cycle -------------------------------------------------------
