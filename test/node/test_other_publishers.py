@@ -17,12 +17,14 @@ from array import array
 from math import nan
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 from patience import until
 import pytest
 from ros2_rnea.node.controllers import other_publishers
 from ros2_rnea.node.topics.command_record import Endpoint
+from ros2_rnea.node.topics.publishers import UNKNOWN_NODE
 from simulated_ros2_control import GRAVITY, publish_state, SimulatedRos2Control, TOPIC
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
@@ -111,6 +113,29 @@ def test_who_sends_already_goes_on_and_that_is_said(start, controller):
     arm.until(lambda: publish_both(arm) or len(own_commands(controller)) > count + 20)
     assert all(command == pytest.approx(GRAVITY) for command in own_commands(controller)[count:])
     arm.until(lambda: publish_state(arm) or not arm.told(other_publishers.SUBJECT))
+
+
+@pytest.mark.parametrize('lost, others', [
+    (['peer'], 'a node whose name is not known'),
+    (['inverse_dynamics'], '/robot/peer'),
+    (['inverse_dynamics', 'peer'], 'a node whose name is not known')])
+def test_a_node_whose_name_is_not_known_is_not_named(start, monkeypatch, lost, others):
+    """The middleware may have lost the name, as after a network cut; also that of this node."""
+    arm = start()
+    listed = arm.node.get_publishers_info_by_topic
+
+    def without_names(topic):
+        return [SimpleNamespace(
+            endpoint_gid=info.endpoint_gid,
+            node_name=UNKNOWN_NODE if info.node_name in lost else info.node_name,
+            node_namespace='/' if info.node_name in lost else info.node_namespace)
+            for info in listed(topic)]
+
+    monkeypatch.setattr(arm.node, 'get_publishers_info_by_topic', without_names)
+    arm.node._other_publishers.look()
+    arm.until(lambda: publish_both(arm) or said(arm, f'commands of {others} arrive on'))
+    assert UNKNOWN_NODE not in arm.told(other_publishers.SUBJECT)
+    assert all(UNKNOWN_NODE not in name for name in arm.node._other_publishers.nodes)
 
 
 def test_another_one_that_sends_the_same_efforts_is_seen_too(start, controller):

@@ -37,6 +37,7 @@ from ros2_rnea.errors import MessageError
 from ros2_rnea.node.bounds import MOST_COMMAND_BYTES
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import deserialized
+from ros2_rnea.node.topics.publishers import publishers_of
 from ros2_rnea.node.topics.qos import sensor_data
 from std_msgs.msg import Float64MultiArray
 
@@ -109,13 +110,12 @@ class OtherPublishers:
         self._looked_at = monotonic()
         topic = self._publisher.topic_name
         if self._node.count_publishers(topic) > 1:
-            names = [
-                f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-                for info in self._node.get_publishers_info_by_topic(topic)]
-            self.nodes = frozenset(names)
-            if self._own_name in names:
-                names.remove(self._own_name)  # once: another one may have the same name
-            self._names = tuple(sorted(names))
+            names = [*publishers_of(self._node, topic).values()]
+            self.nodes = frozenset(filter(None, names))
+            own = self._own_name if self._own_name in names else ''  # which may be lost
+            if own in names:
+                names.remove(own)  # once: another one may have the same name
+            self._names = tuple(sorted(name or 'a node whose name is not known' for name in names))
             self._listen()
         elif self.is_listening:
             self._stop_listening()
