@@ -325,6 +325,16 @@ def test_controller_that_is_discovered_again_without_its_name_is_the_same(watch)
     assert watch.knows == (Receiver.SAME, (3.0, 4.0))
 
 
+def test_processes_that_have_gone_do_not_pile_up(watch):
+    """As those of ``ros2 topic echo ~/commands``, each of which is another one."""
+    for process in range(10, 200):
+        watch.after(1.0, (C, 7), (RECORDER, process))
+    assert len(watch.receivers._first_seen) < 15  # those of the first 10 s, and the present ones
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
 def test_names_of_endpoints_do_not_pile_up(watch):
     for number in range(2 * receivers.MOST_NAMES):
         watch.graph.info = lambda name, process, entity=number: SimpleNamespace(

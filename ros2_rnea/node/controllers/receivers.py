@@ -125,7 +125,7 @@ class Receivers:
         self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
         self._seen: set[str] = set()  # names of receivers that this process has served, or seen
         self._awaited = ''  # the controller in the record, while only others receive
-        self._awaited_since: dict[str, float] = {}  # by name
+        self._awaited_since = '', -inf  # which one, and since when
         self._has_given_up = False  # to wait for it
         self._names_of_endpoints: dict[bytes, str] = {}  # by identifiers, never used again
         self.is_handing_over = False
@@ -139,7 +139,7 @@ class Receivers:
         self._is_controller_known = True
         self._appeared_at = -inf  # when the controller did
         self._holder_meanwhile: Receiver | None = None  # since it was active; None: as before
-        self._first_seen: dict[str, float] = {}  # by process
+        self._first_seen: dict[str, float] = {}  # by process, of the present and early ones
         self._early: set[str] = set()  # processes that may be older than this node
         self._own: set[str] = set()  # that of this node
         self._has_looked = False
@@ -390,7 +390,9 @@ class Receivers:
         """Return a controller's name while it is waited for, since it is in the record."""
         if not name or name in self._seen or name not in self._names:
             return ''
-        if now - self._awaited_since.setdefault(name, now) < DISCOVERY_TIME:
+        if name != self._awaited_since[0]:
+            self._awaited_since = name, now
+        if now - self._awaited_since[1] < DISCOVERY_TIME:
             return name
         self._has_given_up = True
         return ''
@@ -416,8 +418,8 @@ class Receivers:
                 self._node.get_publishers_info_by_topic(states))}
             self._early |= processes - self._first_seen.keys() - self._own
         self._has_looked = True
-        for process in processes:
-            self._first_seen.setdefault(process, now)
+        self._first_seen = {
+            process: self._first_seen.get(process, now) for process in processes | self._early}
 
     def _own_process(self, topic: str) -> set[str]:
         """
