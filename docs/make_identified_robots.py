@@ -167,11 +167,12 @@ this package.  Get them, and everything below is measured anew, pictures include
 In the tables, all efforts are root mean squares over the last {100 * HELD_BACK:.0f} % of a
 recording, which no fit has seen:
 
-- **URDF leaves**: of the measured effort, by the URDF of the repository, which has no friction.
-- **identified leaves**: by the identified model, all bodies of which are physically consistent.
-- **least squares leaves**: by least squares without any constraint, with the same unknowns and
-  weights: it may choose negative masses, so that nothing that is linear in the parameters fits the
-  rest of the recording better.  The identified model should leave at most 10 % more.
+- **residual, URDF**: of the measured effort to the URDF of the repository, which has no friction.
+- **residual, identified**: to the identified model, all bodies of which are physically consistent.
+- **residual, least squares**: to a fit by least squares without any constraint, with the same
+  unknowns and weights: it may choose negative masses, so that nothing that is linear in the
+  parameters fits the rest of the recording better.  The residual to the identified model should be
+  at most 10 % larger.
 """
 
 
@@ -192,8 +193,8 @@ def section(case: Case) -> str:
         'The command, in the folder of the repository (``report`` instead of ``identify`` and',
         'without ``--unknown`` compares the URDF only)::', '',
         *command_lines(case), '',
-        *table(('joint', 'measured', 'URDF leaves', 'identified leaves', 'least squares leaves',
-                'ratio of these'),
+        *table(('joint', 'measured', 'residual, URDF', 'residual, identified',
+                'residual, least squares', 'ratio of the last two'),
                [(name, *map(number, values)) for name, *values in rows]), '',
         f'All bodies physically consistent: '
         f'{"yes" if result.fit.physically_consistent else "no"}.  Condition number of the scaled '
@@ -539,10 +540,10 @@ motions of single joints and poses, of five weeks.  It has the model identified 
 these.  The pushes are counted by hand: the measured currents depart from the target currents,
 which stay constant.
 
-A joint at rest may hold an external effort up to its Coulomb friction, or pretend one.  So the
-threshold of each joint is its identified Coulomb friction and a multiple of the RMS that the
-identified model leaves on held-back data; ``identify`` proposes a multiple of {contact:.0f} in
-its ``parameters.yaml``.  The gain is ``external_effort_gain``."""
+At rest, Coulomb friction may hide an external effort, or look like one, up to its own magnitude.
+So the threshold of each joint is its identified Coulomb friction and a multiple of the RMS of
+the residual to the identified model on held-back data; ``identify`` proposes a multiple of
+{contact:.0f} in its ``parameters.yaml``.  The gain is ``external_effort_gain``."""
 
 PUSH_LESSON = """\
 In motion and at rest, there is no false alarm.  At the end of some trajectories, the program is

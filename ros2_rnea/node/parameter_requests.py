@@ -85,7 +85,7 @@ def set_each(
         counts = counting[message.name]
         if index != counts:
             changes.refuse(index, f'{message.name} is named twice in this request; value number '
-                           f'{counts + 1} of the request counts')
+                           f'{counts + 1} of the request is used')
         elif is_unchanged(node, message):
             changes.results[index] = SUCCESS
         else:

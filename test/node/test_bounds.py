@@ -512,7 +512,7 @@ def test_each_parameter_of_a_request_has_its_own_result_and_one_is_applied_once(
     assert 'nowhere' in said[3]
     assert 'read-only' in said[4]
     assert said[0] == (
-        'lookahead is named twice in this request; value number 6 of the request counts')
+        'lookahead is named twice in this request; value number 6 of the request is used')
     assert arm.node.get_parameter('lookahead').value == 0.4
     assert arm.node.get_parameter('blend_time').value == 0.4
     assert arm.node.policy.settings.lookahead == 0.4

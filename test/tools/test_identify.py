@@ -226,11 +226,11 @@ def test_the_terminal_says_what_was_done_to_the_recording_then_the_result(finish
     text = (finished[1].parent / 'terminal.txt').read_text(encoding='utf-8')
     assert max(map(len, text.splitlines())) <= 80
     said = ' '.join(text.split())
-    assert said.index('swing, low-pass') < said.index('identified leaves')
-    assert said.index('identified ± standard error') < said.index('identified leaves')
+    assert said.index('swing, low-pass') < said.index('residual, identified')
+    assert said.index('identified ± standard error') < said.index('residual, identified')
     untold, *_ = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))[
         'not_identifiable']
-    assert said.index(untold) < said.index('identified leaves') < said.index('independent ones')
+    assert said.index(untold) < said.index('residual, identified') < said.index('independent ones')
     assert 'on the last 30 % of each recording' in said
     assert 'swing, low-pass' in (finished[1] / 'report.html').read_text(encoding='utf-8')
     shown = [line for line in text.splitlines()

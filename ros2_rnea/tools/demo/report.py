@@ -198,7 +198,7 @@ def _shown_joints(results: Results) -> list[int]:
 
 
 def _units(results: Results) -> str:
-    return '  Sliding joints: mm.' if results.arm.slides.any() else ''
+    return '  Prismatic joints: mm.' if results.arm.slides.any() else ''
 
 
 def _timing_table(results: Results) -> Table:

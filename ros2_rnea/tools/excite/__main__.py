@@ -277,7 +277,7 @@ examples:
 def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     add_robot_options(group)
     group.add_argument('--limits', type=Path, metavar='FILE',
-                       help='limits that count instead of those of the URDF, and those that it '
+                       help='limits that are used instead of those of the URDF, and those that it '
                             'lacks: a joint_limits.yaml of MoveIt, also with acceleration')
     group.add_argument('--joints', nargs='+', metavar='JOINT',
                        help='the joints of the controller, in its order (default: all that have '

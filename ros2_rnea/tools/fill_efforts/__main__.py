@@ -187,7 +187,7 @@ files that hold a trajectory:
          Its joint states before the trajectory are used as the start of the motion.
 
 limits: those of effort, position and velocity are in the URDF.  --limits takes a joint_limits.yaml
-of MoveIt, whose values count instead, and which has acceleration and jerk, too:
+of MoveIt, whose values are used instead, and which has acceleration and jerk, too:
              joint_limits:
                shoulder: {has_velocity_limits: true, max_velocity: 1.5,
                           has_acceleration_limits: true, max_acceleration: 5.0}
@@ -226,7 +226,7 @@ examples:
 def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     add_robot_options(group)
     group.add_argument('--limits', type=Path, metavar='FILE',
-                       help='limits of the motion that count instead of those of the URDF: a '
+                       help='limits of the motion that are used instead of those of the URDF: a '
                             'joint_limits.yaml of MoveIt')
     group.add_argument('--start', nargs='+', type=joint_position, default=(),
                        metavar='JOINT=POSITION',

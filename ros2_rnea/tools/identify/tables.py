@@ -38,11 +38,12 @@ NOTHING = 1e-3
 def effort_table(
         identification: Identification, held_back: float = HELD_BACK) -> RenderableType:
     """
-    Return what the model leaves of the measured effort by joint, before and after.
+    Return the residuals of the measured effort by joint, before and after.
 
     :param held_back: the part of each recording that this is about.
     """
-    table = figure_table('joint', 'measured', 'URDF leaves', 'identified leaves', 'times smaller')
+    table = figure_table(
+        'joint', 'measured', 'residual, URDF', 'residual, identified', 'times smaller')
     for joint, measured, before, after in zip(
             identification.joints, identification.measured_rms, identification.urdf_rms,
             identification.identified_rms):

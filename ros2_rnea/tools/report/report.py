@@ -104,7 +104,7 @@ def _notes(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[str]:
         f'{inertial.mass:.4g} kg on {link}' for run in comparison.runs
         for link, inertial in run.recording.payloads.values())
     if carried:
-        yield (f'The model carries the payloads that were told ({", ".join(carried)}), each in '
+        yield (f'The model carries the payloads that were given ({", ".join(carried)}), each in '
                'its recordings, so that a load is only what is beside them.')
     if not any(robot.free_fall):
         yield ('The model has no gravity, so that no other direction of gravity was searched: '
@@ -127,7 +127,7 @@ class Row:
 
     :ivar measured: RMS of the measured effort.
     :ivar difference: RMS of the difference to the model.
-    :ivar unexplained: RMS of what the conclusions leave of it.
+    :ivar unexplained: RMS of the residual after all conclusions have been applied.
     :ivar noise: standard deviation of what no rigid bodies explain.
     """
 

@@ -37,9 +37,9 @@ def report_table(report: Report) -> RenderableType:
     return Group(
         Text(report.scope), *(Text(remark, style='dim') for remark in report.remarks),
         table, Text(
-            'RMS of the measured effort, of its difference to the model, and of what the '
-            'conclusions leave of that, friction and offset of each joint taken off; the noise is '
-            'what no rigid bodies explain.\n',
+            'RMS of the measured effort, of its difference to the model, and of the residual '
+            'after all conclusions have been applied, with friction and offset of each joint '
+            'removed; the noise is what no rigid bodies explain.\n',
             style='dim'), *_conclusions(report))
 
 
