@@ -45,12 +45,14 @@ class Mobility(NamedTuple):
     """
     What moves and what can be moved at one position.
 
-    :ivar freedoms: number of independent velocities that keep all loops closed.
+    :ivar freedoms: number of degrees of freedom: of independent velocities that keep all loops
+        closed.
     :ivar redundant: number of directions that loops forbid more than once.  What each of them
         carries there is not determined by rigid bodies; the smallest forces are given.
     :ivar unactuated: joints that can move while no actuator moves; none if all is under control.
     :ivar preload: efforts of the actuated joints that cause strain but no motion, one a column,
-        shape (actuated, columns); without columns if there are no more actuators than freedoms.
+        shape (actuated, columns); without columns if there are no more actuators than degrees
+        of freedom.
         Any sum of these may be added to efforts without a change of the motion.
     """
 
@@ -295,8 +297,8 @@ class ClosedChain:
             raise ArgumentError(
                 f'the motion needs {self._named(left)} beyond what the actuated joints can do '
                 f'({", ".join(self._actuated) or "none"}): {", ".join(mobility.unactuated)} can '
-                'move without them; actuate one of these, or ask for a motion that comes by '
-                'itself')
+                'move without them; actuate one of these, or ask for a motion that needs no '
+                'effort of these joints')
         return ClosedChainEfforts(efforts, self._loop_wrenches(forces), mobility)
 
     def forward_dynamics(
@@ -314,8 +316,8 @@ class ClosedChain:
         :param efforts: of the actuated joints, in their order [Nm or N].
         :param f_ext: wrenches of the environment, as in :meth:`Robot.inverse_dynamics`.
         :param gravity: likewise.
-        :raises ArgumentError: where the state does not keep the loops closed, or a freedom moves
-            nothing that has inertia.
+        :raises ArgumentError: where the state does not keep the loops closed, or a degree of
+            freedom moves nothing that has inertia.
         """
         self.check_consistent(q, qd)
         rest = np.zeros(self._robot.nv)
@@ -328,8 +330,8 @@ class ClosedChain:
                 constraints, k, self._robot.mass_matrix(q), tau)
         except np.linalg.LinAlgError as error:
             raise ArgumentError(
-                f'the accelerations of {self._robot.name!r} are undefined: a freedom of its loops '
-                'moves nothing that has inertia; give the links an inertia') from error
+                f'the accelerations of {self._robot.name!r} are undefined: a degree of freedom of '
+                'its loops moves nothing that has inertia; give the links an inertia') from error
         return ClosedChainMotion(qdd, self._loop_wrenches(forces))
 
     # ---- the parts of these ---------------------------------------------------------------------

@@ -179,7 +179,7 @@ class CauseWords:
             return self._conclude(
                 found, Kind.LINK_MASS, f'link {link!r}',
                 f'The mass of link {link!r} cannot be true: the URDF has {given:.4g} kg (with all '
-                f'that is fixed to it), the recordings {-mass.value:.3g} ± '
+                f'that is fixed to it), the recordings indicate {-mass.value:.3g} ± '
                 f'{mass.standard_error:.2g} kg less.',
                 'Correct the mass in the URDF, or identify the link.', mass)
         centre = _centre(found, self._reach)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Recordings from text files with a row for each sample: which columns, and in which units, is told.
+Recordings from text files with a row for each sample, in given columns and units.
 
 Columns are named by patterns, such as ``{joint}_q``, that are compared with the header, or counted
 from 1 where a file has no header.
@@ -76,7 +76,7 @@ class CsvColumns:
         if empty.
     :ivar units: of ``time``, ``position`` (and command), ``velocity`` and ``effort``, from
         :data:`UNITS`; SI where nothing is said.
-    :ivar gains: effort for an ampere by joint [Nm/A or N/A]; with the unit ``A`` of efforts only.
+    :ivar gains: by joint, effort for an ampere [Nm/A or N/A]; with the unit ``A`` of efforts only.
     """
 
     time: str = 'time'
@@ -92,19 +92,19 @@ class CsvColumns:
         for name, unit in self.units.items():
             if name not in UNITS:
                 raise RecordingError(
-                    f'a unit is told for {name!r}{did_you_mean(name, UNITS)}; there are '
+                    f'a unit is given for {name!r}{did_you_mean(name, UNITS)}; there are '
                     f'{", ".join(UNITS)}')
             if unit not in UNITS[name]:
                 raise RecordingError(
                     f'the unit of {name} is {unit!r}; it needs {", ".join(UNITS[name])}')
         if self.gains and self.units.get('effort') != AMPERE:
             raise RecordingError(
-                "efforts for a current are told, but the unit of effort is not 'A'")
+                "gains [Nm/A] are given, but the unit of effort is not 'A'")
         for joint, gain in self.gains.items():
             if not np.isfinite(gain) or gain == 0.0:
                 raise RecordingError(
-                    f'the effort for an ampere of joint {joint!r} is {gain!r}; it needs a finite '
-                    'number that is not 0 [Nm/A]')
+                    f'the gain [Nm/A] of joint {joint!r} is {gain!r}; it needs a finite number '
+                    'that is not 0')
 
     def factor(self, name: str) -> float:
         """Return the factor from the file's unit to that of a recording."""
@@ -207,13 +207,13 @@ def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float
     for joint in columns.gains:
         if joint not in joints:
             raise RecordingError(
-                f'the effort for an ampere is told for joint {joint!r}, which {path.name} does '
-                f'not have{did_you_mean(joint, joints)}')
+                f'a gain [Nm/A] is given for joint {joint!r}, which {path.name} does not have'
+                f'{did_you_mean(joint, joints)}')
     missing = [joint for joint in joints if joint not in columns.gains]
     if missing:
         raise RecordingError(
-            f'the efforts of {path.name} are currents; the effort for an ampere is not told for '
-            f'{", ".join(missing)} [Nm/A]')
+            f'the efforts of {path.name} are currents; no gain [Nm/A] is given for '
+            f'{", ".join(missing)}')
     return [columns.gains[joint] for joint in joints]
 
 
@@ -265,7 +265,7 @@ def _field_places(
     numbers = _numbers(pattern, name)
     if len(numbers) != len(columns.joints):
         raise RecordingError(
-            f'{len(numbers)} columns are told for the {name} ({pattern}), and '
+            f'{len(numbers)} columns are given for the {name} ({pattern}), and '
             f'{len(columns.joints)} names of joints')
     return {joint: table.place(number, name) for joint, number in zip(columns.joints, numbers)}
 
@@ -349,7 +349,7 @@ class _Table:
         if self._delimiter not in lines[-1]:
             raise RecordingError(
                 f'{path} has one column, or none that are separated by a comma, a semicolon or a '
-                'tabulator')
+                'tab')
         first = [cell.strip() for cell in next(csv.reader(lines, delimiter=self._delimiter))]
         self._width = len(first)
         self.titles = [] if all(_is_number(cell) for cell in first) else first
@@ -360,7 +360,7 @@ class _Table:
     def all_titles(self) -> str:
         """Return what columns there are, to be said after what there is not."""
         if not self.titles:
-            return f'; it has no titles, but {self._width} columns: tell their numbers'
+            return f'; it has no titles, but {self._width} columns: give their numbers'
         shown = ', '.join(self.titles[:30]) + (', ...' if len(self.titles) > 30 else '')
         return f'; its columns are {shown}'
 
@@ -368,7 +368,7 @@ class _Table:
         """Return the index of a column that is counted from 1."""
         if not 1 <= number <= self._width:
             raise RecordingError(
-                f'column {number} is told for the {name}; {self.name} has columns 1 to '
+                f'column {number} is given for the {name}; {self.name} has columns 1 to '
                 f'{self._width}')
         return number - 1
 

@@ -65,7 +65,7 @@ class Part(NamedTuple):
         """
         if not 0.0 <= self.begin < self.end:
             raise RecordingError(
-                f'the part from {self.begin:g} s to {self.end:g} s of a recording is told; it '
+                f'the part from {self.begin:g} s to {self.end:g} s of a recording is given; it '
                 'needs a begin that is not negative, and a later end')
 
 

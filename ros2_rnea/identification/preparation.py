@@ -321,7 +321,9 @@ class _Preparing:
             assumed = ', '.join(
                 f'{name} at {self._settings.assumed_positions.get(name, 0.0):g}'
                 for name in missing)
-            self._tell('joints', f'Not recorded, and taken to rest: {assumed}.', is_warning=True)
+            self._tell(
+                'joints', f'Not recorded and assumed to be at rest: {assumed}.',
+                is_warning=True)
 
     # ---- times ----------------------------------------------------------------------------------
 
@@ -539,7 +541,7 @@ class _Preparing:
         for why in wrong.values():
             if why.is_unit and wanted != POSITIONS:
                 raise RecordingError(
-                    f'recording {self._recording.name!r}: {why.sentence} Tell the right units '
+                    f'recording {self._recording.name!r}: {why.sentence} Give the right units '
                     '(--csv-units), or correct them where they are recorded. Where the positions '
                     'are known to be right, differentiate them (--derivatives-of positions)')
             self._tell('velocities', f'{_sentence(why.sentence)} The derivatives are used '
@@ -660,7 +662,7 @@ class _Preparing:
                        'Nm or N, is taken off the measured one.', {'largest': largest})
         elif self._recording.wrenches is not None:
             self._tell('wrenches', f'The effort of the wrenches on {link!r} stays in the measured '
-                       'one, as told.')
+                       'one, as requested.')
 
     def _check_angles(
             self, prepared: PreparedRecording, joints: _Joints, measured: dict[str, int]) -> None:
@@ -675,7 +677,7 @@ class _Preparing:
                 f'recording {self._recording.name!r}: besides friction, the model leaves '
                 f'{found.left:.3g} Nm or N (RMS) of the effort of joint {found.joint!r}, and '
                 f'{found.left_with_radians:.3g} if all angles are {DEGREES:.3g} times as large: '
-                'were radians taken for degrees?  Tell the right units, such as --csv-units '
+                'were radians taken for degrees?  Give the right units, such as --csv-units '
                 'position=rad,velocity=rad/s, or correct them where they are recorded.  If the '
                 'angles are right, give --trust-angles (trust_angles in Python)')
 
@@ -694,8 +696,9 @@ class _Preparing:
             self, prepared: PreparedRecording, measured: dict[str, int], period: float) -> Delay:
         way = self._settings.delay
         if not isinstance(way, str):
-            self._tell('delay', f'Efforts are {_late(way)} as told, which is taken out.'
-                       if way else 'Not searched, as told.', {'delay': way})
+            self._tell('delay', (
+                f'The given delay of the efforts ({_late(way)}) is compensated.' if way else
+                'The delay was not estimated, because it was given as 0.'), {'delay': way})
             return Delay(way)
         found = effort_delay(
             self._loaded, prepared, measured, period, self._settings.largest_delay, way)

@@ -405,4 +405,4 @@ class _Window:
         times = 1e3 * np.sort(np.array(self._times[:self._count]))
         half, most = times[(len(times) - 1) // 2], times[99 * (len(times) - 1) // 100]
         return [(f'{name} [ms]',
-                 f'median {half:.3f}, 99 % {most:.3f}, worst {times[-1]:.3f}')]
+                 f'median {half:.3f}, 99th percentile {most:.3f}, worst {times[-1]:.3f}')]

@@ -65,7 +65,7 @@ class Payload(NamedTuple):
     What a robot carried.
 
     :ivar recording: path or name of the file; empty for all.
-    :ivar has_center: whether its centre of mass is told; otherwise it is the link's origin.
+    :ivar has_center: whether its centre of mass is given; otherwise it is the link's origin.
     """
 
     recording: str
@@ -236,7 +236,7 @@ def _add_csv_options(group: argparse._ArgumentGroup) -> None:
                                       for name, units in UNITS.items() if name != 'command'))
     group.add_argument('--current-gains', default={}, type=_numbers_by_name,
                        metavar='JOINT=NM_PER_A,...',
-                       help='effort for an ampere, where efforts are currents (effort=A)')
+                       help='gain [Nm/A], where efforts are currents (effort=A)')
 
 
 def _add_preparation_options(group: argparse._ArgumentGroup) -> None:

@@ -124,7 +124,7 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
     assert recording.begin == pytest.approx(2.0)
     with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
         read_bag(path, part=Part(50.0, 60.0))
-    with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is told; it needs'):
+    with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is given; it needs'):
         read_bag(path, part=Part(4.0, 2.0))
 
 

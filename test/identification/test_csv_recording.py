@@ -103,8 +103,8 @@ def test_a_cell_that_is_no_number_and_a_row_that_is_cut_off_are_named(write, mor
     ({'time': 'stamp'}, "no column 'stamp' for the time; its columns are time, a.position"),
     ({'position': '{joint}_q'}, "no columns '{joint}_q' for the position of joints; its columns"),
     ({'effort': ''}, "no columns '' for the effort of joints"),
-    ({'position': '2-9', 'joints': ('a', 'b')}, '8 columns are told for the position .* 2 names'),
-    ({'position': '7-8', 'joints': ('a', 'b')}, 'column 8 is told for the position; run.csv has'),
+    ({'position': '2-9', 'joints': ('a', 'b')}, '8 columns are given for the position .* 2 names'),
+    ({'position': '7-8', 'joints': ('a', 'b')}, 'column 8 is given for the position; run.csv has'),
     ({'position': 'q'}, "columns for the position are 'q'; they need a pattern with {joint}"),
     ({'joints': ('a', 'c')}, 'and none for that of c')])
 def test_columns_that_are_not_there_are_named(write, columns, message):
@@ -121,10 +121,10 @@ def test_a_column_for_some_joints_only_is_named(write):
 
 
 @pytest.mark.parametrize(('columns', 'message'), [
-    ({'units': {'positions': 'deg'}}, "unit is told for 'positions'; did you mean 'position'"),
+    ({'units': {'positions': 'deg'}}, "unit is given for 'positions'; did you mean 'position'"),
     ({'units': {'position': 'degree'}}, "unit of position is 'degree'; it needs rad, deg"),
     ({'gains': {'a': 1.0}}, "the unit of effort is not 'A'"),
-    ({'units': {'effort': 'A'}, 'gains': {'a': 0.0}}, "ampere of joint 'a' is 0.0")])
+    ({'units': {'effort': 'A'}, 'gains': {'a': 0.0}}, r"gain \[Nm/A\] of joint 'a' is 0.0")])
 def test_units_that_mean_nothing_are_refused(columns, message):
     with pytest.raises(RecordingError, match=message):
         CsvColumns(**columns)
@@ -132,7 +132,7 @@ def test_units_that_mean_nothing_are_refused(columns, message):
 
 def test_currents_need_the_effort_for_an_ampere_of_each_joint(write):
     units = {'effort': 'A'}
-    with pytest.raises(RecordingError, match='is not told for b'):
+    with pytest.raises(RecordingError, match=r'no gain \[Nm/A\] is given for b'):
         read_csv(write(PLAIN), CsvColumns(units=units, gains={'a': 1.0}))
     with pytest.raises(RecordingError, match="for joint 'c', which run.csv does not have"):
         read_csv(write(PLAIN), CsvColumns(units=units, gains={'a': 1.0, 'b': 1.0, 'c': 1.0}))

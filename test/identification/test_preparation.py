@@ -423,7 +423,8 @@ def test_no_delay_is_taken_out_where_there_is_none_or_it_is_switched_off(robot):
     found = step_of(prepare(recorded(robot, 0.0, 1.0), robot), 'delay')[0].figures['delay']
     assert abs(found) < 0.5e-3
     result = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.0))
-    assert step_of(result, 'delay')[0].text == 'Not searched, as told.'
+    assert step_of(result, 'delay')[0].text == (
+        'The delay was not estimated, because it was given as 0.')
     given = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.03))
     q, qd, qdd = motion(given.prepared.times, robot.nv)
     expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
@@ -551,7 +552,7 @@ def test_joints_are_matched_by_name_and_others_told(robot):
         assumed_positions={robot.joint_names[2]: 0.4}, delay=0.0))
     prepared = result.prepared
     assert 'no such joint: gripper' in step_of(result, 'joints')[0].text
-    assert any(f'taken to rest: {robot.joint_names[2]} at 0.4' in text
+    assert any(f'assumed to be at rest: {robot.joint_names[2]} at 0.4' in text
                for text in warnings_of(result))
     assert (prepared.q[:, 2] == 0.4).all()
     assert not prepared.qd[:, 2].any()
@@ -678,7 +679,7 @@ def test_the_effort_of_recorded_wrenches_is_taken_off(robot):
         np.abs(pushed - plain.efforts).max(), rel=0.05)
     assert f"on 'tool0', up to {told.figures['largest']:.3g} Nm or N, is taken off" in told.text
     kept, = (step.text for step in others if step.name == 'wrenches')
-    assert "on 'tool0' stays in the measured one, as told" in kept
+    assert "on 'tool0' stays in the measured one, as requested" in kept
 
 
 @pytest.mark.parametrize(('field', 'value'), [

@@ -89,7 +89,7 @@ def make_episode():
         sent = np.ones((len(times), 7))
         sent[times >= 3.0, 3] += step
         sections = tuple(Section(name, 2.0 * number, 2.0 * number + 2.0)
-                         for number, name in enumerate(('before', 'not told', 'told')))
+                         for number, name in enumerate(('before', 'unknown', 'known')))
         by_time = np.choose((times // 2.0).astype(int), errors)
         log = Log(times, np.zeros_like(sent), 1.1 * sent, times, sent)
         return Episode(title, sections, log, by_time[:, None] * np.ones(7),

@@ -81,7 +81,7 @@ def test_the_error_of_the_force_is_that_of_the_settled_estimate():
 
 @pytest.mark.parametrize(('changes', 'failed'), [
     ({}, []),
-    ({'largest_step': 1e3}, ['largest step while the model comes into force']),
+    ({'largest_step': 1e3}, ['largest step while the new model is blended in']),
     ({'push': push(delay=0.03)}, ['time until the push is seen']),
     ({'push': push(factor=0.85)}, ['error of the estimated force'])])
 def test_each_threshold_counts(outcome, changes, failed):

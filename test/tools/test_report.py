@@ -104,16 +104,16 @@ def test_every_section_has_a_line_with_its_error_and_largest_step(
     assert max(map(len, lines)) <= 80
     rows = [line.split() for line in lines if line.endswith(' Nm')]
     assert rows[:3] == ['2 kg picked up before 0.0265 deg 0.00 Nm'.split(),
-                        'not told 2.6458 deg 1.00 Nm'.split(),
-                        'told 0.0529 deg 0.00 Nm'.split()]
-    assert rows[4] == 'not told - 0.00 Nm'.split()
+                        'unknown 2.6458 deg 1.00 Nm'.split(),
+                        'known 0.0529 deg 0.00 Nm'.split()]
+    assert rows[4] == 'unknown - 0.00 Nm'.split()
     assert not any('RMS error in degrees' in line for line in lines)
 
 
 def test_the_summary_has_the_sections(make_results, episodes):
     figures = summary(make_results(phases=(), episodes=episodes), [], 'passed')
     sections = figures['scenes']['restart']['sections']
-    assert [section['title'] for section in sections] == ['before', 'not told', 'told']
+    assert [section['title'] for section in sections] == ['before', 'unknown', 'known']
     assert sections[1]['arm_rms_deg'] is None
     assert [section['largest_step_nm'] for section in sections] == [0.0, 0.0, 1.0]
     assert figures['phases'] == {}

@@ -80,7 +80,7 @@ def run_phase(stage: Stage, phase: Phase, duration: float) -> tuple[Recording, L
 def push_episode(stage: Stage, recording: Recording, log: Log) -> Episode:
     """Return the phase with a known push, as a scene like the others."""
     force = np.linalg.norm(stage.arm.tip_force)
-    section = Section('told by wrench', 0.0, float(log.times[-1]))
+    section = Section('known from wrench', 0.0, float(log.times[-1]))
     return Episode(f'push of {force:.2g} N', (section,), log, recording.errors, recording.timing)
 
 

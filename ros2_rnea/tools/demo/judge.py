@@ -72,7 +72,7 @@ class Limits:
     :param over_gravity: the same for PD + gravity.
     :param least_improved: the same as the first for the joint that gains least.
     :param tip_force: ratio of the errors that a push adds, unknown and known.
-    :param change: ratio of the errors with a load or a tilt, not told and told.
+    :param change: ratio of the errors with a load or a tilt, unknown and known to the node.
     """
 
     worst_joint: float
@@ -138,7 +138,7 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     checks = _judge_tracking(results, limits) if results.recordings else []
     for name, episode in results.episodes.items():
         if name in CHANGES:
-            checks.append(_at_least(f'error when {episode.title}: not told / told',
+            checks.append(_at_least(f'error when {episode.title}: unknown / known to the node',
                                     episode.improvement, limits.change))
         if episode.right_effort is not None:
             checks.append(_at_most(f'{episode.title}: effort at last, off gravity',

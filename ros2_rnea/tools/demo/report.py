@@ -204,7 +204,8 @@ def _units(results: Results) -> str:
 def _timing_table(results: Results) -> Table:
     table = plain_table('Joint state to command')
     table.add_column('', no_wrap=True)
-    for column in ('states', 'median', '99 %', 'worst', 'missed', 'lost'):
+    for column in (
+            'states', 'median', '99th percentile', 'worst', 'missed', 'lost'):
         table.add_column(column, justify='right', min_width=8)
     for phase in PHASES:
         timing = results.recordings[phase.key].timing

@@ -38,7 +38,7 @@ SMALLEST = 3e-4
 GOOD, BAD = '#EAF2F8', '#FBECE4'
 """Background colours of sections in which the node knows the change, and in which not."""
 
-_KNOWN = ('before', 'told', 'follows', 'back')
+_KNOWN = ('before', 'known', 'follows', 'back')
 
 
 def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:

@@ -105,8 +105,8 @@ def sentences(plan: Plan) -> Iterator[Sentence]:
         yield Sentence(center)
     if not plan.wanted.noise_is_given:
         yield Sentence(
-            'The noise is assumed, as 1 % of each effort limit: --noise, once a recording has '
-            'shown it.')
+            'The noise is assumed, as 1 % of each effort limit: give --noise when a recording has '
+            'shown the true value.')
     if excitation.is_cut_short:
         yield Sentence(
             'The time limit ended the search, so the same seed may lead to another path.')

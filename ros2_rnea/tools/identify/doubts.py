@@ -90,14 +90,14 @@ def _unjudged(identification: Identification, before: Diagnosis) -> Iterator[Dou
 
 
 def _gains(before: Diagnosis, joints: Sequence[str], gains: Names) -> Iterator[Doubt]:
-    """Yield factors on the effort that the fit has made masses of."""
+    """Yield factors on the effort that the fit has attributed to the masses."""
     for each in before.conclusions:
         if each.kind is Kind.GAIN and each not in before.wrong_efforts and not _is_unknown(
                 each, gains):
             yield Doubt(
-                f'{each.sentence} The fit has made masses of it, which is right only if the '
-                'factor of the measured efforts is right; attach a known payload, or compare the '
-                'mass of a link with a scale', _about(each, joints))
+                f'{each.sentence} The fit has attributed this factor to the masses, which is '
+                'right only if the factor of the measured efforts is right; attach a known '
+                'payload, or compare the mass of a link with a scale', _about(each, joints))
 
 
 def _bursts(before: Diagnosis) -> Iterator[Doubt]:

@@ -102,7 +102,7 @@ class Outcome:
     :param machine: as it is simulated.
     :param before: the tracking error with the description.
     :param after: the same motion with the identified model.
-    :param largest_step: of an effort to the next while the identified model comes into force,
+    :param largest_step: of an effort to the next while the identified model is blended in,
         arm at rest [Nm or N].
     :param push: at the end.
     :param identification: what was identified.
@@ -137,7 +137,7 @@ def judge(outcome: Outcome) -> list[Check]:
     return [
         Check('tracking error: with the description / identified', outcome.improvement,
               LEAST_IMPROVEMENT, '', at_least=True),
-        Check('largest step while the model comes into force', outcome.largest_step,
+        Check('largest step while the new model is blended in', outcome.largest_step,
               outcome.arm.rate_limit * LONGEST_STEP + 1e-6, 'Nm', at_least=False),
         Check('time until the push is seen', 1e3 * outcome.push.seen_after,
               1e3 * LONGEST_UNSEEN, 'ms', at_least=False),

@@ -25,9 +25,9 @@ HAPPENS, TOLD, OVER = 2.8, 5.6, 9.9
 
 COMING_INTO_FORCE = 2.4
 """
-After the node was told [s].
+After the change is reported to the node [s].
 
-It may compile the robot with its load first, and then goes over in ``blend_time``.
+It may compile the robot with its load first, and then blends the effort within ``blend_time``.
 """
 
 
@@ -37,13 +37,13 @@ def play_change(stage: Stage, title: str, happen: Callable[[], None],
     Let the arm follow a motion: before the change, with the change unknown, and with it known.
 
     :param happen: changes the simulated world.
-    :param tell: tells the node.
+    :param tell: reports the change to the node.
     """
     motion = stage.arm.motion(OVER)
     stage.settle()
     log = stage.follow(motion, TimedActions((HAPPENS, happen), (TOLD, tell)))
     errors = stage.arm.displayed(log.positions - motion.at(log.times).positions)
     sections = (Section('before', 0.0, HAPPENS),
-                Section('not told', HAPPENS, TOLD),
-                Section('told', TOLD, OVER, COMING_INTO_FORCE))
+                Section('unknown', HAPPENS, TOLD),
+                Section('known', TOLD, OVER, COMING_INTO_FORCE))
     return Episode(title, sections, log, errors, stage.commander.driver_report())
