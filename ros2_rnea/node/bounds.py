@@ -44,6 +44,10 @@ MOST_TRAJECTORY_POINTS = 20_000
 SHORT_TRAJECTORY_BYTES = 1 << 13
 """A larger trajectory is read beside the cycle [bytes]; streamed points are smaller."""
 
+MOST_JOINED_POSITIONS = 25_000
+"""A trajectory that omits joints is planned beside the cycle, too, where these follow the rest of
+one with more positions: one for each joint at each point."""
+
 MOST_DESCRIPTION_BYTES = 1 << 21
 MOST_LINKS = 1000
 MOST_JOINTS = 200

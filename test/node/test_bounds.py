@@ -263,6 +263,33 @@ def test_a_long_trajectory_is_followed_from_when_it_arrived(bench):
     assert not arm.node._trajectories._pending
 
 
+@pytest.mark.parametrize('joints, share', [
+    (JOINTS, 0.0), (JOINTS, 0.6), (JOINTS, 0.99), (JOINTS[:1], 0.0)],
+    ids=['at once', 'in the middle', 'near the end', 'with joints that it omits'])
+def test_no_point_that_joins_a_long_trajectory_stops_the_cycle(bench, joints, share):
+    arm = bench(create=TimedNode, joints=JOINTS, state_timeout=10.0,
+                allow_trajectory_replacement=True, allow_partial_joints_goal=True)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    points = 20_000
+    gives(arm, 'joint_trajectory', trajectory(JOINTS, points))
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    message = trajectory(joints, 1)
+    point = message.points[0]
+    point.positions, point.velocities, point.accelerations = (
+        values[:len(joints)] for values in (point.positions, point.velocities, point.velocities))
+    if share:
+        message.header.stamp.sec = int(arm.ros_time() + share * points)
+    arm.answer(JOINTS, Q)  # so that there is a fresh state, however long that took
+    arm.node.longest.clear()
+    gives(arm, 'joint_trajectory', message)
+    assert bool(arm.node._trajectories._pending) is (joints != JOINTS)
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 2)
+    check_times(arm.node.longest)
+    kept = points if joints != JOINTS else share * points
+    assert 0.99 * kept < arm.node.policy.motion._trajectory.point_count <= kept + 3
+
+
 def test_a_later_trajectory_supersedes_a_long_one(bench):
     arm = bench(joints=JOINTS, state_timeout=10.0)
     arm.describe(ARM)

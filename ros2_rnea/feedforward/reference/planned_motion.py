@@ -20,6 +20,7 @@ it: that takes long for a trajectory of many points.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,18 @@ class MotionStart(NamedTuple):
     changes: int
     is_only_checked: bool
 
+    def positions_to_join(self, joint_names: Sequence[str]) -> int:
+        """
+        Return how many positions of the trajectory before are changed where another one joins it.
+
+        :param joint_names: those of the other one.  Where it omits none, nothing is changed.
+        """
+        if not self.rules.allow_trajectory_replacement or {*self.joint_names} <= {*joint_names}:
+            return 0
+        formers = (self.former, self.former_intended)
+        points = max(0 if former is None else former.point_count for former in formers)
+        return points * len(self.joint_names)
+
     def planned(self, command: TrajectoryCommand) -> PlannedMotion | None:
         """
         Return the motion of a trajectory of some or all of the joints; None: it is only checked.
@@ -121,7 +134,7 @@ class MotionStart(NamedTuple):
         """Return a trajectory for all joints, joined to an old one where rules demand it."""
         # A robot that deviates was moved by something else, so nothing is replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
-                and len(old.waypoints) > 1 and self.present.status not in DEVIATIONS):
+                and old.point_count > 1 and self.present.status not in DEVIATIONS):
             return joined(old, trajectory, self.now.ros)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(

@@ -34,7 +34,7 @@ fields to zero, positions included.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -170,6 +170,11 @@ class Trajectory:
         return self._times[-1]
 
     @property
+    def point_count(self) -> int:
+        """Return the number of points, without the start state added to them."""
+        return len(self._times) - self._lead_ins
+
+    @property
     def waypoints(self) -> list[Waypoint]:
         """Return the points for ``joint_names``, without the start state added to them."""
         return [
@@ -277,14 +282,74 @@ class Trajectory:
         entry[1] = 0.0 if velocities is None else velocities
         entry[2] = 0.0 if accelerations is None else accelerations
 
-        other = copy(self)
-        other._times = [t, *self._times]
-        other._states = np.concatenate((entry[np.newaxis], self._states))
-        other._field_counts = [3, *self._field_counts]
-        other._segments = _segments(
-            self.joint_names, other._times[:2], other._states[:2], other._field_counts[:2],
-        ) + self._segments
+        start = copy(self)
+        start._times, start._states, start._field_counts, start._segments = (
+            [t], entry[np.newaxis], [3], [])
+        other = start.followed_by(self)
         other._lead_ins += 1
+        return other
+
+    def part(self, start: RosTime, after: float, before: float) -> Trajectory | None:
+        """
+        Return the motion from the first to the last point in a span of time; None: there is none.
+
+        Its splines are those of this motion and are not computed again, which would take long for
+        many points.
+
+        :param start: what the times of the part are relative to.
+        :param after: its points are later than this, relative to ``start`` [s].
+        :param before: and earlier than this [s].
+        """
+        offset = self.start - start
+        first = max(self._lead_ins, bisect_right(self._times, after, key=lambda t: offset + t))
+        end = bisect_left(self._times, before, key=lambda t: offset + t)
+        if first >= end:
+            return None
+        part = copy(self)
+        part.start = start
+        part._times = [offset + t for t in self._times[first:end]]
+        part._states = self._states[first:end]
+        part._field_counts = self._field_counts[first:end]
+        part._segments = self._segments[first:end - 1]
+        part._lead_ins = 0
+        return part
+
+    def followed_by(self, later: Trajectory) -> Trajectory:
+        """
+        Return this motion and then another one, with a spline between them.
+
+        :param later: of the same joints, with times that are relative to the same start and later
+            than all of this motion.
+        :raises TrajectoryError: when no finite spline joins the two.
+        """
+        both = copy(self)
+        both._times = self._times + later._times
+        both._states = np.concatenate((self._states, later._states))
+        both._field_counts = self._field_counts + later._field_counts
+        between = slice(len(self._times) - 1, len(self._times) + 1)
+        both._segments = self._segments + _segments(
+            self.joint_names, both._times[between], both._states[between],
+            both._field_counts[between]) + later._segments
+        return both
+
+    def with_resting(self, joints: Sequence[int], positions: Array) -> Trajectory:
+        """
+        Return this motion with some joints at rest.
+
+        :param joints: their indices.
+        :param positions: of all joints, of which those of the resting ones are used,
+            shape (joints,) [rad or m].
+        """
+        count, resting = len(self.joint_names), np.array(joints, dtype=int)
+        other = copy(self)
+        other._states = self._states.copy()
+        other._states[:, :, resting] = 0.0
+        other._states[:, 0, resting] = positions[resting]
+        segments = np.array(self._segments).reshape(-1, 6, 3 * count)
+        for field in range(3):
+            segments[:, :, field * count + resting] = 0.0
+        segments[:, 0, resting] = positions[resting]
+        other._segments = list(segments)
         return other
 
 

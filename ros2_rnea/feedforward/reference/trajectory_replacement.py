@@ -21,6 +21,7 @@ joint_trajectory_controller does it from 6.8 on with ``allow_trajectory_replacem
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
@@ -37,6 +38,9 @@ def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
     Joints that the new trajectory omits follow the old one, also after the end of the new one,
     where the other joints are at rest.
 
+    What remains of the old one is not computed again, so that a new trajectory of few points takes
+    little time, however many points the old one has.
+
     :param old: of all joints.
     :param new: of some or all of them, in any order.
     :param now: the time at which the motion begins.
@@ -48,28 +52,21 @@ def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
     omitted = [i for i, name in enumerate(names) if name not in new.joint_names]
     # All times below are relative to now.
     start = max(new.start - now, 0.0)
-    new_points = [
+    points = [
         _with(point, start + point.time, omitted, old.sample(now + start + point.time))
         for point in new_in_place.waypoints]
-    old_points = [_at(point, old.start - now + point.time) for point in old.waypoints]
-
-    points = [point for point in old_points if 0.0 < point.time < start]
-    if start < new_points[0].time:
-        points.append(Waypoint(start, *old.sample(now + start)))
-    points += new_points
-    if omitted:
-        last = new_points[-1]
-        waiting = np.zeros((3, len(names)))
-        waiting[0] = last.positions
+    end, end_positions = points[-1].time, np.array(points[-1].positions)
+    if start < points[0].time:
+        points.insert(0, Waypoint(start, *old.sample(now + start)))
+    motion = Trajectory(names, points, now, allow_nonzero_end_velocity=True)
+    until_start = old.part(now, 0.0, start)
+    if until_start is not None:
+        motion = until_start.followed_by(motion)
+    rest = old.part(now, end, inf) if omitted else None
+    if rest is not None:
         named = [i for i in range(len(names)) if i not in omitted]
-        points += [
-            _with(point, point.time, named, waiting)
-            for point in old_points if point.time > last.time]
-    return Trajectory(names, points, now, allow_nonzero_end_velocity=True)
-
-
-def _at(point: Waypoint, time: float) -> Waypoint:
-    return Waypoint(time, point.positions, point.velocities, point.accelerations)
+        motion = motion.followed_by(rest.with_resting(named, end_positions))
+    return motion
 
 
 def _with(point: Waypoint, time: float, joints: Sequence[int], state: np.ndarray) -> Waypoint:

@@ -29,6 +29,7 @@ from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.planned_motion import MotionStart, PlannedMotion
 from ros2_rnea.node.bounds import (
+    MOST_JOINED_POSITIONS,
     MOST_TRAJECTORY_JOINTS,
     MOST_TRAJECTORY_POINTS,
     SHORT_TRAJECTORY_BYTES,
@@ -58,9 +59,10 @@ class TrajectoryInput:
     """
     Reads serialized JointTrajectory messages, and lets the policy follow them.
 
-    A long trajectory takes longer to read than a cycle.  A thread of its own reads it, and plans
-    its motion from where the robot was when it arrived, as the controller does meanwhile.  It is
-    followed as soon as that is done, unless another trajectory has arrived since.
+    A long trajectory takes longer to read than a cycle, and so may one that joins a long one that
+    is in progress.  A thread of its own reads it, and plans its motion from where the robot was
+    when it arrived, as the controller does meanwhile.  It is followed as soon as that is done,
+    unless another trajectory has arrived since.
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on both clocks.
@@ -93,10 +95,12 @@ class TrajectoryInput:
         check_size(message)
         start = policy.motion_start(now)
         if len(message) <= SHORT_TRAJECTORY_BYTES:
-            motion = planned(start, message)
-            self._newest += 1  # not before, because a refused trajectory supersedes none
-            policy.motion.follow(motion, now.steady)
-            return None
+            command = trajectory_command(deserialized(message, JointTrajectory))
+            if start.positions_to_join(command.joint_names) <= MOST_JOINED_POSITIONS:
+                motion = start.planned(command)
+                self._newest += 1  # not before, because a refused trajectory supersedes none
+                policy.motion.follow(motion, now.steady)
+                return None
         self._newest += 1
         if self._thread is None:
             self._thread = BackgroundThread(target=self._run, name=TOPIC, daemon=True)
