@@ -66,6 +66,7 @@ from ros2_rnea.feedforward.state.joint_index_map import (
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.plausibility import Plausibility
+from ros2_rnea.feedforward.state.state_ages import check_age
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from ros2_rnea.feedforward.transitions import FOLLOWED, Transitions
 from ros2_rnea.model.tree import BASE, Body
@@ -202,7 +203,7 @@ class FeedforwardPolicy:
             settings.command_scale.get(name, 1.0) for name in self.controlled])
         self._start = StartRule(
             settings.start_from, settings.arm, self.controlled, self._command_scale,
-            settings.lacking_terms)
+            settings.lacking_terms, lacks_gravity=bool(settings.arm_gravity))
         self._limiter = EffortLimiter(
             self._allowed,
             settings.beyond_limits,
@@ -487,39 +488,47 @@ class FeedforwardPolicy:
         """
         self.motion.follow(self.motion_start(now).planned(command), now.steady)
 
-    def motion_start(self, now: Instant) -> MotionStart:
+    def motion_start(self, now: Instant, age: float = 0.0) -> MotionStart:
         """
-        Return what a trajectory that is received now starts from, to plan it in another thread.
+        Return what a trajectory that is read now starts from, to plan it in another thread.
 
         ``motion.follow`` begins the planned motion afterwards.
 
+        :param age: time since its reception [s]; infinite: it is not known.
         :raises TrajectoryError: where there is no fresh state.
         """
         if not self.states.is_fresh(now.steady):
             raise TrajectoryError(
                 'a trajectory starts from the measured state, and there is no fresh one')
-        return self.motion.start(now, self._measured)
+        return self.motion.start(now, self._measured, age)
 
-    def take_controller_state(self, reference: ControllerReference, now: Instant) -> None:
+    def take_controller_state(
+            self, reference: ControllerReference, now: Instant, age: float = 0.0) -> None:
         """
         Follow a controller's reference in place of any trajectory, for as long as it is fresh.
 
-        :raises MessageError: where it cannot be followed.
+        :param age: time since the reception of the message [s]; infinite: it may be of any age.
+        :raises MessageError: where it cannot be followed, or is too old.
         """
-        self.motion.take_reference(reference, now.steady)
+        check_age(age, self.settings.controller_state_timeout, 'controller_state_timeout')
+        self.motion.take_reference(reference, now.steady - age)
 
-    def take_wrench(self, frame: str, moment_force: Sequence[float], now: Instant) -> None:
+    def take_wrench(
+            self, frame: str, moment_force: Sequence[float], now: Instant, age: float = 0.0,
+            ) -> None:
         """
         Accept a measured wrench.
 
         :param frame: the link in whose frame it is given.
         :param moment_force: about the frame's origin, shape (6,) [Nm, N].
-        :raises MessageError: where the frame or a value cannot be used.
+        :param age: time since the reception of the message [s]; infinite: it may be of any age.
+        :raises MessageError: where the frame or a value cannot be used, or it is too old.
         """
+        check_age(age, self.settings.wrenches.timeout, 'wrench_timeout')
         free_fall = None
         if self.settings.wrench_tool_mass:
             free_fall = self._rotation(frame, now).T @ self.gravity
-        self.wrenches.update(frame, moment_force, now.steady, free_fall)
+        self.wrenches.update(frame, moment_force, now.steady - age, free_fall)
 
     def zero_wrench(self, now: Instant) -> tuple[str, ...]:
         """
@@ -531,18 +540,24 @@ class FeedforwardPolicy:
         self.blend()
         return frames
 
-    def take_imu(self, frame: str, acceleration: Sequence[float], now: Instant) -> None:
+    def take_imu(
+            self, frame: str, acceleration: Sequence[float], now: Instant, age: float = 0.0,
+            ) -> None:
         """
         Accept an accelerometer's reading; it is ignored unless ``gravity_from_imu`` is set.
 
         :param frame: the link in whose axes the reading is given.
         :param acceleration: shape (3,) [m/s^2]; at rest it points up.
-        :raises MessageError: where it cannot be used.
+        :param age: time since the reception of the message [s]; infinite: it may be of any age.
+        :raises MessageError: where it cannot be used, or is older than the joint states may be
+            with which it is used.
         """
         if not self.settings.gravity_from_imu:
             return
+        check_age(age, self.settings.state_timeout, 'state_timeout')
         is_first = self.measured_gravity.received == -inf
-        self.measured_gravity.update(acceleration, self._rotation(frame, now), now.steady, frame)
+        self.measured_gravity.update(
+            acceleration, self._rotation(frame, now), now.steady - age, frame)
         self._use_measured_gravity()
         self.take_snapshot()
         if is_first:

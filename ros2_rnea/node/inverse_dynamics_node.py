@@ -360,6 +360,8 @@ class InverseDynamicsNode(GuardedNode):
         next good cycle were enough, an error that comes and goes with the motion would make the
         effort swing between both.
         """
+        if not self._clocks.has_begun:
+            return None  # no age is known, nor when a fade ends
         try:
             if self._has_failed:
                 return self._fade_out_after_failure(policy, now, Status.FAILED)
@@ -478,6 +480,8 @@ class InverseDynamicsNode(GuardedNode):
         if not publishers.send(effort, self._state_stamp, command, latest):
             policy.withdraw()
             return False
+        if command is not None or not publishers.has_commands:
+            policy.note_driven()
         if command is not None:
             self._receivers.record(policy.controlled, command)
             self._other_publishers.note_own(command)
@@ -579,7 +583,7 @@ class InverseDynamicsNode(GuardedNode):
         for step in (
                 self._terms_publisher.poll, self._poll_external, self._inputs.poll,
                 self._poll_configuration, self._poll_controllers, self._poll_receivers,
-                self._poll_states, self._poll_policy):
+                self._poll_states, self._poll_policy, self._poll_clock):
             self.guarded(step)()
 
     def _poll_external(self) -> None:
@@ -603,6 +607,10 @@ class InverseDynamicsNode(GuardedNode):
     def _poll_policy(self) -> None:
         if self.policy is not None:
             monitor.check_policy(self.policy, self._clocks.steady(), self._diagnostics)
+
+    def _poll_clock(self) -> None:
+        self._diagnostics.notice(
+            'clock', self._clocks.standstill(), is_error=not self._clocks.has_begun)
 
     def _poll_receivers(self) -> None:
         """Look for receivers from the start on, to know which of them are older than this node."""

@@ -260,6 +260,26 @@ def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven
     assert not arm.told('publishers of robot_description')
 
 
+def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(
+        bench, second_of, monkeypatch):
+    """Its description may have come first, and the controller may be that of the other one."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    for subscription in list(arm.peer.subscriptions):
+        if subscription.topic_name.endswith('/commands'):
+            arm.peer.destroy_subscription(subscription)
+    arm.until(lambda: not arm.node.count_subscribers('inverse_dynamics/commands'))
+    arm.describe(OTHER)
+    assert answers(arm, OTHER)
+    second = second_of(arm)
+    publisher = publish(arm, second, ARM)
+    arm.until(lambda: 'nothing is sent' in arm.told('publishers of robot_description'))
+    assert not arm.sends(JOINTS, Q)
+    second.destroy_publisher(publisher)
+    arm.until(lambda: arm.sends(JOINTS, Q))
+    assert answers(arm, OTHER)
+
+
 @pytest.mark.parametrize('is_by_parameter', [True, False])
 def test_the_robot_that_is_not_driven_here_gets_no_effort_while_the_other_is_built(
         two, monkeypatch, is_by_parameter):

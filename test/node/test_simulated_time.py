@@ -16,8 +16,11 @@
 import numpy as np
 import pytest
 from ros2_rnea import Robot
+from ros2_rnea.node import monitor
+from ros2_rnea.node.timing import clocks
 from simulated_clock import time_setter
 from small_robots import ARM
+from std_srvs.srv import SetBool
 
 pytestmark = pytest.mark.ros
 
@@ -40,6 +43,29 @@ def arm(bench):
 
 def status(arm) -> str:
     return arm.node._diagnostics._decision.status.name
+
+
+def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench, monkeypatch):
+    """Time is 0 then: no state grows old, and no effort is ever blended to the wanted one."""
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, use_sim_time=True)
+    arm.describe(ARM)
+    assert not arm.sends(JOINTS, [0.0, 0.5])
+    arm.until(lambda: 'no time has been received on /clock' in arm.told('clock'))
+    assert 'clock' in arm.node._diagnostics.errors
+    time_setter(arm)(100)
+    assert arm.sends(JOINTS, [0.0, 0.5], stamp=100.0)
+    arm.until(lambda: not arm.told('clock'))
+
+
+def test_time_that_stands_still_is_reported_and_efforts_go_on(arm, monkeypatch):
+    """A paused simulation goes on later."""
+    monkeypatch.setattr(clocks, 'LONGEST_STANDSTILL', -1.0)
+    arm.until(lambda: 'has not changed' in arm.told('clock'))
+    assert 'clock' not in arm.node._diagnostics.errors
+    assert arm.sends(JOINTS, [0.0, 0.5], stamp=100.0)
+    monkeypatch.setattr(clocks, 'LONGEST_STANDSTILL', 1e9)
+    arm.until(lambda: not arm.told('clock'))
 
 
 def test_a_state_ages_by_simulated_time(arm):
@@ -105,14 +131,22 @@ def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(b
     arm.describe(ARM)
     arm.state(JOINTS, [0.0, 0.0])
     arm.until(lambda: len(arm.efforts) > 3)
+    refused = arm.set_parameter('use_sim_time', True)
+    assert not refused.successful and 'while efforts are sent' in refused.reason
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: status(arm) == 'DISABLED')
     assert arm.set_parameter('use_sim_time', True).successful
+    assert arm.call(SetBool, 'enable', data=True).success
     set_time = time_setter(arm)
     set_time(100.0)
     arm.state(JOINTS, [0.0, 0.0])
     arm.until(lambda: arm.node._diagnostics._accepted['joint_states'] == 2)
+    count = len(arm.efforts)
+    set_time(100.02)
+    arm.until(lambda: len(arm.efforts) > count)
     arm.settle(0.1)
     count = len(arm.efforts)
     arm.settle(0.3)
     assert len(arm.efforts) == count  # time stands still
-    set_time(100.02)
+    set_time(100.04)
     arm.until(lambda: len(arm.efforts) > count)

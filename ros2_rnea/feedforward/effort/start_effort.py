@@ -101,13 +101,17 @@ class StartRule:
     :param joints: the controlled joints.
     :param command_scale: what one Nm (or N) is in the unit of their drives, shape (joints,).
     :param measured_lacks: the terms that the measured effort lacks; None: it is no effort.
+    :param lacks_gravity: whether an arm that compensates gravity by itself needs a part of it from
+        this node, because it assumes another gravity (``arm_gravity``).
     """
 
     def __init__(
             self, start_from: StartFrom, arm: Arm, joints: Sequence[str],
             command_scale: np.ndarray | float = 1.0,
-            measured_lacks: Sequence[str] | None = ()) -> None:
+            measured_lacks: Sequence[str] | None = (),
+            lacks_gravity: bool = False) -> None:
         self._command_scale = command_scale
+        self._lacks_gravity = lacks_gravity
         self._measured_lacks = measured_lacks
         self._start_from = start_from
         self._arm = arm
@@ -163,6 +167,9 @@ class StartRule:
                 'arm'))
         if evidence.receiver is Receiver.NONE:
             return Start(zero, f'zero: {evidence.absence}')
+        if self._arm is not Arm.GENERIC and self._lacks_gravity:
+            return Start(None, 'the arm compensates another gravity than the true one, and the '
+                               'controller may hold the difference, which is not measured')
         if self._arm is not Arm.GENERIC:
             return Start(zero, 'zero: the arm compensates gravity by itself')
         return self._from_measured(velocities, measured, holding)

@@ -467,6 +467,7 @@ class Configuration:
         try:
             # The request to send nothing is never refused, whatever else is wrong.
             if new != {'enabled': False}:
+                self._check_clock(new.get('use_sim_time', self._clocks.is_simulated))
                 candidate = parameters.read({**parameters.values_of(self._node), **new})
                 self._check(candidate)
                 self._checked = _Checked(changed, candidate)
@@ -476,6 +477,19 @@ class Configuration:
                 self._deferred_apply is None):  # Humble
             self._deferred_apply = self._timer(0.0, self._apply_parameters)
         return SetParametersResult(successful=True)
+
+    def _check_clock(self, is_simulated: bool) -> None:
+        """
+        Check that the clock does not change while efforts are sent.
+
+        :raises ArgumentError: where it does.
+        """
+        if is_simulated is not self._clocks.is_simulated and (
+                self.policy is not None and self.policy.is_sending):
+            raise ArgumentError(
+                f'use_sim_time cannot change to {str(is_simulated).lower()} while efforts are '
+                'sent, because all ages would be measured by another clock: call ~/enable with '
+                'false, and set use_sim_time when the effort has faded out')
 
     def _check(self, candidate: NodeParameters) -> None:
         """
@@ -628,7 +642,7 @@ class Configuration:
                 not self.is_active or self._guard.is_undecided
                 or self._reason_to_send_nothing(own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
-        if self._may_reach_other_joints(own):
+        if self._guard.is_undecided or self._may_reach_other_joints(own):
             settings = replace(settings, enabled=False, on_stop=OnStop.NONE)
         return settings
 
@@ -889,7 +903,7 @@ class Configuration:
         return (
             self._model is not None and self.policy is not None
             and name != self._model.robot.name
-            and (self.policy.is_sending or self._is_still_there()))
+            and (self.policy.has_driven and self.policy.is_sending or self._is_still_there()))
 
     def _is_still_there(self) -> bool:
         """

@@ -22,6 +22,9 @@ from rclpy.node import Node
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.ros_time import RosTime
 
+LONGEST_STANDSTILL = 5.0
+"""Simulated time that stands still for longer than this [s] is reported."""
+
 
 class Clocks:
     """
@@ -33,6 +36,24 @@ class Clocks:
     def __init__(self, node: Node) -> None:
         self._own = node.get_clock()
         self.is_simulated: bool = node.get_parameter('use_sim_time').value
+        self._last, self._last_change = 0, monotonic()
+
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether there is a time: simulated time is 0 before the first one on /clock."""
+        return not self.is_simulated or self._own.now().nanoseconds != 0
+
+    def standstill(self) -> str:
+        """Return that simulated time stands still, if it does; to be called regularly."""
+        now = self._own.now().nanoseconds if self.is_simulated else 0
+        if now != self._last or not self.is_simulated:
+            self._last, self._last_change = now, monotonic()
+        if not self.has_begun:
+            return ('use_sim_time is true, and no time has been received on /clock: nothing is '
+                    'sent. Start the simulation, or set use_sim_time to false for a real robot')
+        return '' if monotonic() - self._last_change <= LONGEST_STANDSTILL else (
+            f'the time on /clock has not changed for {LONGEST_STANDSTILL:g} s, so that no age '
+            'grows and no trajectory goes on. That is right while the simulation is paused')
 
     def now(self) -> Instant:
         """

@@ -53,8 +53,8 @@ NEW = Evidence(Receiver.NEW, LAST)
 
 def start(
         evidence, start_from=StartFrom.AUTOMATIC, arm=Arm.GENERIC, velocities=REST,
-        measured=UNMEASURED, holding=GRAVITY):
-    rule = StartRule(start_from, arm, JOINTS)
+        measured=UNMEASURED, holding=GRAVITY, lacks_gravity=False):
+    rule = StartRule(start_from, arm, JOINTS, lacks_gravity=lacks_gravity)
     return rule.start(evidence, np.asarray(velocities), np.asarray(measured), lambda: holding)
 
 
@@ -86,6 +86,8 @@ def test_only_where_another_holds_the_arm_until_then_the_first_command_is_the_wh
     (Evidence(Receiver.ARM_HOLDS_ITSELF, LAST), {'arm': Arm.FRANKA}, GRAVITY),
     (Evidence(Receiver.ARM_HOLDS_ITSELF, LAST), {'start_from': StartFrom.ZERO}, REST),
     (UNKNOWN, {'arm': Arm.UR, 'measured': GRAVITY}, [0.0, 0.0]),
+    (UNKNOWN, {'arm': Arm.UR, 'lacks_gravity': True, 'start_from': StartFrom.ZERO}, [0.0, 0.0]),
+    (UNKNOWN, {'arm': Arm.UR, 'lacks_gravity': True, 'start_from': StartFrom.GRAVITY}, GRAVITY),
     (UNKNOWN, {'measured': GRAVITY}, GRAVITY),
     # What the user says counts, whatever else is known.
     (HELD, {'start_from': StartFrom.ZERO}, [0.0, 0.0]),
@@ -107,6 +109,7 @@ def test_start_follows_the_evidence_and_what_the_user_says(evidence, choices, ex
     (UNKNOWN, {'measured': GRAVITY, 'velocities': [-1.1 * AT_REST, 0.0]}, "'shoulder' moves"),
     (Evidence(Receiver.SAME, {'shoulder': 3.0}), {}, "no effort of joint 'shoulder'"),
     (UNKNOWN, {'start_from': StartFrom.LAST}, 'no last command'),
+    (UNKNOWN, {'arm': Arm.FRANKA, 'lacks_gravity': True, 'measured': GRAVITY}, 'another gravity'),
     (HELD, {'start_from': StartFrom.MEASURED}, "no effort of joint 'shoulder'"),
 ])
 def test_without_evidence_there_is_no_start_and_the_reason_is_said(evidence, choices, reason):
@@ -164,6 +167,18 @@ def test_first_effort_is_the_one_that_is_held_and_leads_to_the_wanted_one(
     steps = np.abs(np.diff(ride.sent, axis=0)).max()
     assert steps <= 1.6 * np.abs(GRAVITY).max() * 0.002 / 0.5
     assert ride.policy.start_reason
+
+
+@pytest.mark.parametrize('arm_gravity', [(), (0.0, 0.0, -9.81)])
+def test_what_an_arm_that_assumes_another_gravity_is_held_with_may_be_unknown(arm_gravity):
+    """Zero would be a step of the whole difference between both gravities."""
+    ride = Ride(UNKNOWN, arm=Arm.FRANKA, arm_gravity=arm_gravity)
+    ride.go(1, efforts=GRAVITY)
+    if arm_gravity:
+        assert ride.decision.status is Status.UNKNOWN_START
+        assert 'set start_from' in ride.decision.detail
+    else:
+        np.testing.assert_array_equal(ride.sent[0], [0.0, 0.0])
 
 
 def test_nothing_is_sent_until_the_joints_rest_or_somebody_says_where_to_start():
