@@ -232,7 +232,7 @@ def test_what_the_model_has_and_what_is_not_judged_is_said(arm, loaded):
     report = Report.of('model', [replace(
         loaded, tau=tau, payloads={'box': ('lower', PAYLOAD)})], arm.with_gravity((0, 0, 0)))
     notes = ' '.join(report.notes)
-    assert 'payloads that were told (1.3 kg on lower)' in notes
+    assert 'payloads that were given (1.3 kg on lower)' in notes
     assert 'no other direction of gravity was searched' in notes
     assert 'elbow: nothing is concluded of the effort here' in notes
     assert as_json([report])['reports'][0]['notes'] == [*report.notes]
