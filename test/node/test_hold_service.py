@@ -14,7 +14,10 @@
 """The service ~/hold and hold_after_goal, beside an action that is simulated."""
 
 from math import inf
+from threading import Thread
+from unittest.mock import Mock
 
+from action_msgs.msg import GoalStatusArray
 import numpy as np
 import pytest
 from ros2_rnea import Robot
@@ -23,6 +26,8 @@ from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.hold_trigger import GoalState
 from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.node.controllers import controller_goals
+from ros2_rnea.node.controllers.controller_goals import ControllerGoals, STATUS
 from ros2_rnea.node.services.background_services import ServiceOwner
 from small_robots import ARM
 from std_srvs.srv import Trigger
@@ -41,6 +46,7 @@ class Goals:
     def __init__(self, node, controller, on_status):
         self.controller, self.on_status = controller, on_status
         self.is_available, self.said, self.sent = True, '', []
+        self.are_of_another_process = False
 
     def send(self, trajectory, on_end):
         self.sent.append(trajectory)
@@ -168,6 +174,56 @@ def test_the_service_refuses_with_the_reason(beside, change, said):
     held.arm.settle(0.05)  # the state after the change
     reply = held.hold()
     assert not reply.success and said in reply.message
+
+
+def test_commands_in_the_units_of_the_drives_are_not_replaced_by_efforts(beside):
+    held = beside(command_scale__shoulder=0.55)
+    reply = held.hold()
+    assert not reply.success and 'command_scale' in reply.message
+
+
+def test_a_goal_that_was_executed_when_the_controller_crashed_is_executed_no_more(beside):
+    held = beside()
+    held.goals.on_status({b'goal': GoalState.EXECUTING})
+    assert not held.hold().success
+    held.goals.are_of_another_process = True
+    reply = held.hold()
+    assert reply.success, reply.message
+
+
+def test_another_process_that_offers_the_action_is_known_before_its_first_status(
+        beside, monkeypatch):
+    monkeypatch.setattr(controller_goals, 'ActionClient', Mock())  # may not be installed
+    arm = beside().arm
+    received = []
+    goals = ControllerGoals(arm.node, 'arm_controller', received.append)
+    topic = 'arm_controller/follow_joint_trajectory/_action/status'
+    first = arm.peer.create_publisher(GoalStatusArray, topic, STATUS)
+    arm.until(lambda: arm.node.count_publishers(f'/robot/{topic}') == 1)
+    assert not goals.are_of_another_process  # nothing is known of the goals
+    first.publish(GoalStatusArray())
+    arm.until(lambda: received)
+    assert not goals.are_of_another_process
+    arm.peer.create_publisher(GoalStatusArray, topic, STATUS)
+    arm.until(lambda: goals.are_of_another_process)
+    arm.peer.destroy_publisher(first)
+    arm.until(lambda: arm.node.count_publishers(f'/robot/{topic}') == 1)
+    assert goals.are_of_another_process
+    goals.close()
+
+
+def test_the_end_of_the_node_does_not_wait_for_the_controller(beside, monkeypatch):
+    monkeypatch.setattr(hold_service, 'LONGEST_ANSWER', 1e6)
+    held = beside()
+    held.goals.said = None
+    held.arm.until(held.at_rest)
+    client = held.arm.peer.create_client(Trigger, 'inverse_dynamics/hold')
+    held.arm.until(client.service_is_ready)
+    client.call_async(Trigger.Request())
+    held.arm.until(lambda: held.goals.sent)
+    closing = Thread(target=held.service.close, daemon=True)
+    closing.start()
+    held.arm.until(lambda: not closing.is_alive())
 
 
 def test_by_default_nothing_is_sent_after_an_abort(beside):

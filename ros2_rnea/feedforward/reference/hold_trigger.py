@@ -83,6 +83,10 @@ class HoldTrigger:
         if self.active:
             self._due = None
 
+    def discard_goals(self) -> None:
+        """Note that the process which executed the goals has ended, as in a crash."""
+        self.active, self._interrupted = frozenset(), None
+
     def take_publication(self, is_published: bool, now: float) -> None:
         """Note whether the controller publishes its state, which it does while it is active."""
         if is_published and not self._is_published:

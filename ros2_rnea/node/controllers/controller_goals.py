@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 from uuid import uuid4
 
@@ -26,10 +26,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros2_rnea.feedforward.reference.hold_trigger import GoalState
 from ros2_rnea.node.guarded_node import call_when_done
 from ros2_rnea.node.topics.controller_messages import FollowJointTrajectory, JointTolerance
+from ros2_rnea.node.topics.publishers import publishers_of
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-_STATUS = QoSProfile(
+STATUS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 _WITHOUT_TOLERANCE = -1.0
@@ -53,9 +54,10 @@ class ControllerGoals:
         self._node = node
         action = f'{controller}/follow_joint_trajectory'
         self._client = ActionClient(node, FollowJointTrajectory, action)
+        self._on_status = on_status
+        self._publishers: Set[bytes] = frozenset()  # of the status, when the last one came
         self._status = node.create_subscription(
-            GoalStatusArray, f'{action}/_action/status',
-            lambda message: on_status(_states(message)), _STATUS)
+            GoalStatusArray, f'{action}/_action/status', self._take_status, STATUS)
 
     def close(self) -> None:
         """Leave the action; a goal that is executed goes on."""
@@ -66,6 +68,20 @@ class ControllerGoals:
     def is_available(self) -> bool:
         """Return whether the controller's action is known."""
         return self._client.server_is_ready()
+
+    @property
+    def are_of_another_process(self) -> bool:
+        """
+        Return whether a process offers the action that has not sent the last status.
+
+        A controller that was started again after a crash sends none before its first goal.
+        """
+        present = publishers_of(self._node, self._status.topic_name).keys()
+        return bool(self._publishers) and not present <= self._publishers
+
+    def _take_status(self, message: GoalStatusArray) -> None:
+        self._publishers = publishers_of(self._node, self._status.topic_name).keys()
+        self._on_status(_states(message))
 
     def send(self, trajectory: JointTrajectory, on_end: Callable[[str], None]) -> bytes:
         """

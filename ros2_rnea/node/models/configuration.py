@@ -99,6 +99,7 @@ class Configuration:
     The policy in use, and everything that replaces it.
 
     :ivar policy: decides in each cycle which effort is sent; None while there is no robot.
+    :ivar misfit: why the parameters do not fit the robot in use; empty where they do.
     :ivar has_begun: whether it is between :meth:`begin` and :meth:`close`, which may follow each
         other several times.
     :ivar is_active: whether the node may send efforts, as a managed node may while it is active.
@@ -135,6 +136,7 @@ class Configuration:
         """Begin with no robot, and with nothing that was requested for one."""
         self.has_begun = False
         self.policy: FeedforwardPolicy | None = None
+        self.misfit = ''
         self._model: Model | None = None  # in use
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
         self._applied = ModelParameters()  # in the robot in use
@@ -452,7 +454,9 @@ class Configuration:
 
         :return: why the parameters do not fit the robot in use; empty where they do.
         """
-        return self._apply_settings() if self.has_begun else ''
+        if self.has_begun:
+            self._apply_settings()
+        return self.misfit
 
     def _check_parameters(self, changed: list[Parameter]) -> SetParametersResult:
         """
@@ -606,22 +610,22 @@ class Configuration:
             return checked.candidate
         return parameters.read(parameters.values_of(self._node))
 
-    def _apply_settings(self) -> str:
-        """Apply the settings to the policy of the robot in use, or return why they do not fit."""
+    def _apply_settings(self) -> None:
+        """Apply the settings to the policy of the robot in use, or note why they do not fit."""
         settings = self._settings()
         self._timers.restart(self._parameters.own['rate'], settings)
+        self.misfit = ''
         if self._model is None or self.policy is None or settings == self.policy.requested:
-            return ''
+            return
         try:
             self._change_settings(self.policy, settings)
         except ArgumentError as error:
+            self.misfit = str(error)
             self._node.get_logger().warning(
                 'the parameters do not fit the robot in use, which keeps the previous ones: '
                 f'{error}')
             if not settings.enabled:
                 self._disable(settings)
-            return str(error)
-        return ''
 
     def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
         """

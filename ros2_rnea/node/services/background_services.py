@@ -104,6 +104,11 @@ class BackgroundServices:
         self._thread = BackgroundThread(target=self._spin, name=label, daemon=True)
         self._thread.start()
 
+    @property
+    def is_closing(self) -> bool:
+        """Tell whether :meth:`close` waits for the thread, so that an answer has to end."""
+        return self._closing.is_set()
+
     def close(self) -> None:
         """Stop the thread and the process; a request that is being answered fails."""
         if self._closing.is_set():

@@ -86,6 +86,10 @@ class ChangeServices:
             'gravity', gravity.tolist(), _transition(request.transition_time))
         if not result.successful:
             raise ArgumentError(result.reason)
+        if self._configuration.misfit:
+            raise ArgumentError(
+                'the gravity is stored for the robot that is being built, and the one in use '
+                f'keeps the previous one: {self._configuration.misfit}')
         return f'in use: {gravity.round(4).tolist()} m/s^2 in the axes of the root link'
 
     def _zero_wrench(self, _: Any) -> str:
@@ -107,7 +111,6 @@ class ChangeServices:
                 f'joint state of {", ".join(policy.states.stale(steady))}; the root link, '
                 f'{policy.robot.tree.root!r}, needs none')
         check_link(policy.robot.tree, link)
-        # the kernel of all links, because one for a single link would have to be compiled first
         return policy.robot.link_rotation(state_query(policy, steady, RequestedState()).q, link)
 
 

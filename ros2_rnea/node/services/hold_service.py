@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from threading import Event
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -112,11 +113,16 @@ class HoldService(BackgroundServices):
             ended.set()
 
         longest = policy.settings.blend_time + LONGEST_ANSWER
+        deadline = monotonic() + longest
         self._requested = on_end
-        if not ended.wait(longest):
-            self._requested = None
-            return Trigger.Response(
-                success=False, message=f'the controller has not answered within {longest:g} s')
+        while not ended.wait(PERIOD):
+            if monotonic() > deadline:
+                self._requested = None
+                return Trigger.Response(
+                    success=False,
+                    message=f'the controller has not answered within {longest:g} s')
+            if self.is_closing:
+                return Trigger.Response(success=False, message='the node is ending')
         return Trigger.Response(success=not said[0], message=said[0])
 
     # ---- in the thread of the cycle -------------------------------------------------------------
@@ -185,6 +191,12 @@ class HoldService(BackgroundServices):
         if self._goals is None:
             raise ArgumentError(f'no controller is named in the parameter {TRAJECTORY}')
         name = self._goals.controller
+        if policy.settings.command_scale:
+            raise ArgumentError(
+                'command_scale is set, so that commands are in the units of the drives; the '
+                'efforts of a trajectory are not, and would be other efforts there')
+        if self._trigger.active and self._goals.are_of_another_process:
+            self._trigger.discard_goals()
         if self._trigger.active:
             raise ArgumentError(f'{name!r} executes a goal')
         if now <= self._busy_until:
