@@ -78,7 +78,7 @@ from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
 from sensor_msgs.msg import JointState, Joy
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
@@ -106,6 +106,7 @@ class InverseDynamicsNode(GuardedNode):
         self.add_on_set_parameters_callback(self._refuse_deletion)
         self._reader = StateReader()
         self._state_ages, self._joy_ages = StateAges(), StateAges()
+        self._input_ages = {row.topic: StateAges() for row in INPUTS}
         self._state_stamp = (0, 0)
         self._is_due = False  # an effort, for joint states that have been received
         self._has_failed = False  # the cycle: nothing is sent before it is enabled again
@@ -141,17 +142,17 @@ class InverseDynamicsNode(GuardedNode):
             MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
             with_info=True)
         self._trajectories = TrajectoryInput(
-            self, lambda: self.policy, self._now, self._diagnostics)
+            self, lambda: self.policy, self._now, self._age_of_trajectory, self._diagnostics)
         trajectories = Input(
             TOPIC, JointTrajectory, TRAJECTORIES, MOST_TRAJECTORY_BYTES, self._trajectories.take,
-            raw=True,
+            raw=True, with_info=True,
             refusal_without_robot='there is no robot yet that could follow the trajectory')
         joy = Input(
             'joy', Joy, sensor_data(1), MOST_SENSOR_BYTES, self._take_joy, raw=True,
             with_info=True, is_wanted=lambda settings: settings.dead_man_button >= 0)
         self._inputs = Inputs(
             self, (states, trajectories, joy, *INPUTS), lambda: self.policy, self._now,
-            self._diagnostics)
+            self._age_of_input, self._diagnostics)
         self.create_timer(
             monitor.PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._jumps = self.get_clock().create_jump_callback(
@@ -249,6 +250,23 @@ class InverseDynamicsNode(GuardedNode):
             self._joy_ages, info, stamp, joy.header.frame_id, now,
             policy.settings.dead_man_timeout))
 
+    def _age_of_input(
+            self, topic: str, info: Any, header: Header, now: Instant, timeout: float) -> float:
+        """Return the age of a message on a topic of :data:`.INPUTS` [s]; infinite: any."""
+        stamp = header.stamp.sec, header.stamp.nanosec
+        return self._age(
+            self._input_ages[topic], info, stamp, header.frame_id, now, timeout)
+
+    def _age_of_trajectory(self, info: Any, now: Instant) -> float:
+        """Return the age of a trajectory [s]; infinite: it is not known."""
+        if self._clocks.is_simulated:
+            return 0.0
+        timeout = self._cycle_timers.state_timeout
+        self._state_ages.note_alive(now.steady, timeout)
+        return self._state_ages.age_of_command(
+            info['received_timestamp'], info['source_timestamp'], now.steady,
+            now.ros.nanoseconds, timeout)
+
     def _age(
             self, ages: StateAges, info: Any, stamp: tuple[int, int], publisher: Hashable,
             now: Instant, timeout: float) -> float:
@@ -262,7 +280,7 @@ class InverseDynamicsNode(GuardedNode):
         """
         if self._clocks.is_simulated:
             return 0.0
-        ages.note_alive(now.steady, timeout)
+        ages.note_alive(now.steady, max(timeout, self._cycle_timers.shortest_timeout))
         sent = info['source_timestamp'] or stamp[0] * 1_000_000_000 + stamp[1]
         return ages.age(
             info['received_timestamp'], sent, now.steady, now.ros.nanoseconds, publisher, timeout)
@@ -540,7 +558,8 @@ class InverseDynamicsNode(GuardedNode):
         if not self._clocks.is_simulated:
             timers = self._cycle_timers
             self._state_ages.note_alive(now.steady, timers.state_timeout)
-            self._joy_ages.note_alive(now.steady, timers.shortest_timeout)
+            for ages in (self._joy_ages, *self._input_ages.values()):
+                ages.note_alive(now.steady, timers.shortest_timeout)
 
     def _watch(self, now: Instant) -> None:
         """Run a cycle while joint states are stale, since no message triggers one."""

@@ -119,7 +119,7 @@ def gives(arm, topic, message):
                         if each.topic_name == f'/robot/{topic}')
     now = arm.node._clocks.now().ros.nanoseconds
     info = {'received_timestamp': now, 'source_timestamp': now}
-    subscription.callback(*((data, info) if topic in ('joint_states', 'joy') else (data,)))
+    subscription.callback(*((data,) if topic == 'robot_description' else (data, info)))
 
 
 def check(arm):

@@ -130,7 +130,7 @@ class Bench:
 
     def _note_alive(self) -> None:
         """Let no gap be seen where a busy machine keeps the node's own timer waiting."""
-        for ages in (self.node._state_ages, self.node._joy_ages):
+        for ages in (self.node._state_ages, self.node._joy_ages, *self.node._input_ages.values()):
             ages.note_alive(self._clock.monotonic(), inf)
 
     def until_answered(self, condition: Callable[[], object]) -> None:

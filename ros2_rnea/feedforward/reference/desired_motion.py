@@ -126,22 +126,23 @@ class DesiredMotion:
         """Tell whether the motion is a controller's reference, also one that comes no more."""
         return self.controller.has_reference
 
-    def start(self, now: Instant, measured: Array) -> MotionStart:
+    def start(self, now: Instant, measured: Array, age: float = 0.0) -> MotionStart:
         """
-        Return what a trajectory that is received now starts from.
+        Return what a trajectory that is read now starts from.
 
         Its motion may then be computed by another thread, since that takes long for a trajectory
         of many points.  While a controller's reference is fresh, the trajectory is only checked:
         the controller receives it too, and its reference shows how it executes it.
 
-        :param now: time of reception.
+        :param now: the present time.
         :param measured: positions and velocities at that time, shape (2, joints).
+        :param age: time since the reception of the trajectory [s]; infinite: it is not known.
         """
         positions, velocities = measured.copy()
         return MotionStart(
             self.joint_names, self._continuous, self.rules, now, positions, velocities,
             self._target(now.ros, positions, now.steady), self._trajectory, self._intended,
-            self._changes, self.controller.is_fresh(now.steady))
+            self._changes, self.controller.is_fresh(now.steady), age)
 
     def follow(self, planned: PlannedMotion | None, steady: float) -> None:
         """

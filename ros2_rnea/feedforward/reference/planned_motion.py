@@ -21,6 +21,7 @@ it: that takes long for a trajectory of many points.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,15 @@ from ros2_rnea.feedforward.ros_time import RosTime
 
 LONGEST_PAUSE = 0.5
 """A trajectory that begins within this time after the end of another one continues it [s]."""
+
+LONGEST_LATENCY = 0.1
+"""
+A trajectory that is read later than this after its reception is entered when it is read [s].
+
+One that is read earlier is entered at its reception, from the state in which the robot is when it
+is read: it has hardly moved meanwhile.  So a point that is streamed leaves it as much time as the
+controller does, however little of that is left.
+"""
 
 
 class PlannedMotion(NamedTuple):
@@ -59,7 +69,7 @@ class MotionStart(NamedTuple):
     :ivar joint_names: the controlled joints.
     :ivar continuous: true for joints that turn without end.
     :ivar rules: how the controller follows trajectories.
-    :ivar now: the time of reception.
+    :ivar now: the time at which the trajectory was read, and of everything else here.
     :ivar positions: measured [rad or m].
     :ivar velocities: measured [rad/s or m/s].
     :ivar present: the desired state.
@@ -68,6 +78,7 @@ class MotionStart(NamedTuple):
     :ivar changes: how often the motion has changed before.
     :ivar is_only_checked: whether the reference of a controller is followed, which receives the
         trajectory too.
+    :ivar age: time from the reception of the trajectory to ``now`` [s]; infinite: it is not known.
     """
 
     joint_names: tuple[str, ...]
@@ -81,6 +92,17 @@ class MotionStart(NamedTuple):
     former_intended: Trajectory | None
     changes: int
     is_only_checked: bool
+    age: float = 0.0
+
+    @property
+    def received(self) -> RosTime:
+        """Return when the trajectory was received, or read where that is not known."""
+        return self.now.ros - self.age if isfinite(self.age) else self.now.ros
+
+    @property
+    def entry(self) -> RosTime:
+        """Return when the motion enters the trajectory, from the state here."""
+        return self.received if self.age <= LONGEST_LATENCY else self.now.ros
 
     def positions_to_join(self, joint_names: Sequence[str]) -> int:
         """
@@ -100,24 +122,28 @@ class MotionStart(NamedTuple):
 
         :raises TrajectoryError: when it cannot be followed.
         """
-        trajectory, now = self._checked(command), self.now.ros
+        trajectory, entry = self._checked(command), self.entry
         if self.is_only_checked:
             return None
-        motion = self._replacing(self.former, trajectory).entered_from(now, *self._entry())
+        if command.stamp is None and not isfinite(self.age):
+            raise TrajectoryError(
+                'The trajectory may have waited while this process did not run, so that it is not '
+                'known when it has begun.')
+        motion = self._replacing(self.former, trajectory).entered_from(entry, *self._entry())
         former = self.former_intended
-        if former is None or now - former.end > LONGEST_PAUSE:
+        if former is None or entry - former.end > LONGEST_PAUSE:
             return PlannedMotion(self, motion, motion, is_continued=False)
         intended = self._replacing(former, trajectory).entered_from(
-            now, *self._state_on(former))
+            entry, *self._state_on(former))
         return PlannedMotion(self, motion, intended, is_continued=True)
 
     def _checked(self, command: TrajectoryCommand) -> Trajectory:
         joint_names, waypoints, stamp = command
         now: RosTime = self.now.ros
         trajectory = Trajectory(
-            joint_names, waypoints, stamp or now,
+            joint_names, waypoints, stamp or self.received,
             self.rules.allow_nonzero_velocity_at_trajectory_end)
-        if trajectory.end < now:
+        if stamp and trajectory.end < now:
             raise TrajectoryError(
                 f'The trajectory ended {now - trajectory.end:.3f} s ago: '
                 f'it is stamped {trajectory.start.seconds:.3f} s and lasts '
@@ -135,7 +161,7 @@ class MotionStart(NamedTuple):
         # A robot that deviates was moved by something else, so nothing is replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
                 and old.point_count > 1 and self.present.status not in DEVIATIONS):
-            return joined(old, trajectory, self.now.ros)
+            return joined(old, trajectory, self.received)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(
             self.joint_names, self.present.positions if commanded else self.positions)
@@ -149,7 +175,7 @@ class MotionStart(NamedTuple):
 
     def _state_on(self, trajectory: Trajectory) -> tuple[Array, Array, Array, Array]:
         """Return the state on a trajectory, for :meth:`Trajectory.entered_from`."""
-        positions, velocities, accelerations = trajectory.sample(self.now.ros)
-        if self.now.ros >= trajectory.end:
+        positions, velocities, accelerations = trajectory.sample(self.entry)
+        if self.entry >= trajectory.end:
             velocities = accelerations = np.zeros(len(self.joint_names))
         return positions, velocities, self.continuous, accelerations

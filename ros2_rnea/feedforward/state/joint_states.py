@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import hypot, inf, isfinite
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ import numpy as np
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.arrays import any_set, as_indices, Indices, LARGEST
 from ros2_rnea.feedforward.state.plausibility import AGREEING, Plausibility, Reading
+from ros2_rnea.feedforward.state.state_ages import check_age
 
 MAXIMUM_PLANS = 64
 MOST_PLANNED_NAMES = 10_000
@@ -135,11 +136,7 @@ class JointStates:
             received longer ago than the timeout.
         """
         names, positions, velocities, efforts, stamp, age = message
-        if age > self.timeout:
-            raise MessageError(
-                f'it has waited for {age:.3f} s before it was read, longer than state_timeout '
-                f'({self.timeout:g} s)' if isfinite(age) else
-                'it may have waited while this process did not run')
+        check_age(age, self.timeout, 'state_timeout')
         received = now - age
         _check_lengths(names, positions, velocities)
         plan = self._plan(names)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-How old a joint state is when it is read.
+How old a message is when it is read: a joint state, and each other input.
 
 Middleware says when it received a message, on the wall clock.  A callback may run much later: the
 thread that runs it was busy, or the whole process was stopped.  In the latter case the time of
@@ -22,7 +22,9 @@ reception is not reliable either, because the thread that records it was stopped
 from __future__ import annotations
 
 from collections.abc import Hashable
-from math import inf
+from math import inf, isfinite
+
+from ros2_rnea.errors import MessageError
 
 WINDOW = 10.0
 """The smallest delay of the last one to two windows counts [s], because clocks drift."""
@@ -39,11 +41,29 @@ LONGEST_DOUBT = 2.0
 CATCHING_UP = 0.005
 """Messages whose delay becomes smaller by more than this [s] come from a queue."""
 
+LARGEST_CLOCK_DIFFERENCE = 0.05
+"""Clocks of hosts that differ by no more than this are taken for the same one [s]."""
+
 MOST_PUBLISHERS = 64
 """Delays of more publishers than this are not kept."""
 
 TIMES_PER_SECOND = 1_000_000_000
 """The times of middleware are in nanoseconds."""
+
+
+def check_age(age: float, timeout: float, parameter: str) -> None:
+    """
+    Check that a message is young enough to be used.
+
+    :param age: when it is read [s]; infinite: it may be of any age.
+    :param timeout: up to which it is used [s]; the name of that parameter is for people.
+    :raises MessageError: where it is not.
+    """
+    if age > timeout:
+        raise MessageError(
+            f'it has waited for {age:.3f} s before it was read, longer than {parameter} '
+            f'({timeout:g} s)' if isfinite(age) else
+            'it may have waited while this process did not run')
 
 
 class StateAges:
@@ -66,7 +86,7 @@ class StateAges:
 
     def __init__(self) -> None:
         self.uses_delays = False
-        self._alive_at = inf
+        self._alive_at = self._gap_begin = inf
         self._gap_end: float | None = None  # of a gap after which messages may have waited
         self._known: set[Hashable] = set()  # publishers whose delays are known from before it
         self._prompt: set[Hashable] = set()  # those of which one came without waiting after it
@@ -87,7 +107,7 @@ class StateAges:
         if now - self._alive_at > longest_gap:
             self._known = set(self._delays) if self._gap_end is None else (
                 self._known | self._prompt)
-            self._gap_end = now
+            self._gap_begin, self._gap_end = self._alive_at, now
             self._prompt.clear()
             self._paces.clear()
         self._alive_at = now
@@ -127,6 +147,28 @@ class StateAges:
                 self._smallest.restart((wall - sent) / TIMES_PER_SECOND, now)
                 age = age if received > 0 else 0.0
         return age
+
+    def age_of_command(
+            self, received: int, sent: int, now: float, wall: int, longest: float) -> float:
+        """
+        Return the age of a message that is not one of a stream, whose delays would tell it [s].
+
+        Where it may have waited in a gap, it is the time since the message was sent.  That is as
+        good as the clock of its publisher, like a time in the message; where that clock does not
+        fit the gap, the age is infinite: not known.
+
+        :param longest: how long after the end of a gap messages may still come from a queue [s].
+        """
+        age = max((wall - received) / TIMES_PER_SECOND, 0.0) if received > 0 else 0.0
+        end = self._gap_end
+        if end is None or not (
+                self._gap_begin <= now - age <= end + min(longest, LONGEST_DOUBT)):
+            return age
+        since_sent = (wall - sent) / TIMES_PER_SECOND
+        earliest = now - self._gap_begin + LARGEST_CLOCK_DIFFERENCE
+        if sent > 0 and age - LARGEST_CLOCK_DIFFERENCE <= since_sent <= earliest:
+            return max(age, since_sent)
+        return inf
 
     def _may_have_waited(
             self, sent: int, delay: float | None, now: float, wall: int, publisher: Hashable,

@@ -36,6 +36,7 @@ from ros2_rnea.node.topics.controller_messages import (
 from ros2_rnea.node.topics.conversions import deserialized, moment_force
 from ros2_rnea.node.topics.qos import sensor_data
 from sensor_msgs.msg import Imu
+from std_msgs.msg import Header
 
 
 PENDING = 'pending'
@@ -49,12 +50,14 @@ class Input(NamedTuple):
     :ivar message: the type of its messages; None where the package that defines it is missing.
     :ivar most_bytes: a larger message is refused, without being read.
     :ivar handle: passes a message to the policy; raises an RneaError to refuse it.  It returns
-        :data:`PENDING` or None.
+        :data:`PENDING` or None.  It receives the policy, the message and the time, and the age
+        of the message [s] where the topic has a ``timeout``.
     :ivar finish: called once after all messages that were queued have been handled; None: messages
         are handled one at a time.
     :ivar raw: whether the handler receives the message as serialized bytes; otherwise it is
         deserialized before.
     :ivar with_info: whether the handler receives a pair of these bytes and their MessageInfo.
+    :ivar timeout: returns how old a message may be [s]; None: its age is not needed here.
     :ivar is_wanted: returns whether the policy's settings need the topic; None: always.
     :ivar refusal_without_robot: the reason why a message is refused while there is no robot;
         empty where it is ignored.
@@ -64,39 +67,45 @@ class Input(NamedTuple):
     message: Any
     qos: QoSProfile
     most_bytes: int
-    handle: Callable[[FeedforwardPolicy, Any, Instant], str | None]
+    handle: Callable[..., str | None]
     finish: Callable[[FeedforwardPolicy, Instant], None] | None = None
     raw: bool = False
     with_info: bool = False
+    timeout: Callable[[Settings], float] | None = None
     is_wanted: Callable[[Settings], bool] | None = None
     refusal_without_robot: str = ''
 
 
-def take_controller_state(policy: FeedforwardPolicy, message: Any, now: Instant) -> None:
+def take_controller_state(
+        policy: FeedforwardPolicy, message: Any, now: Instant, age: float = 0.0) -> None:
     """Follow the reference of a controller."""
-    policy.take_controller_state(controller_reference(message), now)
+    policy.take_controller_state(controller_reference(message), now, age)
 
 
-def take_wrench(policy: FeedforwardPolicy, message: WrenchStamped, now: Instant) -> None:
+def take_wrench(
+        policy: FeedforwardPolicy, message: WrenchStamped, now: Instant, age: float = 0.0,
+        ) -> None:
     """Use a measured wrench."""
-    policy.take_wrench(message.header.frame_id, moment_force(message.wrench), now)
+    policy.take_wrench(message.header.frame_id, moment_force(message.wrench), now, age)
 
 
-def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant) -> None:
+def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant, age: float = 0.0) -> None:
     """Use the gravity that an accelerometer measures."""
     if message.linear_acceleration_covariance[0] == -1.0:
         raise MessageError(
             'the first covariance of linear_acceleration is -1: the sensor does not measure it')
     acceleration = message.linear_acceleration
     policy.take_imu(
-        message.header.frame_id, (acceleration.x, acceleration.y, acceleration.z), now)
+        message.header.frame_id, (acceleration.x, acceleration.y, acceleration.z), now, age)
 
 
 INPUTS = (
     Input('controller_state', JointTrajectoryControllerState, sensor_data(1), MOST_STATE_BYTES,
-          take_controller_state),
-    Input('wrench', WrenchStamped, sensor_data(1), MOST_SENSOR_BYTES, take_wrench),
+          take_controller_state, timeout=lambda settings: settings.controller_state_timeout),
+    Input('wrench', WrenchStamped, sensor_data(1), MOST_SENSOR_BYTES, take_wrench,
+          timeout=lambda settings: settings.wrenches.timeout),
     Input('imu', Imu, sensor_data(1), MOST_SENSOR_BYTES, take_imu,
+          timeout=lambda settings: settings.state_timeout,
           is_wanted=lambda settings: settings.gravity_from_imu),
 )
 """The inputs whose messages are handled here; the node adds those that need more."""
@@ -108,6 +117,8 @@ class Inputs:
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on both clocks.
+    :param age: returns the age of a message [s]; it receives the topic, the MessageInfo, the
+        header of the message, the time, and how old the message may be.
     :ivar subscriptions: by topic.
     """
 
@@ -117,11 +128,13 @@ class Inputs:
             table: Iterable[Input],
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], Instant],
+            age: Callable[[str, Any, Header, Instant, float], float],
             diagnostics: Diagnostics) -> None:
         self.subscriptions: dict[str, Subscription] = {}
         self._node = node
         self._policy = policy
         self._now = now
+        self._age = age
         self._diagnostics = diagnostics
         self._table = [row for row in table if row.message is not None]
         for row in table:
@@ -161,21 +174,25 @@ class Inputs:
                     self._handle(row, policy, queued, instant)
                 finish(policy, instant)
 
-        signature = _WITH_INFO if row.with_info else _MESSAGE_ONLY
-        receive.__signature__ = signature  # type: ignore[attr-defined]
+        receive.__signature__ = _WITH_INFO  # type: ignore[attr-defined]
         return receive
 
     def _handle(
-            self, row: Input, policy: FeedforwardPolicy, taken: tuple[Any, ...], now: Instant,
+            self, row: Input, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant,
             ) -> None:
-        message: bytes = taken[0]
+        message, info = taken
         try:
             if len(message) > row.most_bytes:
                 raise MessageError(
                     f'it has {len(message)} bytes; at most {row.most_bytes} are accepted')
-            content = taken if row.with_info else (
+            content: Any = taken if row.with_info else (
                 message if row.raw else deserialized(message, row.message))
-            state = row.handle(policy, content, now)
+            if row.timeout is None:
+                state = row.handle(policy, content, now)
+            else:
+                longest = row.timeout(policy.settings)
+                state = row.handle(policy, content, now, self._age(
+                    row.topic, info, content.header, now, longest))
         except RneaError as error:
             self._diagnostics.refused(row.topic, error)
         else:
@@ -204,19 +221,17 @@ class Inputs:
             yield taken
 
 
-def _pair(taken: tuple[Any, ...]) -> tuple[Any, ...]:
+def _pair(taken: tuple[Any, ...]) -> tuple[bytes, Any]:
     """
-    Return a message, and its MessageInfo where that is wanted.
+    Return a message and its MessageInfo.
 
     :param taken: the arguments of a callback.  The events executor of Jazzy passes both as one
         tuple, and not as two arguments, as others do.
     """
-    return taken[0] if isinstance(taken[0], tuple) else taken
+    message, info = taken[0] if isinstance(taken[0], tuple) else taken
+    return message, info
 
 
-def _signature(*names: str) -> Signature:
-    """Return the signature by which rclpy decides whether a callback receives a MessageInfo."""
-    return Signature([Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
-
-
-_MESSAGE_ONLY, _WITH_INFO = _signature('message'), _signature('message', 'info')
+_WITH_INFO = Signature([
+    Parameter(name, Parameter.POSITIONAL_ONLY) for name in ('message', 'info')])
+"""The signature by which rclpy decides that a callback receives a MessageInfo."""

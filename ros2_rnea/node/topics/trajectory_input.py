@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from struct import error as StructError
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -66,6 +66,8 @@ class TrajectoryInput:
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on both clocks.
+    :param age: returns the age of a message [s] from its MessageInfo and the time; infinite: it is
+        not known.
     """
 
     def __init__(
@@ -73,10 +75,12 @@ class TrajectoryInput:
             node: Node,
             policy: Callable[[], FeedforwardPolicy | None],
             now: Callable[[], Instant],
+            age: Callable[[Any, Instant], float],
             diagnostics: Diagnostics) -> None:
         self._node = node
         self._policy = policy
         self._now = now
+        self._age = age
         self._diagnostics = diagnostics
         self._requests: SimpleQueue[tuple[int, MotionStart, bytes] | None] = SimpleQueue()
         self._results: SimpleQueue[_Read] = SimpleQueue()
@@ -85,15 +89,19 @@ class TrajectoryInput:
         self._timer: Timer | None = None
         self._thread: BackgroundThread | None = None
 
-    def take(self, policy: FeedforwardPolicy, message: bytes, now: Instant) -> str | None:
+    def take(
+            self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant,
+            ) -> str | None:
         """
         Follow a trajectory, at once or when it has been read.
 
+        :param taken: the serialized message and its MessageInfo.
         :return: :data:`.PENDING` in the second case.
         :raises RneaError: where it cannot be followed.
         """
+        message, info = taken
         check_size(message)
-        start = policy.motion_start(now)
+        start = policy.motion_start(now, self._age(info, now))
         if len(message) <= SHORT_TRAJECTORY_BYTES:
             command = trajectory_command(deserialized(message, JointTrajectory))
             if start.positions_to_join(command.joint_names) <= MOST_JOINED_POSITIONS:

@@ -13,6 +13,8 @@
 # limitations under the License.
 """The age of a joint state, from the times that the middleware gives, with clocks of a test."""
 
+from math import inf
+
 import pytest
 from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
@@ -60,6 +62,15 @@ class Host:
             round(1e9 * received) if self._has_reception else 0,
             round(1e9 * sent) if self._has_source else 0,
             self.now, round(1e9 * self.wall), publisher, TIMEOUT)
+
+    def read_command(self, waited=0.0, since_sent=0.0):
+        """Return the age of a message of another kind, by what is recorded of it."""
+        self.ages.note_alive(self.now, TIMEOUT)
+        sent = self.wall - since_sent + self.publisher_is_ahead
+        return self.ages.age_of_command(
+            round(1e9 * (self.wall - waited)) if self._has_reception else 0,
+            round(1e9 * sent) if self._has_source else 0,
+            self.now, round(1e9 * self.wall), TIMEOUT)
 
 
 def test_age_is_the_time_since_reception():
@@ -278,3 +289,53 @@ def test_a_state_is_as_old_as_its_reception_not_as_its_callback():
     states.update(MeasuredJoints(ARM, [0.1, 0.2], age=0.08), 10.0)
     assert states.is_fresh(10.0) and states.age(10.0) == pytest.approx(0.08)
     assert not states.is_fresh(10.03)
+
+
+# ---- messages that come once --------------------------------------------------------------------
+
+
+def test_the_age_of_a_command_is_the_time_since_its_reception():
+    host = Host()
+    for waited in (0.0, 0.03, 5.0):
+        host.live(0.02)
+        assert host.read_command(waited, since_sent=9.0) == pytest.approx(waited, abs=1e-6)
+    assert Host(has_reception=False).read_command(since_sent=9.0) == 0.0
+
+
+@pytest.mark.parametrize('has_reception', [True, False])
+@pytest.mark.parametrize('ahead, since_sent, age', [
+    (0.0, 1.5, 1.5), (0.02, 1.52, 1.5), (0.0, 0.001, 0.001),
+    (3.0, 1.5, inf), (-3.0, 1.5, inf),  # its clock is not that of this host
+    (0.0, 2.5, inf)])                   # it would have been received before the gap
+def test_a_command_that_arrived_in_a_gap_is_as_old_as_its_sender_says(
+        has_reception, ahead, since_sent, age):
+    host = Host(has_reception)
+    host.publisher_is_ahead = ahead
+    host.stand_still(2.0)
+    assert host.read_command(0.0, since_sent) == pytest.approx(age, abs=1e-6)
+
+
+def test_a_command_that_arrived_in_a_gap_may_be_of_any_age_where_nobody_says_when_it_was_sent():
+    host = Host(has_source=False)
+    host.stand_still(2.0)
+    assert host.read_command() == inf
+
+
+def test_what_was_received_before_a_gap_or_is_sent_after_it_has_its_time_of_reception():
+    host = Host()
+    host.stand_still(2.0)
+    assert host.read_command(waited=2.5) == pytest.approx(2.5, abs=1e-6)
+    assert host.read_command() == inf
+    host.live(1.1 * TIMEOUT)
+    assert host.read_command() == 0.0
+    assert host.read_command(waited=0.05) == inf  # so soon after the gap it may have waited
+
+
+def test_of_two_gaps_the_last_one_counts():
+    host = Host()
+    host.publisher_is_ahead = 0.0
+    host.stand_still(2.0)
+    host.live(1.0)
+    host.stand_still(0.5)
+    assert host.read_command(since_sent=0.4) == pytest.approx(0.4, abs=1e-6)
+    assert host.read_command(since_sent=2.0) == inf
