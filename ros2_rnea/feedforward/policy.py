@@ -67,7 +67,6 @@ from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.plausibility import Plausibility
 from ros2_rnea.feedforward.state.state_ages import check_age
-from ros2_rnea.feedforward.state.state_ages import check_age
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
 from ros2_rnea.feedforward.transitions import FOLLOWED, Transitions
 from ros2_rnea.model.tree import BASE, Body
