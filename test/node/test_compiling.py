@@ -22,7 +22,7 @@ import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import CompilerError
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models import configuration
+from ros2_rnea.node.models import build_report
 from ros2_rnea.node.worker.model_worker import ModelWorker
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.robot import Robot
@@ -151,7 +151,7 @@ def test_diagnostics_say_how_far_a_compilation_is_and_the_log_when_it_begins_and
 @pytest.mark.parametrize('period, lines', [(0.0, True), (3600.0, False)])
 def test_the_log_says_now_and_then_how_far_a_compilation_is(
         bench, held, capfd, monkeypatch, period, lines):
-    monkeypatch.setattr(configuration, 'PROGRESS_PERIOD', period)
+    monkeypatch.setattr(build_report, 'PROGRESS_PERIOD', period)
     node = bench(joints=['pin'])
     node.begin_to_describe(new_rod())
     node.until(lambda: 'kernel 9 of 9' in node.node._diagnostics.compiling)

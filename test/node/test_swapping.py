@@ -36,7 +36,7 @@ from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels import call, compiled, machine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
-from ros2_rnea.node.models import configuration, models
+from ros2_rnea.node.models import build_report, configuration, models
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
@@ -540,12 +540,12 @@ def test_a_model_that_takes_long_is_said_to_be_built_until_it_is_in_use(bench, m
     arm.describe(OTHER_ARM)  # so that nothing of it is left to compile, which is said instead
     arm.describe(ARM)
     timers = len([*arm.node.timers])
-    monkeypatch.setattr(configuration, 'LONG_BUILD', math.inf)  # on a busy machine, too
+    monkeypatch.setattr(build_report, 'LONG_BUILD', math.inf)  # on a busy machine, too
     with monkeypatch.context() as patch:
         patch.setattr(model_worker.ModelWorker, 'take', lambda _: None)
         arm.begin_to_describe(OTHER_ARM)
         assert not arm.told('model')
-        patch.setattr(configuration, 'LONG_BUILD', 0.05)
+        patch.setattr(build_report, 'LONG_BUILD', 0.05)
         arm.until(lambda: 'is being built' in arm.told('model'))
         arm.answer(JOINTS, [0.1, 0.2])
         assert is_in_use(arm, ARM)

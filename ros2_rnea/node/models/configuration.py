@@ -43,7 +43,13 @@ from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
 from ros2_rnea.node.bounds import MOST_PAYLOADS
 from ros2_rnea.node.diagnostics import Diagnostics
-from ros2_rnea.node.models.description_guard import DescriptionGuard, robot_name
+from ros2_rnea.node.models.build_report import BuildReport
+from ros2_rnea.node.models.description_guard import (
+    DescriptionGuard,
+    Present,
+    robot_name,
+    Verdict,
+)
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.models import (
     check_strictly,
@@ -57,17 +63,11 @@ from ros2_rnea.node.parameters import FRICTION_FROM_DESCRIPTION, NodeParameters
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
-from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Progress, Request
+from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Request
 from ros2_rnea.node.worker.worker_process import WorkerError
 
 POLL_PERIOD = 0.005
 """How often the worker is asked for its answer [s]."""
-
-LONG_BUILD = 1.0
-"""A build that takes longer than this [s] is reported on /diagnostics."""
-
-PROGRESS_PERIOD = 5.0
-"""How often the log says how far a compilation is [s]."""
 
 RETRY_PERIOD = 0.1
 """How often it is tried again to use a model with which the arm could not be held [s]."""
@@ -128,6 +128,7 @@ class Configuration:
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._guard = DescriptionGuard(node)
+        self._report = BuildReport(node, diagnostics)
         self.is_active = True
         self._ending = ExitStack()  # undoes what begin() does
         self._reset()
@@ -144,7 +145,6 @@ class Configuration:
         self._transition: float | None = None  # of the blend to the requested model [s]
         self._parameter_transition: float | None = None
         self._checked: _Checked | None = None
-        self._requested_at = 0.0
         self._answer: Answer | None = None
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
@@ -154,8 +154,6 @@ class Configuration:
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
-        self._progress: Progress | None = None  # of the compilation that is reported
-        self._progress_logged_at = -inf
         self._is_summary_due = False
         self._is_declaring = False
 
@@ -250,7 +248,7 @@ class Configuration:
         """Request the model of a description that has arrived, unless it is known."""
         is_in_use = self._model is not None and description == self._model.source.description
         self._guard.note_arrival(
-            description, self.description, is_in_use, self._is_known_which_is_driven)
+            description, self.description, is_in_use, self._present.is_decided)
         if self._guard.is_undecided:
             self._report_publishers()
         is_refused = bool(self._diagnostics.text('robot_description'))
@@ -259,8 +257,8 @@ class Configuration:
             if is_in_use and not self._guard.has_several_publishers:
                 self._guard.withheld = None
             name = robot_name(description)
-            if name and self._takes_over(name, description) and (
-                    self._is_meant_to_send or self._is_still_there()):
+            if name and self._guard.verdict(
+                    name, description, self._present) is Verdict.WITHHOLD:
                 self._withhold(name, description)
             else:
                 self._request_description(description)
@@ -280,16 +278,9 @@ class Configuration:
         self._applied = ModelParameters()
         self._diagnostics.discard_robot()
 
-    @property
-    def _is_known_which_is_driven(self) -> bool:
-        """Tell whether a robot has been driven, or the parameter describes it."""
-        return self.has_begun and bool(
-            self._parameters.own['robot_description']
-            or self.policy is not None and self.policy.has_driven)
-
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was withheld, if the one in use has gone."""
-        if self._guard.withheld is not None and not self._is_still_there():
+        if self._guard.withheld is not None and not self._guard.is_still_there(self._present):
             self.set_description(self._guard.withheld)
             self._diagnostics.notice('robot_description', '')
 
@@ -694,8 +685,8 @@ class Configuration:
             self._worker.cancel()
             self._stop_waiting()
             return
-        self._stop_reporting_compilation()
-        self._requested, self._transition, self._requested_at = source, transition, monotonic()
+        self._report.begin()
+        self._requested, self._transition = source, transition
         self._worker.request(Request(source, self._model_parameters, self._settings()))
         if self._poll_timer is None:
             self._poll_timer = self._timer(POLL_PERIOD, self._poll_worker)
@@ -714,56 +705,20 @@ class Configuration:
             return
         if self._answer is None:
             self._answer = self._worker.take()
-            self._report_compilation()
-            if self._answer is not None and isinstance(self._answer.result, Built):
+            progress = self._worker.progress
+            if self._answer is None:
+                self._report.go_on(progress, self._model is not None)
+                return
+            self._report.answered(progress, self._answer.result)
+            if isinstance(self._answer.result, Built):
                 self._publishers.prepare(self._answer.result.policy.controlled)
                 self._declarations = parameters.declare_for_joints(
                     self._node, self._answer.result.model.degrees_of_freedom)
-        if self._answer is None:
-            self._report_long_build()
-            return
         source, result = self._answer.request.source, self._answer.result
         if isinstance(result, RneaError):
             self._refuse(source, result)
         elif not self._declare_some():
             self._swap(source, result)
-
-    def _report_compilation(self) -> None:
-        """Log begin, progress and end of a compilation; its progress is in the diagnostics too."""
-        previous, self._progress = self._progress, self._worker.progress
-        if self._progress is None:
-            return
-        number, total = self._progress.kernel.number, self._progress.kernel.total
-        elapsed = monotonic() - self._progress.since
-        logger = self._node.get_logger()
-        if self._answer is not None:
-            self._stop_reporting_compilation()
-            if isinstance(self._answer.result, Built):
-                logger.info(f'compiled {total} kernels in {elapsed:.1f} s')
-            return
-        self._diagnostics.compiling = (
-            f'compiling kernel {number} of {total} ({self._progress.kernel.quantity}), '
-            f'{elapsed:.1f} s so far')
-        if previous is None:
-            logger.info(
-                f'compiling {total} kernels, once for each robot; `ros2 run ros2_rnea compile` '
-                'does it beforehand')
-            self._progress_logged_at = monotonic()
-            self._diagnostics.publish()
-        elif monotonic() - self._progress_logged_at >= PROGRESS_PERIOD:
-            logger.info(self._diagnostics.compiling)
-            self._progress_logged_at = monotonic()
-
-    def _stop_reporting_compilation(self) -> None:
-        self._progress = None
-        if self._diagnostics.compiling:
-            self._diagnostics.compiling = ''
-            self._diagnostics.publish()
-
-    def _report_long_build(self) -> None:
-        if self._progress is None and monotonic() - self._requested_at > LONG_BUILD:
-            self._diagnostics.notice('model', 'a new model is being built' + (
-                '' if self._model is None else '; the previous one is used until then'))
 
     def _declare_some(self) -> bool:
         """Declare some of the joints' parameters, and tell whether more may remain."""
@@ -796,7 +751,7 @@ class Configuration:
     def _stop_waiting(self) -> None:
         """Wait for no model; the next poll resolves the notice, which takes longer than a swap."""
         self._discard_answer()
-        self._stop_reporting_compilation()
+        self._report.end()
         self._requested = self._transition = None
         self._refusal = ''
         if self._poll_timer is None:
@@ -846,14 +801,16 @@ class Configuration:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
-        if self._takes_over(model.robot.name, model.source.description):
-            if self._is_meant_to_send or self._is_still_there():
-                self._stop_waiting()
-                self._withhold(model.robot.name, model.source.description)
-                if self._model is not None:  # payloads may have been added
-                    self._request(self._source(self._model.source.description))
-            else:
-                self._retry_at = monotonic() + RETRY_PERIOD  # when the effort has faded out
+        verdict = self._guard.verdict(
+            model.robot.name, model.source.description, self._present)
+        if verdict is Verdict.WAIT:
+            self._retry_at = monotonic() + RETRY_PERIOD
+            return
+        if verdict is Verdict.WITHHOLD:
+            self._stop_waiting()
+            self._withhold(model.robot.name, model.source.description)
+            if self._model is not None:  # payloads may have been added
+                self._request(self._source(self._model.source.description))
             return
         try:
             if policy.settings != settings:  # parameters have changed meanwhile
@@ -893,43 +850,15 @@ class Configuration:
         """Tell whether the user wants efforts to be sent, also where none can be at present."""
         return self._parameters.settings.enabled and self.is_active
 
-    def _takes_over(self, name: str, description: str) -> bool:
-        """
-        Tell whether a description is not asked for, and of another robot than the one driven.
-
-        :param name: of its robot.
-        """
-        own = self._parameters.own['robot_description']
-        if description == own:
-            return False
-        if self._is_that_of_the_parameter:
-            return name != robot_name(own)
-        return (
-            self._model is not None and self.policy is not None
-            and name != self._model.robot.name
-            and (self.policy.has_driven and self.policy.is_sending or self._is_still_there()))
-
-    def _is_still_there(self) -> bool:
-        """
-        Tell whether efforts may be sent again to the robot in use, because it has not gone.
-
-        They are missing, for instance, while joint states or the controller are, while nobody
-        presses a dead-man switch, or while the user has paused the node.  Nobody describes a robot
-        any more that was taken down, and a single publisher describes another one in its place.
-        """
-        if self._is_that_of_the_parameter:
-            return True  # who wants another robot sets the parameter
-        if self._model is None or self.policy is None:
-            return False
-        return (self.policy.has_driven and self._guard.is_robot_described
-                and (self._is_meant_to_send or self._guard.has_several_publishers))
-
     @property
-    def _is_that_of_the_parameter(self) -> bool:
-        """Tell whether the parameter describes the robot that is requested, or else in use."""
-        own, latest = self._parameters.own['robot_description'], self.description
-        return bool(own) and latest is not None and (
-            latest == own or robot_name(latest) == robot_name(own) != '')
+    def _present(self) -> Present:
+        """Return what the guard has to know of the robot that is present."""
+        model, policy = self._model, self.policy
+        return Present(
+            self._parameters.own['robot_description'], self.description,
+            model.robot.name if model is not None and policy is not None else None,
+            policy is not None and policy.has_driven, policy is not None and policy.is_sending,
+            self._is_meant_to_send)
 
     def _withhold(self, name: str, description: str) -> None:
         """Go on with the robot in use, or with the one that is being built."""

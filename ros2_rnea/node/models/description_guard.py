@@ -24,7 +24,9 @@ tells which of them is driven here: then nothing is sent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from enum import Enum
 from time import monotonic
+from typing import NamedTuple
 
 from rclpy.node import Node
 from ros2_rnea.errors import UnsafeChangeError
@@ -36,6 +38,47 @@ TOPIC = 'robot_description'
 
 SETTLING = 1.0
 """Within this time [s], a new subscription is expected to receive all texts there are."""
+
+
+class Verdict(Enum):
+    """What is done with a description."""
+
+    USE = 'it is used'
+    WITHHOLD = 'it is of another robot than the one that is driven, and is not used'
+    WAIT = 'it is used when the effort for the previous robot has faded out'
+
+
+class Present(NamedTuple):
+    """
+    The robot that is present, and may be driven.
+
+    :ivar parameter: the description in the parameter ``robot_description``; empty: there is none.
+    :ivar latest: the description that is requested, or else in use; None: there is none.
+    :ivar name: of the robot in use; None: there is none.
+    :ivar has_driven: whether somebody has received an effort for it.
+    :ivar is_sending: whether efforts are sent.
+    :ivar is_meant_to_send: whether the user wants efforts to be sent, also where none can be at
+        present.
+    """
+
+    parameter: str
+    latest: str | None
+    name: str | None
+    has_driven: bool
+    is_sending: bool
+    is_meant_to_send: bool
+
+    @property
+    def is_decided(self) -> bool:
+        """Tell whether it is known which robot is driven."""
+        return bool(self.parameter) or self.has_driven
+
+    @property
+    def is_that_of_the_parameter(self) -> bool:
+        """Tell whether the parameter describes the robot that is requested, or else in use."""
+        return bool(self.parameter) and self.latest is not None and (
+            self.latest == self.parameter
+            or robot_name(self.latest) == robot_name(self.parameter) != '')
 
 
 class DescriptionGuard:
@@ -62,6 +105,40 @@ class DescriptionGuard:
         self.withheld: str | None = None
         self.is_undecided = False
         self.decided = ''
+
+    def verdict(self, name: str, description: str, present: Present) -> Verdict:
+        """
+        Return what is to be done with a description.
+
+        :param name: of its robot.
+        """
+        if not self._takes_over(name, description, present):
+            return Verdict.USE
+        if present.is_meant_to_send or self.is_still_there(present):
+            return Verdict.WITHHOLD
+        return Verdict.WAIT
+
+    def _takes_over(self, name: str, description: str, present: Present) -> bool:
+        """Tell whether a description is not asked for, and of another robot than the driven."""
+        if description == present.parameter:
+            return False
+        if present.is_that_of_the_parameter:
+            return name != robot_name(present.parameter)
+        return present.name is not None and name != present.name and (
+            present.has_driven and present.is_sending or self.is_still_there(present))
+
+    def is_still_there(self, present: Present) -> bool:
+        """
+        Tell whether efforts may be sent again to the robot in use, because it has not gone.
+
+        They are missing, for instance, while joint states or the controller are, while nobody
+        presses a dead-man switch, or while the user has paused the node.  Nobody describes a robot
+        any more that was taken down, and a single publisher describes another one in its place.
+        """
+        if present.is_that_of_the_parameter:
+            return True  # who wants another robot sets the parameter
+        return present.name is not None and present.has_driven and self.is_robot_described and (
+            present.is_meant_to_send or self.has_several_publishers)
 
     def note_arrival(
             self, description: str, latest: str | None, is_in_use: bool,
