@@ -41,6 +41,9 @@ LONGEST_DOUBT = 2.0
 CATCHING_UP = 0.005
 """Messages whose delay becomes smaller by more than this [s] come from a queue."""
 
+LONGEST_RESENDING = 10.0
+"""What was lost while the node stood still is sent again within this time after that [s]."""
+
 LARGEST_CLOCK_DIFFERENCE = 0.05
 """Clocks of hosts that differ by no more than this are taken for the same one [s]."""
 
@@ -86,7 +89,8 @@ class StateAges:
 
     def __init__(self) -> None:
         self.uses_delays = False
-        self._alive_at = self._gap_begin = inf
+        self._alive_at = inf
+        self._last_gap = -inf, -inf
         self._gap_end: float | None = None  # of a gap after which messages may have waited
         self._known: set[Hashable] = set()  # publishers whose delays are known from before it
         self._prompt: set[Hashable] = set()  # those of which one came without waiting after it
@@ -107,7 +111,8 @@ class StateAges:
         if now - self._alive_at > longest_gap:
             self._known = set(self._delays) if self._gap_end is None else (
                 self._known | self._prompt)
-            self._gap_begin, self._gap_end = self._alive_at, now
+            self._gap_end = now
+            self._last_gap = self._alive_at, now
             self._prompt.clear()
             self._paces.clear()
         self._alive_at = now
@@ -153,22 +158,22 @@ class StateAges:
         """
         Return the age of a message that is not one of a stream, whose delays would tell it [s].
 
-        Where it may have waited in a gap, it is the time since the message was sent.  That is as
-        good as the clock of its publisher, like a time in the message; where that clock does not
-        fit the gap, the age is infinite: not known.
+        Where it may have waited in a gap, or was sent in one and lost, and then sent again, it is
+        the time since the message was sent first.  That is as good as the clock of its publisher,
+        like a time in the message; where that clock does not fit the gap, the age of a message
+        that may have waited is infinite: not known.
 
         :param longest: how long after the end of a gap messages may still come from a queue [s].
         """
         age = max((wall - received) / TIMES_PER_SECOND, 0.0) if received > 0 else 0.0
-        end = self._gap_end
-        if end is None or not (
-                self._gap_begin <= now - age <= end + min(longest, LONGEST_DOUBT)):
-            return age
+        begin, end = self._last_gap
         since_sent = (wall - sent) / TIMES_PER_SECOND
-        earliest = now - self._gap_begin + LARGEST_CLOCK_DIFFERENCE
-        if sent > 0 and age - LARGEST_CLOCK_DIFFERENCE <= since_sent <= earliest:
-            return max(age, since_sent)
-        return inf
+        fits = sent > 0 and (age - LARGEST_CLOCK_DIFFERENCE <= since_sent
+                             <= now - begin + LARGEST_CLOCK_DIFFERENCE)
+        if begin <= now - age <= end + min(longest, LONGEST_DOUBT):
+            return max(age, since_sent) if fits else inf
+        was_lost = fits and now - since_sent <= end and now - end <= LONGEST_RESENDING
+        return since_sent if was_lost else age
 
     def _may_have_waited(
             self, sent: int, delay: float | None, now: float, wall: int, publisher: Hashable,

@@ -20,6 +20,7 @@ from ros2_rnea.errors import MessageError
 from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.state_ages import (
     LONGEST_DOUBT,
+    LONGEST_RESENDING,
     MOST_PUBLISHERS,
     SAMPLING_PERIOD,
     SAMPLING_TIME,
@@ -329,6 +330,19 @@ def test_what_was_received_before_a_gap_or_is_sent_after_it_has_its_time_of_rece
     host.live(1.1 * TIMEOUT)
     assert host.read_command() == 0.0
     assert host.read_command(waited=0.05) == inf  # so soon after the gap it may have waited
+
+
+def test_a_command_that_was_lost_in_a_gap_is_as_old_as_when_it_was_sent_first():
+    """The middleware of its publisher sends it again; rmw_fastrtps does so after 3 s."""
+    host = Host()
+    host.publisher_is_ahead = 0.0
+    host.stand_still(2.0)
+    host.live(4.0)
+    assert host.read_command(since_sent=5.0) == pytest.approx(5.0, abs=1e-6)
+    assert host.read_command(since_sent=3.9) == 0.0  # it was sent after the gap
+    assert host.read_command(since_sent=6.5) == 0.0  # or by a host with another clock
+    host.live(LONGEST_RESENDING)
+    assert host.read_command(since_sent=15.0) == 0.0
 
 
 def test_of_two_gaps_the_last_one_counts():
