@@ -135,6 +135,7 @@ for name in {modules!r}:
             raise
 """
 OPTIONAL = {
+    'llvmlite': 'kernels.machine',
     'rosbags': 'identification', 'scipy': 'identification', 'threadpoolctl': 'identification',
     'toppra': 'filling.retiming'}
 """Libraries that not every machine has, and the one module or room, tools aside, of each."""

@@ -97,6 +97,13 @@ class FeedforwardPolicy:
     :ivar gravity: the present acceleration of free fall in the root link's axes, shape (3,)
         [m/s^2].
     :ivar external: what the environment exerts on the robot, as far as :meth:`observe` is called.
+    :ivar controlled: the names of the controlled joints, in the order of all efforts that are
+        passed or returned, shape (joints,) [Nm or N].
+    :ivar states: the measured joints.
+    :ivar motion: the desired motion.
+    :ivar wrenches: those that are measured at links.
+    :ivar measured_gravity: gravity from the imu.
+    :ivar has_driven: whether somebody has received an effort for this robot.
     :raises ArgumentError: where a setting does not fit the robot.
     """
 

@@ -14,7 +14,7 @@
 """
 How large the inputs of the node may be.
 
-The thread of the cycle reads what arrives, and while it reads no effort is sent.  Within these
+The control thread reads what arrives, and while it reads no effort is sent.  Within these
 bounds, which no robot needs, it reads no input for longer than 20 ms; a larger input is refused
 without being read.  What may take longer is computed beside the cycle.  The bounds are listed in
 ``docs/interface.rst``.

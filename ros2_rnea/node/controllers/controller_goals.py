@@ -41,7 +41,7 @@ class ControllerGoals:
     """
     The action FollowJointTrajectory of a controller.
 
-    All methods are called, and call back, in the thread of the node's executor.
+    All methods are called, and call back, in the control thread.
 
     :param controller: its name, relative to the namespace of the node.
     :param on_status: called with the state of each goal by its identifier.

@@ -131,7 +131,8 @@ class Model(NamedTuple):
         Payloads on links that accept none in this model are ignored, and so are joint parameters
         that its robot is not prepared for.
 
-        :raises RneaError: where a value is not possible; then no joint parameter has changed.
+        :raises RneaError: where a value is not possible; others may have been set then, so that the
+            caller sets those before again, or discards the robot.
         """
         self.check(parameters)
         is_changed = False

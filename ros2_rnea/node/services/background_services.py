@@ -12,17 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Services beside the node's cycle: a thread that carries messages, and a process that computes.
+Services beside the node's cycle: a thread that carries messages, and a process that may compute.
 
 The answer to a request may take seconds; deserializing a trajectory of ten thousand points takes
-tens of milliseconds.  Therefore neither happens in the thread of the cycle.  Such services have
-their own thread, which reads and writes messages, and their own worker process, which computes one
-answer after the other and is started by the first request.  An executor serves whole nodes, so the
+tens of milliseconds.  Therefore neither happens in the control thread.  Such services have
+their own thread, which reads and writes messages, and those whose answers take long a worker
+process, which computes one after the other and is started by the first that needs it.  An executor serves whole nodes, so the
 thread also has its own node.  The name of this node begins with an underscore, so that tools do
 not list it.
 
-A coroutine as the service's callback would not do: it would still deserialize in the thread of the
-cycle, and rclpy's events executor does not support coroutines.
+A coroutine as the service's callback would not do: it would still deserialize in the control
+thread, and rclpy's events executor does not support coroutines.
 """
 
 from __future__ import annotations

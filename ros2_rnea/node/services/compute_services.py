@@ -108,7 +108,7 @@ class Services:
             ComputeServices(owner, partial(on_exit, 'computes efforts')),
             FillService(owner, partial(on_exit, 'fills trajectories'), controller_joints))
         if diagnostics is not None:
-            self._add_hold_service(owner, diagnostics, partial(on_exit, 'fills trajectories'))
+            self._add_hold_service(owner, diagnostics, partial(on_exit, 'holds poses'))
         if HAS_MATRICES:
             self._in_background += (
                 ModelServices(owner, partial(on_exit, 'computes matrices')),)

@@ -73,7 +73,7 @@ class HoldService(BackgroundServices):
     """
     The service ~/hold and the parameter ``hold_after_goal``; see :class:`.BackgroundServices`.
 
-    The thread of the service only waits.  The goal is made and sent in the thread of the cycle, at
+    The thread of the service only waits.  The goal is made and sent in the control thread, at
     the moment at which the controller is seen to be idle.
 
     :param connect: returns the goals of a controller with a name.
@@ -125,7 +125,7 @@ class HoldService(BackgroundServices):
                 return Trigger.Response(success=False, message='the node is ending')
         return Trigger.Response(success=not said[0], message=said[0])
 
-    # ---- in the thread of the cycle -------------------------------------------------------------
+    # ---- in the control thread -------------------------------------------------------------
 
     def _poll(self) -> None:
         policy, now = self._policy(), self._now()

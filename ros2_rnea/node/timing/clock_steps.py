@@ -55,7 +55,7 @@ class ClockSteps:
         self._was_simulated = False
 
     def now(self) -> Instant:
-        """Return the time on both clocks; to be called in the thread of the cycle."""
+        """Return the time on both clocks; to be called in the control thread."""
         now = self._clocks.now()
         difference = now.ros.nanoseconds - NANOSECONDS * now.steady
         if not -_STEP < difference - self._difference < _STEP:

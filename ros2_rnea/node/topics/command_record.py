@@ -16,8 +16,9 @@ The last command, in memory that outlives this process.
 
 After a crash the controller holds the last command, and the next process of this node has to start
 from it.  It is written in each cycle to a file that is mapped into memory, in a folder that exists
-only in memory, so that no disk delays the cycle.  It is gone after a restart of the machine or of
-the container, and then nobody holds anything.
+only in memory, so that no disk delays the cycle.  It is gone after a restart of the machine, when
+nobody holds anything, and after that of this node's container, when a controller outside it may
+hold the last command.
 """
 
 from __future__ import annotations

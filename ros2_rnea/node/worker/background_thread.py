@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Threads with a lower priority than the thread of the cycle."""
+"""Threads with a lower priority than the control thread."""
 
 import os
 from threading import enumerate as threads, Thread
