@@ -138,25 +138,28 @@ class Matrix:
         a, b, c = self.rows
         if isinstance(other, Vector):
             return Vector(a.dot(other), b.dot(other), c.dot(other))
-        x, y, z = other.rows
         return Matrix(
-            x * a.x + y * a.y + z * a.z,
-            x * b.x + y * b.y + z * b.z,
-            x * c.x + y * c.y + z * c.z)
+            other.transpose_times(a), other.transpose_times(b), other.transpose_times(c))
 
     def __add__(self, other: Matrix) -> Matrix:
-        return Matrix(*(mine + theirs for mine, theirs in zip(self.rows, other.rows)))
+        (a, b, c), (x, y, z) = self.rows, other.rows
+        return Matrix(a + x, b + y, c + z)
 
     def __sub__(self, other: Matrix) -> Matrix:
-        return Matrix(*(mine - theirs for mine, theirs in zip(self.rows, other.rows)))
+        (a, b, c), (x, y, z) = self.rows, other.rows
+        return Matrix(a - x, b - y, c - z)
 
     def __mul__(self, scale: Number) -> Matrix:
-        return Matrix(*(row * scale for row in self.rows))
+        a, b, c = self.rows
+        return Matrix(a * scale, b * scale, c * scale)
 
     def transpose_times(self, v: Vector) -> Vector:
         """Return the transpose of this matrix times v."""
         a, b, c = self.rows
-        return a * v.x + b * v.y + c * v.z
+        return Vector(
+            a.x * v.x + b.x * v.y + c.x * v.z,
+            a.y * v.x + b.y * v.y + c.y * v.z,
+            a.z * v.x + b.z * v.y + c.z * v.z)
 
 
 IDENTITY = Matrix(Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
