@@ -145,12 +145,12 @@ class AdjustableRobot(Robot):
         return self._optional_parameters
 
     def takes_joint_parameter(self, name: str) -> bool:
-        """Tell whether a joint parameter may be set without building a new robot."""
+        """Return whether a joint parameter may be set without building a new robot."""
         return name in ADJUSTABLE and (name not in OPTIONAL or name in self._optional_parameters)
 
     def takes_payload(self, link: str) -> bool:
         """
-        Tell whether a payload may be attached to a link without building a new robot.
+        Return whether a payload may be attached to a link without building a new robot.
 
         :raises ArgumentError: where there is no such link.
         """

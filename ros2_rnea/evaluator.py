@@ -184,7 +184,7 @@ class Evaluator:
             wrenches: Array | None,
             other_gravity: bool,
             result: Array) -> bool:
-        """Compute by a kernel, and tell whether it could."""
+        """Compute by a kernel, and return whether it could."""
         variant = self._variant._replace(wrenches=wrenches is not None)
         inputs = [call.arrays[name] for name in quantity.inputs]
         if wrenches is not None and variant.relevant_to(quantity).wrenches:

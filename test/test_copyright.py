@@ -36,7 +36,7 @@ def test_copyright(monkeypatch):
 
 
 def begins_with_the_header(path: Path) -> bool:
-    """Tell whether a file has the header; an empty one needs none."""
+    """Return whether a file has the header; an empty one needs none."""
     lines = path.read_text(encoding='utf-8').splitlines()
     if lines and lines[0].startswith('#!'):
         del lines[0]

@@ -72,7 +72,7 @@ class Receiver(Node):
             Float64MultiArray, f'{namespace}/inverse_dynamics/commands', _ignore, 1)
 
     def lists_killed(self) -> bool:
-        """Tell whether DDS still lists a process that was killed among those that answer."""
+        """Return whether DDS still lists a process that was killed among those that answer."""
         return any(self.count_publishers(topic) > 1 for topic in self._topics)
 
     def begin(self, namespaces: Sequence[str], shift: int) -> None:

@@ -135,7 +135,7 @@ def _slope(body: Body, rate: Number) -> Number:
 
 
 def _depends_on_direction(body: Body) -> bool:
-    """Tell whether the sign of the velocity enters the friction of a joint."""
+    """Return whether the sign of the velocity enters the friction of a joint."""
     return any(number for number in (
         body.friction, body.damping_positive, body.damping_negative, body.friction_positive,
         body.friction_negative, body.breakaway_friction))

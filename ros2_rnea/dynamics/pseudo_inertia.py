@@ -58,7 +58,7 @@ SYMMETRIC = np.array([
 
 
 def is_consistent(parameters: np.ndarray) -> bool:
-    """Tell whether a body can have these ten parameters: J is positive definite."""
+    """Return whether a body can have these ten parameters: J is positive definite."""
     return bool(np.linalg.eigvalsh(np.tensordot(parameters, BASIS, 1))[0] > 0.0)
 
 

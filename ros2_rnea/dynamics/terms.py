@@ -70,7 +70,7 @@ class EffortTerm:
 
     @property
     def acts_at_rest(self) -> bool:
-        """Tell whether the robot itself needs the term to stand still, like gravity."""
+        """Return whether the robot itself needs the term to stand still, like gravity."""
         return self.quantity.inputs == ('q',) and WRENCHES not in self.quantity.depends_on
 
 

@@ -72,7 +72,7 @@ class Contact:
 
     def can_begin(self, now: float, settling_time: float) -> bool:
         """
-        Tell whether an external effort comes from the environment, so that a reaction may begin.
+        Return whether an external effort comes from the environment, so that a reaction may begin.
 
         It does not before efforts are sent, and until they have settled: motors may be off, or
         brakes on.  Nor does it while the effort of a new payload is blended in over a requested
@@ -90,7 +90,7 @@ class Contact:
 
     def allows_blend(self, remaining: float, is_asked: bool) -> bool:
         """
-        Record that a change shall be blended, and tell whether that may prolong the present blend.
+        Record a change that shall be blended, and return whether it may prolong the present blend.
 
         What presses fades in time, whatever changes meanwhile, unless somebody has asked for a
         duration.

@@ -227,7 +227,7 @@ class FeedforwardPolicy:
     # ---- changes at run time --------------------------------------------------------------------
 
     def can_change_to(self, settings: Settings) -> bool:
-        """Tell whether settings are about the same joints, so that no other policy is needed."""
+        """Return whether settings are about the same joints, so that no other policy is needed."""
         return (settings.joints == self.settings.joints
                 and settings.assumed_positions == self.settings.assumed_positions)
 
@@ -450,7 +450,7 @@ class FeedforwardPolicy:
 
     @property
     def has_start(self) -> bool:
-        """Tell whether the effort is known from which the next one starts."""
+        """Return whether the effort is known from which the next one starts."""
         return self._ramp.has_start
 
     def restart(self, has_efforts: bool = False) -> None:
@@ -600,11 +600,11 @@ class FeedforwardPolicy:
 
     @property
     def reacts_to_contacts(self) -> bool:
-        """Tell whether a contact can change what the next cycle decides."""
+        """Return whether a contact can change what the next cycle decides."""
         return self.settings.contact_reaction is not ContactReaction.NONE
 
     def _can_react(self, now: Instant) -> bool:
-        """Tell whether a contact that begins now changes what is sent."""
+        """Return whether a contact that begins now changes what is sent."""
         settings = self.settings
         settling_time = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
         return (self.reacts_to_contacts and not self._gravity_only
@@ -952,7 +952,7 @@ class FeedforwardPolicy:
         return self._law.effort(motion, self._held_tau)[self._motions.controlled]
 
     def _is_far(self, target: DesiredState) -> bool:
-        """Tell whether a reference is further than ``hold_tolerance`` from a measured position."""
+        """Return whether a reference is further than ``hold_tolerance`` from the measured one."""
         deviation = self.motion.deviation(target.positions, self._measured_q)
         return bool(np.any(np.abs(deviation) > self.settings.hold_tolerance))
 

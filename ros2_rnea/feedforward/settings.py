@@ -97,7 +97,7 @@ class Arm(Enum):
 
     @property
     def compensates_upright(self) -> bool:
-        """Tell whether the arm compensates gravity as if it stood upright, however it stands."""
+        """Return whether the arm compensates gravity as if it stood upright, however it stands."""
         return self is Arm.FRANKA
 
     @property

@@ -57,7 +57,7 @@ class Transitions:
 
     def need_blend(self, status: Status, has_feedback: bool) -> bool:
         """
-        Tell whether the effort of a new status is blended, and remember where a deviation began.
+        Return whether the effort of a new status is blended, and remember where a deviation began.
 
         A blend begins where a deviation begins, and where it ends: on the path, at rest or with
         feedback.  From one deviation to another, the effort is continuous by itself: gravity at
@@ -75,7 +75,7 @@ class Transitions:
 
     def end_gap(self, began: float, ended: float, blend_time: float) -> bool:
         """
-        Record that states had been missing, and tell whether the effort is blended.
+        Record that states had been missing, and return whether the effort is blended.
 
         The arm may be elsewhere after a gap, so that another effort is right.  It is not blended
         where states were regular for less than a blend before the gap: the states of a slow

@@ -38,7 +38,7 @@ WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 
 def is_bag(path: Path) -> bool:
-    """Tell whether a path is taken for a bag: a folder, or a file in one."""
+    """Return whether a path is taken for a bag: a folder, or a file in one."""
     return path.is_dir() or path.suffix in SUFFIXES
 
 

@@ -115,7 +115,7 @@ class Conclusion:
     improvements: tuple[Improvement, ...] = ()
 
     def is_about(self, joint: str) -> bool:
-        """Tell whether it is about a joint: this one, or all."""
+        """Return whether it is about a joint: this one, or all."""
         return self.subject in ('all joints', f'joint {joint!r}')
 
 

@@ -319,7 +319,7 @@ class _JointFriction:
 
     @property
     def is_driven(self) -> bool:
-        """Tell whether friction drives the joint instead of resisting it."""
+        """Return whether friction drives the joint instead of resisting it."""
         changes = _changes(self._kept)
         return (self._equations.moves
                 and not any(each.value > 0.0 for each in changes.values())

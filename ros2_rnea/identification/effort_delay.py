@@ -194,7 +194,7 @@ class _Search:
         return float((2.0 / curvature)**0.5) if curvature > 0.0 else inf
 
     def is_at_end(self, delay: float) -> bool:
-        """Tell whether the best delay may be beyond what is searched."""
+        """Return whether the best delay may be beyond what is searched."""
         return abs(delay) > self._grid[-1] - self._step
 
 

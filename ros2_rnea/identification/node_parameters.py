@@ -113,7 +113,7 @@ def _friction(identification: Identification) -> dict[str, dict[str, float]]:
 
 
 def _is_held(identification: Identification, joint: str) -> bool:
-    """Tell whether the data determines a number of a joint's friction, or a sum with one."""
+    """Return whether the data determines a number of a joint's friction, or a sum with one."""
     sums = {name for each in identification.base_parameters for name in each.terms}
     return any(one.standard_error is not None or one.name in sums
                for one in identification.parameters
@@ -125,7 +125,7 @@ def _offset_counts(identification: Identification, joint: str, friction: JointFr
 
 
 def _gravity_counts(identification: Identification) -> bool:
-    """Tell whether the direction of gravity differs from that of the model before."""
+    """Return whether the direction of gravity differs from that of the model before."""
     return any(
         abs(one.value - one.urdf_value) > SIGNIFICANT * _error(identification, one.quantity, '')
         for one in identification.parameters if one.quantity.startswith('gravity'))

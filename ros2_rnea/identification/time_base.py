@@ -132,7 +132,7 @@ def _check_rate(name: str, rate: float) -> None:
 
 
 def is_uniform(times: np.ndarray, period: float) -> bool:
-    """Tell whether times deviate less than the jitter from multiples of the period."""
+    """Return whether times deviate less than the jitter from multiples of the period."""
     grid = times[0] + period * np.arange(len(times))
     return bool(np.abs(times - grid).max() <= JITTER * period)
 

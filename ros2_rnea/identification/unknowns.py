@@ -109,12 +109,12 @@ class Unknown:
 
     @property
     def is_inertial(self) -> bool:
-        """Tell whether it is one of ten of a body."""
+        """Return whether it is one of ten of a body."""
         return self.quantity in PARAMETERS
 
     @property
     def is_signed(self) -> bool:
-        """Tell whether it may be negative."""
+        """Return whether it may be negative."""
         return self.is_inertial or self.quantity == 'offset' or self.quantity.startswith('gravity')
 
 
@@ -308,7 +308,7 @@ class Design:
         return result
 
     def _enters(self, unknown: Unknown, coordinate: int) -> bool:
-        """Tell whether the effort of a coordinate may depend on an unknown."""
+        """Return whether the effort of a coordinate may depend on an unknown."""
         if unknown.quantity.startswith('gravity'):
             return True
         if unknown.is_inertial:

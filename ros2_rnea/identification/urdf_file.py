@@ -517,6 +517,6 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _equal(text: str, other: str) -> bool:
-    """Tell whether two texts are the same numbers, but for rounding."""
+    """Return whether two texts are the same numbers, but for rounding."""
     ours, theirs = ([*map(float, each.split())] for each in (text, other))
     return all(isclose(a, b, rel_tol=SAME) for a, b in zip(ours, theirs))

@@ -336,7 +336,7 @@ def _folders_above(path: Path) -> Iterator[Path]:
 
 
 def _is_private_group(group: int) -> bool:
-    """Tell whether a group has the user's name and no member but the user."""
+    """Return whether a group has the user's name and no member but the user."""
     try:
         user, members = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
     except KeyError:

@@ -190,7 +190,7 @@ except ImportError as error:
 
 
 def fits(array: object, shape: Shape, is_output: bool = False) -> bool:
-    """Tell whether machine code may access an object's memory as an array of this shape."""
+    """Return whether machine code may access an object's memory as an array of this shape."""
     flags = _WRITEABLE if is_output else _READABLE
     return (type(array) is Array and array.shape == shape and array.dtype == _FLOAT64
             and array.flags.num & flags == flags)

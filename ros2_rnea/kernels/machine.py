@@ -63,7 +63,7 @@ class Target:
 
     @property
     def fused(self) -> bool:
-        """Tell whether it has fused multiply-add; else ``llvm.fma`` calls the C library."""
+        """Return whether it has fused multiply-add; else ``llvm.fma`` calls the C library."""
         return self.architecture == 'aarch64' or (
             self.architecture == 'x86_64' and self._has('fma'))
 
@@ -103,7 +103,7 @@ class Loaded:
 
 
 def available() -> bool:
-    """Tell whether llvmlite is available to compile machine code."""
+    """Return whether llvmlite is available to compile machine code."""
     return llvm is not None
 
 
@@ -223,7 +223,7 @@ def _machine(target: Target) -> llvm.TargetMachine:
 @functools.cache
 def _near() -> bool:
     """
-    Tell whether llvmlite can place code and constants close to each other.
+    Return whether llvmlite can place code and constants close to each other.
 
     Then each constant is one operand, which makes batches up to a fifth faster; otherwise its
     address has to be spelt out first, since it may lie anywhere.

@@ -117,7 +117,7 @@ class JointType(Enum):
 
     @property
     def moves(self) -> bool:
-        """Tell whether a joint of this type lets its child move."""
+        """Return whether a joint of this type lets its child move."""
         return self.nv > 0
 
 
@@ -257,7 +257,7 @@ class DynamicsParameter(NamedTuple):
     largest: float = inf
 
     def accepts(self, value: object) -> bool:
-        """Tell whether a joint can have a value; what is not a real number it cannot have."""
+        """Return whether a joint can have a value; what is not a real number it cannot have."""
         try:
             return (isinstance(value, Real) and isfinite(value)
                     and (self.is_signed or float(value) >= 0.0)

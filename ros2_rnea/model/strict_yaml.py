@@ -120,7 +120,7 @@ class Value:
         return self._wrong(f'is {shown}', self.node, f'; {needed}')
 
     def _is(self, kind: str) -> bool:
-        """Tell whether the value is of that kind, and not changed by a tag such as !degrees."""
+        """Return whether the value is of that kind, and not changed by a tag such as !degrees."""
         return bool(self.node.id == kind and self.node.tag == _TAGS[kind])
 
     def _wrong(self, what: str, node: Any, rest: str) -> DescriptionError:

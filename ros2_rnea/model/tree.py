@@ -402,7 +402,7 @@ def _assemble(
 
 
 def _follows(joint: JointDescription) -> bool:
-    """Tell whether a joint mimics another; a fixed joint can follow nothing."""
+    """Return whether a joint mimics another; a fixed joint can follow nothing."""
     return joint.mimic is not None and joint.type.moves
 
 

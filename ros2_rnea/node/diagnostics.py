@@ -176,7 +176,7 @@ class Diagnostics:
             self._log()
 
     def _may_log(self, about: str) -> bool:
-        """Tell whether a line about a subject may be logged, since not too many were lately."""
+        """Return whether a line about a subject may be logged, since not too many were lately."""
         times, now = self._lines.setdefault(about, deque(maxlen=MOST_LINES)), monotonic()
         if len(times) == MOST_LINES and now - times[0] < LINES_PERIOD:
             self._omitted[about] += 1

@@ -447,7 +447,7 @@ class InverseDynamicsNode(GuardedNode):
         self._diagnostics.decided(decision)
 
     def _check_start(self, policy: FeedforwardPolicy, has_commands: bool) -> bool:
-        """Tell whether the policy knows from which effort to start; if not, pass what is known."""
+        """Return whether the policy knows from which effort to start; else pass what is known."""
         if not has_commands:
             policy.evidence = Evidence(
                 absence='no joints are set, so that efforts are published by name only')
@@ -506,7 +506,7 @@ class InverseDynamicsNode(GuardedNode):
         return True
 
     def _is_commanding(self) -> bool:
-        """Tell whether the last cycle sent a command to the present receivers."""
+        """Return whether the last cycle sent a command to the present receivers."""
         return (self.policy is not None and self.policy.is_sending
                 and self._receivers.is_serving)
 

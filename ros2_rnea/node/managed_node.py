@@ -231,7 +231,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         return SetParametersResult(successful=True)
 
     def _has_set(self, name: str) -> bool:
-        """Tell whether a parameter has been set since the start, and no callback refused it."""
+        """Return whether a parameter has been set since the start, and no callback refused it."""
         return name in self._offered and self._offered[name] == self.get_parameter(name).value
 
     def _refusing_impossible(self, change_state: Callable) -> Callable:

@@ -139,7 +139,7 @@ def _as_in_a_file(node: Node, message: Any) -> Any:
 
 
 def is_unchanged(node: Node, message: Any) -> bool:
-    """Tell whether a declared parameter that may be set has a value already."""
+    """Return whether a declared parameter that may be set has a value already."""
     present = node.get_parameter(message.name)
     kind = present.type_.value
     if kind != message.value.type or node.describe_parameter(message.name).read_only:

@@ -147,7 +147,7 @@ class Specification:
 
 
 def are_numbers(values: Iterable[Any]) -> bool:
-    """Tell whether all values are numbers; a truth value is none, though Python has it so."""
+    """Return whether all values are numbers; a truth value is none, though Python has it so."""
     return all(isinstance(value, (int, float)) and not isinstance(value, bool)
                for value in values)
 

@@ -576,7 +576,7 @@ def values_of(node: Node) -> dict[str, Any]:
 
 
 def _is_of_joint(name: str) -> bool:
-    """Tell whether a parameter is one of a single joint, which its name has to name."""
+    """Return whether a parameter is one of a single joint, which its name has to name."""
     family, _, joint = name.partition('.')
     return bool(joint) and family + '.' in PER_JOINT
 

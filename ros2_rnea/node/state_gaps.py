@@ -69,7 +69,7 @@ class StateGaps:
                 self._longest_unlogged = max(self._longest_unlogged, length)
 
     def is_known(self, decision: Decision, previous: Decision) -> bool:
-        """Tell whether a decision only begins or ends a gap that is not logged."""
+        """Return whether a decision only begins or ends a gap that is not logged."""
         if self._is_logged:
             return False
         return is_gap(decision) or (
@@ -77,7 +77,7 @@ class StateGaps:
             and decision.status is self._before.status)
 
     def becomes_long(self, now: float) -> bool:
-        """Tell once whether a gap has to be logged after all; to be called regularly."""
+        """Return once whether a gap has to be logged after all; to be called regularly."""
         if self._is_logged or self._since is None or now - self._since <= LONG_GAP:
             return False
         self._is_logged = True
@@ -96,5 +96,5 @@ class StateGaps:
 
 
 def is_gap(decision: Decision) -> bool:
-    """Tell whether a decision is made because joint states have stopped."""
+    """Return whether a decision is made because joint states have stopped."""
     return Status.STALE in (decision.status, decision.next_status)

@@ -133,7 +133,7 @@ class Arm:
         until(condition, turn)
 
     def is_right(self, positions: np.ndarray) -> bool:
-        """Tell whether the newest command is what holds the arm there."""
+        """Return whether the newest command is what holds the arm there."""
         return bool(self.commands) and bool(
             np.allclose(self.commands[-1].effort, ROBOT.gravity(positions), rtol=0.0, atol=1e-6))
 

@@ -37,7 +37,7 @@ def xyz(graph):
 
 
 def same(one, other):
-    """Tell whether two expressions are one node with one sign."""
+    """Return whether two expressions are one node with one sign."""
     return (one.node, one.negative) == (other.node, other.negative)
 
 

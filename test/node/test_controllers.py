@@ -57,7 +57,7 @@ def start(bench):
 
 
 def sends(arm):
-    """Tell whether a joint state is answered with a command."""
+    """Return whether a joint state is answered with a command."""
     count = len(arm.commands)
     is_answered = arm.sends(JOINTS, Q)
     if is_answered:

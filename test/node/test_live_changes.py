@@ -85,7 +85,7 @@ def turn(arm, vector, frame='', **more):
 
 
 def sends(arm, expected):
-    """Tell whether the next state is answered with an effort."""
+    """Return whether the next state is answered with an effort."""
     return np.allclose(arm.answer(JOINTS, Q), expected, rtol=1e-9, atol=1e-12)
 
 

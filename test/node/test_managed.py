@@ -74,7 +74,7 @@ def managed(bench):
 
 
 def change(arm, transition: int) -> bool:
-    """Ask for a transition as a manager does, and tell whether it succeeded."""
+    """Ask for a transition as a manager does, and return whether it succeeded."""
     return arm.call(ChangeState, 'change_state', transition=Transition(id=transition)).success
 
 
@@ -562,7 +562,7 @@ def test_a_signal_while_active_fades_out_first():
 
 
 def fades_out_after_a_signal(attempt) -> bool:
-    """Start, activate and interrupt a node; tell whether it had the time to fade out."""
+    """Start, activate and interrupt a node; return whether it had the time to fade out."""
     namespace = f'/managed_{os.getpid()}_{attempt}'  # another run may use the same domain
     process = subprocess.Popen(
         [sys.executable, '-m', 'ros2_rnea.node.managed_node', '--ros-args', '-r',

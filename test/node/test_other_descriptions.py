@@ -87,7 +87,7 @@ def names(arm):
 
 
 def answers(arm, urdf):
-    """Tell whether a joint state is answered with the gravity of a robot."""
+    """Return whether a joint state is answered with the gravity of a robot."""
     return arm.answer(JOINTS, Q) == pytest.approx(
         Robot.from_urdf(urdf).gravity(Q).tolist(), abs=1e-9)
 

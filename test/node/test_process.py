@@ -57,7 +57,7 @@ class Started:
         return self._log.read_text(errors='replace')
 
     def has_said(self, words: str) -> bool:
-        """Tell whether it has written these words, which it must do before it ends."""
+        """Return whether it has written these words, which it must do before it ends."""
         has_ended = self._process.poll() is not None
         log = self.log
         assert words in log or not has_ended, f'it ended and never said {words!r}: {log}'
@@ -222,7 +222,7 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
     expected = gravity if how == 'gravity' else 0.0 * gravity
 
     def has_faded(attempt) -> bool:
-        """Let it end, and tell whether it had the time to approach what is wanted."""
+        """Let it end, and return whether it had the time to approach what is wanted."""
         here = f'{namespace}_{how}_{attempt}'
         process = start(
             program, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',

@@ -128,7 +128,7 @@ class Driver:
         self.efforts.clear()
 
     def lists_killed(self):
-        """Tell whether DDS still lists the killed process beside the present one."""
+        """Return whether DDS still lists the killed process beside the present one."""
         return self.node.count_publishers(TOPIC) > 1
 
     def end(self):

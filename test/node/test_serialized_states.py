@@ -40,7 +40,7 @@ def state(names=NAMES, position=(0.1, 0.2, 0.3), velocity=(), effort=(), stamp=(
 
 
 def agrees(read, message: JointState) -> bool:
-    """Tell whether what was read is what the message says, NaN included."""
+    """Return whether what was read is what the message says, NaN included."""
     stamp = message.header.stamp
     return (list(read.names) == message.name
             and np.array_equal(read.positions, message.position, equal_nan=True)

@@ -191,7 +191,7 @@ class Peer:
 
 
 def is_stopped(process) -> bool:
-    """Tell whether all of a process stands still."""
+    """Return whether all of a process stands still."""
     stat = Path(f'/proc/{process.pid}/stat').read_text()
     return stat.rpartition(')')[2].split()[0] == 'T'
 

@@ -55,7 +55,7 @@ GRIPPING_ARM = ARM_WITH_GRIPPER.replace('name="arm_with_gripper"', 'name="arm"')
 
 
 def is_in_use(arm, urdf):
-    """Tell whether the node computes with the robot of a description."""
+    """Return whether the node computes with the robot of a description."""
     return np.array_equal(
         arm.node.policy.robot.gravity([0.1, 0.2]), Robot.from_urdf(urdf).gravity([0.1, 0.2]))
 

@@ -76,7 +76,7 @@ def is_moving(state):
 
 
 def has_arrived(rig, positions):
-    """Tell whether the newest state is that of the end of a motion; a result may come first."""
+    """Return whether the newest state is that of the end of a motion; a result may come first."""
     reference = rig.states[-1].reference
     return any(map(is_moving, rig.states)) and not is_moving(rig.states[-1]) and (
         list(reference.positions) == pytest.approx(positions))

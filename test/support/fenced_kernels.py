@@ -70,7 +70,7 @@ class Fenced:
         return self._inside[place].reshape(shape)
 
     def is_untouched(self) -> bool:
-        """Tell whether what is around the array is as it was."""
+        """Return whether what is around the array is as it was."""
         return bool(np.all(self._inside[self._rest] == FILLED))
 
 

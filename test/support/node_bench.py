@@ -174,7 +174,7 @@ class Bench:
     # ---- what drivers and users do --------------------------------------------------------------
 
     def is_settled(self) -> bool:
-        """Tell whether no change is pending."""
+        """Return whether no change is pending."""
         return self.node._configuration.is_settled
 
     def describe(self, urdf: str) -> None:
@@ -220,7 +220,7 @@ class Bench:
         return list(self.efforts[-1].effort)
 
     def sends(self, *state, **more) -> bool:
-        """Publish a joint state, and tell whether an effort answers it."""
+        """Publish a joint state, and return whether an effort answers it."""
         diagnostics, count = self.node._diagnostics, len(self.efforts)
         taken, decided = diagnostics._accepted['joint_states'], diagnostics._commands
         self.state(*state, **more)
@@ -277,5 +277,5 @@ class Bench:
 
 
 def started() -> bool:
-    """Tell whether rclpy runs."""
+    """Return whether rclpy runs."""
     return rclpy.ok()

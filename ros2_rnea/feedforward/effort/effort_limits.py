@@ -103,7 +103,7 @@ class LimitDefects(NamedTuple):
     text: str = ''
 
     def __bool__(self) -> bool:
-        """Tell whether anything is wrong."""
+        """Return whether anything is wrong."""
         return bool(self.names)
 
 

@@ -123,7 +123,7 @@ class DesiredMotion:
 
     @property
     def has_reference(self) -> bool:
-        """Tell whether the motion is a controller's reference, also one that comes no more."""
+        """Return whether the motion is a controller's reference, also one that comes no more."""
         return self.controller.has_reference
 
     def start(self, now: Instant, measured: Array, age: float = 0.0) -> MotionStart:

@@ -178,7 +178,7 @@ class StateAges:
     def _may_have_waited(
             self, sent: int, delay: float | None, now: float, wall: int, publisher: Hashable,
             longest: float) -> bool:
-        """Tell whether a message after a gap may have waited for longer than ``longest``."""
+        """Return whether a message after a gap may have waited for longer than ``longest``."""
         if not sent:  # nothing is known but when it was read
             return self._gap_end is not None and now - self._gap_end <= longest
         if delay is not None and publisher in self._known:
@@ -193,7 +193,7 @@ class StateAges:
         return now - since <= longest
 
     def _is_enough_known(self, now: float) -> bool:
-        """Tell whether no delay is needed now, since those of some messages are enough."""
+        """Return whether no delay is needed now, since those of some messages are enough."""
         if self._sampling_ends < now < self._next_sampling:
             return True
         if now >= self._next_sampling:

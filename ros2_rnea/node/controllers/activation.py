@@ -53,12 +53,12 @@ class ControllerKind(NamedTuple):
 
     @property
     def zeroes_effort(self) -> bool:
-        """Tell whether its efforts are zero once it is deactivated."""
+        """Return whether its efforts are zero once it is deactivated."""
         return self.plugin in ZEROING_TYPES and any(
             interface.endswith('/effort') for interface in self.interfaces)
 
     def commands_any(self, joints: Sequence[str]) -> bool:
-        """Tell whether it commands any of some joints."""
+        """Return whether it commands any of some joints."""
         return any(interface.rpartition('/')[0] in joints for interface in self.interfaces)
 
     @property
@@ -165,7 +165,7 @@ class Activation:
         return Receiver.ZEROED if own is not None and own.zeroes_effort else None
 
     def is_supported(self, joints: Sequence[str], kinds: Mapping[str, ControllerKind]) -> bool:
-        """Tell whether controllers that are active beside it let the drives hold all joints."""
+        """Return whether controllers that are active beside it let the drives hold all joints."""
         held = frozenset(
             joint for name in self._beside if name in kinds for joint in kinds[name].held)
         return not self.obstacle and bool(joints) and held.issuperset(joints)

@@ -82,7 +82,7 @@ class ControllerManager:
 
     @property
     def owes_answer(self) -> bool:
-        """Tell whether it runs, and it is not known yet what its active controllers command."""
+        """Return whether it runs, and it is not known yet what its active controllers command."""
         if self._report is None:
             return self._list is not None and self._list.service_is_ready()
         return any(state == ACTIVE and name not in self.kinds

@@ -70,7 +70,7 @@ class Controllers:
 
     def may_reach_other_joints(self, own: Mapping[str, Any]) -> bool:
         """
-        Tell whether efforts could reach other joints than they are meant for.
+        Return whether efforts could reach other joints than they are meant for.
 
         :param own: the values of the node's parameters.
         :raises ArgumentError: where a parameter is not the name of a node.

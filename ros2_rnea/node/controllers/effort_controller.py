@@ -126,7 +126,7 @@ class EffortController:
 
     def may_reach_other_joints(self, own: Mapping[str, Any]) -> bool:
         """
-        Tell whether efforts could reach other joints than they are meant for.
+        Return whether efforts could reach other joints than they are meant for.
 
         A controller that has had the right joints, and does not answer any more, still has them
         until one appears among the receivers.
@@ -320,6 +320,6 @@ def mismatch(
 
 
 def _are_joints(value: Any) -> bool:
-    """Tell whether the value of a parameter is a list of names, and not empty."""
+    """Return whether the value of a parameter is a list of names, and not empty."""
     return bool(value) and isinstance(value, (list, tuple)) and all(
         isinstance(item, str) for item in value)

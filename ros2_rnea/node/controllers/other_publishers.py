@@ -93,11 +93,11 @@ class OtherPublishers:
 
     @property
     def are_heard(self) -> bool:
-        """Tell whether commands of others arrive at present."""
+        """Return whether commands of others arrive at present."""
         return monotonic() - self._heard_at < MEMORY_TIME
 
     def may_begin(self) -> bool:
-        """Tell, before the first command, whether nobody else is known to command."""
+        """Return, before the first command, whether nobody else is known to command."""
         if monotonic() - self._looked_at >= SHORTEST_LOOK_PERIOD:
             self.look()
         if not self.is_listening:

@@ -209,7 +209,7 @@ class Receivers:
 
     @property
     def is_serving(self) -> bool:
-        """Tell whether somebody has received commands, and has not gone since."""
+        """Return whether somebody has received commands, and has not gone since."""
         return bool(self._served)  # also while another subscriber is being discovered
 
     def evidence(self, joints: Sequence[str]) -> Evidence:
@@ -321,7 +321,7 @@ class Receivers:
 
     def _are_replaced(self, earlier: frozenset[Endpoint]) -> bool:
         """
-        Tell whether the present receivers are others than earlier ones.
+        Return whether the present receivers are others than earlier ones.
 
         After a crash, DDS lists an earlier one for some time beside its successor, which has the
         same name.  Others that are added, such as recorders, replace nobody.
@@ -361,7 +361,7 @@ class Receivers:
 
     def _only_listens(self, info: TopicEndpointInfo, controller: str) -> bool:
         """
-        Tell whether a subscriber is one of those by which nodes like this one hear each other.
+        Return whether a subscriber is one of those by which nodes like this one hear each other.
 
         They publish ~/commands too, and do not ask for reliable messages.  A driver or a bridge
         that publishes on the topic besides is a receiver.

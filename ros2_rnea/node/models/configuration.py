@@ -190,12 +190,12 @@ class Configuration:
 
     @property
     def observes(self) -> bool:
-        """Tell whether the robot in use has what the observation of external efforts needs."""
+        """Return whether the robot in use has what the observation of external efforts needs."""
         return self._model is not None and self._model.source.observes
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether no change is pending, except for one that could not be used safely."""
+        """Return whether no change is pending, except for one that could not be used safely."""
         is_waiting = self._poll_timer is None or self._retry_at is not None
         return is_waiting and self._deferred_apply is None
 
@@ -265,7 +265,7 @@ class Configuration:
 
     @property
     def is_withholding(self) -> bool:
-        """Tell whether another robot is described, too, which is not used."""
+        """Return whether another robot is described, too, which is not used."""
         return self._guard.withheld is not None
 
     def _discard_unless(self, name: str) -> None:
@@ -451,7 +451,7 @@ class Configuration:
 
     def _check_parameters(self, changed: list[Parameter]) -> SetParametersResult:
         """
-        Tell whether parameters may be set.
+        Return whether parameters may be set.
 
         Nothing is applied here, because another callback may still refuse them.
         """
@@ -523,7 +523,7 @@ class Configuration:
 
     def _is_for_another_robot(self, candidate: NodeParameters) -> bool:
         """
-        Tell whether parameters may be meant for another robot than the one in use.
+        Return whether parameters may be meant for another robot than the one in use.
 
         That is the case where they contain its description, while its model is being built, and
         while its model is refused because of the parameters.  In the last case the node can be
@@ -721,7 +721,7 @@ class Configuration:
             self._swap(source, result)
 
     def _declare_some(self) -> bool:
-        """Declare some of the joints' parameters, and tell whether more may remain."""
+        """Declare some of the joints' parameters, and return whether more may remain."""
         self._is_declaring = True
         started = thread_time()
         longest = LONGEST_FIRST_DECLARATIONS if self.policy is None else LONGEST_DECLARATIONS
@@ -847,7 +847,7 @@ class Configuration:
 
     @property
     def _is_meant_to_send(self) -> bool:
-        """Tell whether the user wants efforts to be sent, also where none can be at present."""
+        """Return whether the user wants efforts to be sent, also where none can be at present."""
         return self._parameters.settings.enabled and self.is_active
 
     @property
@@ -870,7 +870,7 @@ class Configuration:
 
     def _may_wait(self, source: Source) -> bool:
         """
-        Tell whether a model that is not used now may be used later.
+        Return whether a model that is not used now may be used later.
 
         One that was built for a new payload is refused with it, because nobody waits for that.
         """

@@ -70,12 +70,12 @@ class Present(NamedTuple):
 
     @property
     def is_decided(self) -> bool:
-        """Tell whether it is known which robot is driven."""
+        """Return whether it is known which robot is driven."""
         return bool(self.parameter) or self.has_driven
 
     @property
     def is_that_of_the_parameter(self) -> bool:
-        """Tell whether the parameter describes the robot that is requested, or else in use."""
+        """Return whether the parameter describes the robot that is requested, or else in use."""
         return bool(self.parameter) and self.latest is not None and (
             self.latest == self.parameter
             or robot_name(self.latest) == robot_name(self.parameter) != '')
@@ -119,7 +119,7 @@ class DescriptionGuard:
         return Verdict.WAIT
 
     def _takes_over(self, name: str, description: str, present: Present) -> bool:
-        """Tell whether a description is not asked for, and of another robot than the driven."""
+        """Return whether a description is not asked for, and of another robot than the driven."""
         if description == present.parameter:
             return False
         if present.is_that_of_the_parameter:
@@ -129,7 +129,7 @@ class DescriptionGuard:
 
     def is_still_there(self, present: Present) -> bool:
         """
-        Tell whether efforts may be sent again to the robot in use, because it has not gone.
+        Return whether efforts may be sent again to the robot in use, because it has not gone.
 
         They are missing, for instance, while joint states or the controller are, while nobody
         presses a dead-man switch, or while the user has paused the node.  Nobody describes a robot
@@ -205,12 +205,12 @@ class DescriptionGuard:
 
     @property
     def is_robot_described(self) -> bool:
-        """Tell whether one still publishes who did when the description in use arrived."""
+        """Return whether one still publishes who did when the description in use arrived."""
         return not self._in_use.keys().isdisjoint(publishers_of(self._node, self._topic))
 
     @property
     def has_several_publishers(self) -> bool:
-        """Tell whether several nodes publish; the last text of a single one is the only one."""
+        """Return whether several nodes publish; the last text of a single one is the only one."""
         return len(publishers_of(self._node, self._topic)) > 1
 
     def poll(self) -> bool:

@@ -106,7 +106,7 @@ class Model(NamedTuple):
                 for joint, index in self.tree.joints.items()}
 
     def accepts_payload(self, payload: Payload) -> bool:
-        """Tell whether a payload can be attached without building a new model."""
+        """Return whether a payload can be attached without building a new model."""
         return payload.link in self.tree.links and self.robot.takes_payload(payload.link)
 
     def check(self, parameters: ModelParameters) -> None:
@@ -126,13 +126,13 @@ class Model(NamedTuple):
 
     def update(self, parameters: ModelParameters) -> bool:
         """
-        Set the robot's joint parameters and payloads, and tell whether any of them has changed.
+        Set the robot's joint parameters and payloads, and return whether any of them has changed.
 
         Payloads on links that accept none in this model are ignored, and so are joint parameters
         that its robot is not prepared for.
 
-        :raises RneaError: where a value is not possible; others may have been set then, so that the
-            caller sets those before again, or discards the robot.
+        :raises RneaError: where a value is not possible; others may have been set then, so
+            that the caller sets those before again, or discards the robot.
         """
         self.check(parameters)
         is_changed = False

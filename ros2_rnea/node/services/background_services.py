@@ -15,11 +15,11 @@
 Services beside the node's cycle: a thread that carries messages, and a process that may compute.
 
 The answer to a request may take seconds; deserializing a trajectory of ten thousand points takes
-tens of milliseconds.  Therefore neither happens in the control thread.  Such services have
-their own thread, which reads and writes messages, and those whose answers take long a worker
-process, which computes one after the other and is started by the first that needs it.  An executor serves whole nodes, so the
-thread also has its own node.  The name of this node begins with an underscore, so that tools do
-not list it.
+tens of milliseconds.  Therefore neither happens in the control thread.  Such services have their
+own thread, which reads and writes messages, and those whose answers take long also a worker
+process, which computes one answer after the other and is started by the first request.  An
+executor serves whole nodes, so the thread has its own node.  The name of this node begins with an
+underscore, so that tools do not list it.
 
 A coroutine as the service's callback would not do: it would still deserialize in the control
 thread, and rclpy's events executor does not support coroutines.
@@ -106,7 +106,7 @@ class BackgroundServices:
 
     @property
     def is_closing(self) -> bool:
-        """Tell whether :meth:`close` waits for the thread, so that an answer has to end."""
+        """Return whether :meth:`close` waits for the thread, so that an answer has to end."""
         return self._closing.is_set()
 
     def close(self) -> None:

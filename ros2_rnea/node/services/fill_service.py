@@ -98,7 +98,7 @@ class FillService(BackgroundServices):
         return context, True
 
     def _becomes_fresh(self, policy: FeedforwardPolicy) -> bool:
-        """Wait for a fresh state, since messages may be late by chance; tell whether it came."""
+        """Wait for a fresh state, since messages may be late by chance; return whether it came."""
         deadline = monotonic() + LONGEST_WAIT
         while is_stale(policy, self._now()):
             if monotonic() > deadline:

@@ -64,7 +64,7 @@ class ClockSteps:
         return now
 
     def _look(self) -> Instant:
-        """Read the clocks without a pause in between, and tell whether one was set."""
+        """Read the clocks without a pause in between, and return whether one was set."""
         now, after = self._clocks.now(), self._clocks.now()
         for _ in range(MOST_READINGS):
             if after.steady - now.steady < LONGEST_READING:

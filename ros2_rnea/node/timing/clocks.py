@@ -40,7 +40,7 @@ class Clocks:
 
     @property
     def has_begun(self) -> bool:
-        """Tell whether there is a time: simulated time is 0 before the first one on /clock."""
+        """Return whether there is a time: simulated time is 0 before the first one on /clock."""
         return not self.is_simulated or self._own.now().nanoseconds != 0
 
     def standstill(self) -> str:

@@ -62,7 +62,7 @@ class CycleTimers:
 
     @property
     def keeps_rate(self) -> bool:
-        """Tell whether the cycle runs at a fixed rate instead of with each joint state."""
+        """Return whether the cycle runs at a fixed rate instead of with each joint state."""
         return self._rate_timer is not None
 
     def restart(self, rate: float, settings: Settings) -> None:

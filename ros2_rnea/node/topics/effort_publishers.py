@@ -64,7 +64,7 @@ class EffortPublishers:
 
     @property
     def has_commands(self) -> bool:
-        """Tell whether ~/commands is published."""
+        """Return whether ~/commands is published."""
         return self._commands is not None
 
     def send(

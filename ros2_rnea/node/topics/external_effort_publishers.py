@@ -67,12 +67,12 @@ class ExternalEffortPublishers:
         return policy.external.missing
 
     def _is_wanted(self, settings: Settings) -> bool:
-        """Tell whether somebody listens, or the node itself has to react."""
+        """Return whether somebody listens, or the node itself has to react."""
         return (self._effort_is_wanted or self._wrench_is_wanted
                 or settings.contact_reaction is not ContactReaction.NONE)
 
     def is_needed(self, policy: FeedforwardPolicy) -> bool:
-        """Tell whether the external effort has to be observed, and can be."""
+        """Return whether the external effort has to be observed, and can be."""
         settings = policy.settings
         return (settings.observe_external_effort and self._is_wanted(settings)
                 and self._is_ready())

@@ -59,7 +59,7 @@ class FieldReader:
 
     @property
     def is_little_endian(self) -> bool:
-        """Tell whether this class can read the message."""
+        """Return whether this class can read the message."""
         return len(self._message) >= START and bool(self._message[1] & 1)
 
     def skip(self, size: int) -> None:

@@ -69,7 +69,7 @@ class _Layout(NamedTuple):
 
     def fits(self, content: int) -> bool:
         """
-        Tell whether a message has this layout.
+        Return whether a message has this layout.
 
         :param content: its bytes as one number.
         """

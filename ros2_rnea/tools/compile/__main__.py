@@ -130,7 +130,7 @@ def _cache(output: Path | None) -> ObjectCache:
 
 
 def _can_be_shipped(folder: Path) -> bool:
-    """Tell whether other users can read what is stored in a folder; print why they cannot."""
+    """Return whether other users can read what is stored in a folder; print why they cannot."""
     reason = why_not_readable(folder)
     if reason:
         print(f'compile: the kernels are stored, but cannot be shipped: {reason}', file=sys.stderr)

@@ -67,7 +67,7 @@ def names_in(parameters: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def is_set_for_joints(parameters: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a parameter of joints, such as ``damping``, is not zero for one of them."""
+    """Return whether a parameter of joints, such as ``damping``, is not zero for one of them."""
     nested = parameters.get(name)
     return any(nested.values() if isinstance(nested, Mapping) else ()) or any(
         value for key, value in parameters.items() if key.startswith(f'{name}.'))
@@ -85,7 +85,7 @@ def _by_node(content: Any, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def _matches(pattern: str, node: str) -> bool:
-    """Tell whether a name with ``*`` for one part and ``**`` for any number is that of a node."""
+    """Return whether a name is that of a node; ``*`` is one part, ``**`` any number of them."""
     parts = [{'*': '/[^/]+', '**': '(/[^/]+)*'}.get(part, '/' + re.escape(part))
              for part in pattern.strip('/').split('/')]
     return re.fullmatch(''.join(parts), node) is not None

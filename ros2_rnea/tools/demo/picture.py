@@ -140,8 +140,8 @@ def _draw_tip_force(axes: Axes, results: Results, duration: float) -> None:
     axes.set_title('Error that a push at the tip adds to full feedforward [°]')
     axes.set_xlabel('time [s]')
     labels = [
-        _draw_curve(axes, unknown, 'nobody tells the node', VERMILION, label_below=True),
-        _draw_curve(axes, known, 'the wrench topic tells it', BLUE)]
+        _draw_curve(axes, unknown, 'unknown to the node', VERMILION, label_below=True),
+        _draw_curve(axes, known, 'known from the wrench topic', BLUE)]
     _log_scale(axes, known)
     spread(axes, labels, top=0.84)  # above, the push has its label
     _draw_force(axes, results, duration)

@@ -48,7 +48,7 @@ class Input(NamedTuple):
 
     @property
     def is_service(self) -> bool:
-        """Tell whether it is a service."""
+        """Return whether it is a service."""
         return hasattr(self.interface, 'Request')
 
     @property

@@ -299,7 +299,7 @@ class Target:
             self._send(Hostile(self._inputs['joint_trajectory'], self._honest.trajectory()))
 
     def _activate(self) -> bool:
-        """Make the next transition that a managed node needs, and tell whether none was left."""
+        """Make the next transition that a managed node needs, and return whether none was left."""
         if 'change_state' not in self._inputs:
             return True
         self._publish_state()
@@ -310,7 +310,7 @@ class Target:
         return self.is_finalized or state == State.PRIMARY_STATE_ACTIVE
 
     def _restore_parameters(self) -> bool:
-        """Set the parameters that differ, and tell whether none did."""
+        """Set the parameters that differ, and return whether none did."""
         now = self._ask_parameters()
         changed = [name for name, value in self._all_parameters.items() if now[name] != value]
         if changed:
@@ -436,7 +436,7 @@ class Target:
         return future.result()
 
     def _is_discovered(self) -> bool:
-        """Tell whether everything of the node is known that the peer needs."""
+        """Return whether everything of the node is known that the peer needs."""
         if (NODE, self._namespace) not in self._peer.get_node_names_and_namespaces():
             return False
         self._discover()
@@ -449,7 +449,7 @@ class Target:
             self._inputs, self._inputs_since = inputs, monotonic()
 
     def _has_all_inputs(self) -> bool:
-        """Tell whether no more inputs are being discovered: a seed has to draw the same again."""
+        """Return whether all inputs are discovered: a seed has to draw the same again."""
         self._discover()
         return (self._awaited <= self._inputs.keys()
                 and monotonic() - self._inputs_since > DISCOVERY)
