@@ -442,6 +442,7 @@ def test_a_robot_that_could_not_be_driven_waits_until_nothing_is_sent(bench, lim
     arm.until(lambda: not arm.node.policy.is_sending)  # joint states have stopped
     assert close(arm.commands[-1], GRAVITY)
     arm.until(lambda: not arm.told('robot_description'))
+    arm.settle()  # the last commands have arrived
     count = len(arm.commands)
     assert not arm.sends(JOINTS, Q)
     assert len(arm.commands) == count
