@@ -28,13 +28,13 @@ import time
 
 STATISTICS = Path('/proc/stat')
 
-MOST_LOAD_PER_CORE = 0.5
+MAX_LOAD_PER_CORE = 0.5
 """Load average before the run, divided by the number of cores, up to which a machine is quiet."""
 
-MOST_OTHERS = 0.25
+MAX_OTHERS = 0.25
 """Processors that other processes may use during the run."""
 
-MOST_SPREAD = 0.15
+MAX_SPREAD = 0.15
 """Distance between the quartiles of a ratio, relative to the ratio."""
 
 
@@ -62,15 +62,15 @@ class Disturbance:
 
     def reasons(self) -> Iterator[str]:
         """Yield what was too much, with its value and what is allowed."""
-        load = MOST_LOAD_PER_CORE * self.cores
+        load = MAX_LOAD_PER_CORE * self.cores
         if self.load_before > load:
             yield f'the load before the run was {self.load_before:.1f} (at most {load:.1f})'
-        if self.others is not None and self.others > MOST_OTHERS:
+        if self.others is not None and self.others > MAX_OTHERS:
             yield (f'other processes used {self.others:.2f} processors during the run '
-                   f'(at most {MOST_OTHERS})')
-        if self.spread > MOST_SPREAD:
+                   f'(at most {MAX_OTHERS})')
+        if self.spread > MAX_SPREAD:
             yield (f'the quartiles of a ratio are typically {100 * self.spread:.0f} % apart '
-                   f'(at most {100 * MOST_SPREAD:.0f} %)')
+                   f'(at most {100 * MAX_SPREAD:.0f} %)')
 
     def __str__(self) -> str:
         """Return all figures, in words."""

@@ -38,7 +38,7 @@ from ros2_rnea.robot import Robot
 ASSEMBLED = 1e-12
 """Assembly goes on until no loop is open by more than this [rad, m], if rounding lets it."""
 
-MOST_STEPS = 50
+MAX_STEPS = 50
 
 
 class Mobility(NamedTuple):
@@ -238,7 +238,7 @@ class ClosedChain:
         q_now, qd_now, qdd_now = np.array(call.q), np.array(call.qd), np.array(call.qdd)
         fixed = self._places_of('held', tuple(held))
         free = [place for place in range(self._robot.nv) if place not in fixed]
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             error = self._stack(self.position_error(q_now))
             if _largest(error) <= ASSEMBLED:
                 break

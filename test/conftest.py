@@ -58,7 +58,7 @@ from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what 
 
 os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
 
-PROCESSES_PER_PROCESSOR, MOST_PROCESSES = 2, 16
+PROCESSES_PER_PROCESSOR, MAX_PROCESSES = 2, 16
 """More of them only collect the tests once more, and need memory."""
 
 settings.register_profile(
@@ -72,7 +72,7 @@ def pytest_xdist_auto_num_workers():
     """Return how many processes share the tests, unless the variable of pytest-xdist tells."""
     if 'PYTEST_XDIST_AUTO_NUM_WORKERS' in os.environ:
         return None
-    return min(PROCESSES_PER_PROCESSOR * len(os.sched_getaffinity(0)), MOST_PROCESSES)
+    return min(PROCESSES_PER_PROCESSOR * len(os.sched_getaffinity(0)), MAX_PROCESSES)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -52,7 +52,7 @@ SIZES = (4_096, 16_384, 65_536, 262_144)
 GOAL = 30.0
 """How many times as many rows a second as the others are asked of us."""
 
-MOST_GROWTH = 1.2
+MAX_GROWTH = 1.2
 """The time of a row in the largest recording, divided by that in the smallest."""
 
 FULL = Settings(rounds=15, block=1)
@@ -203,7 +203,7 @@ def _growth_table(growth: Sequence[Growth], judged: bool) -> Table:
         table.add_row(
             one.robot, f'{one.rows:,}'.replace(',', ' '), f'{one.nanoseconds.median:.0f}',
             f'{one.multiple.median:.2f}',
-            _verdict(one.multiple.median <= MOST_GROWTH, f'≤ {MOST_GROWTH}', judged)
+            _verdict(one.multiple.median <= MAX_GROWTH, f'≤ {MAX_GROWTH}', judged)
             if one.rows == SIZES[-1] else '')
     return table
 

@@ -45,7 +45,7 @@ FLAGS = ('-O3', '-march=native', '-fPIC', '-shared')
 CACHE = Path('out', 'benchmark', 'casadi')
 """Compiled code stays here, by its content, for the next run."""
 
-MOST_OPERATIONS = 60_000
+MAX_OPERATIONS = 60_000
 """gcc takes minutes for more."""
 
 if hasattr(casadi.GlobalOptions, 'setNumpyMode'):
@@ -170,7 +170,7 @@ def compiled(function: Any) -> Any:
     :raises Absent: where it is too large for a C compiler.
     """
     operations = function.n_instructions()
-    if operations > MOST_OPERATIONS:
+    if operations > MAX_OPERATIONS:
         raise Absent(f'its C has {operations} operations, for which gcc takes minutes')
     generator = casadi.CodeGenerator('f.c')
     generator.add(function)

@@ -27,7 +27,7 @@ LENGTH_SLACK = 1e-3
 TILTED = 1e-5, 1e-2
 """Suspicious angles to the nearest coordinate axis [rad]: above rounding, below designs."""
 
-MOST_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
+MAX_TURNS, LIKE_NONE = 8.0 * pi, 1000.0
 """Revolute limits between these [rad] are likely degrees; the latter is taken as no limit."""
 
 LARGE_FRICTION = 0.2
@@ -140,7 +140,7 @@ def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
             f'its lower and upper limit are both {lower:g}: a controller that obeys them never '
             'moves the joint')
     largest = max(abs(lower), abs(upper))
-    if joint.type.turns_about_axis and MOST_TURNS < largest < LIKE_NONE:
+    if joint.type.turns_about_axis and MAX_TURNS < largest < LIKE_NONE:
         yield Finding(
             Kind.UNITS, subject, f'its limits are {lower:g} and {upper:g} rad, '
             f'{largest / (2 * pi):.1f} turns: are they in degrees?')

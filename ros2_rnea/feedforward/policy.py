@@ -334,7 +334,7 @@ class FeedforwardPolicy:
             self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
             ) -> None:
         large = {name: share for name, share in self.friction_shares(settings).items()
-                 if not share <= MOST_FRICTION}
+                 if not share <= MAX_FRICTION}
         known = before() if large else {}
         for name, share in large.items():
             if not share <= known.get(name, 0.0) * (1.0 + ROUNDING):
@@ -922,7 +922,7 @@ class FeedforwardPolicy:
             f'{name} {held:.3f} instead of {effort:.3f}'
             for name, held, effort in zip(
                 self.controlled, self._ramp.sent.tolist(), wanted.tolist())
-            if abs(held - effort) > LEAST_TO_REPORT)
+            if abs(held - effort) > MIN_TO_REPORT)
         return lacking and (
             f'the final fade was cut short: a controller without a timeout holds {lacking} '
             '[Nm or N]')
@@ -1066,7 +1066,7 @@ class FeedforwardPolicy:
         return Decision(status, joints, detail, effort, flags)
 
 
-MOST_FRICTION = 1.0
+MAX_FRICTION = 1.0
 """No friction that is sent may become a larger share of an effort limit than this."""
 
 SPEED_WITHOUT_LIMIT = 0.1
@@ -1078,7 +1078,7 @@ SPEEDS_OF_FRICTION = 16
 GAP_SHARE = 0.5
 """States that are missing for more than this share of ``state_timeout`` are a gap."""
 
-LEAST_TO_REPORT = 5e-4
+MIN_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
 
 TIME_CONSTANTS = 5.0

@@ -53,7 +53,7 @@ from toppra.interpolator import SplineInterpolator
 _GRID = 200
 """Intervals of each section of the path, closer to each other towards its ends."""
 
-_DENSE, _LEAST_DENSE = 4000, 20
+_DENSE, _MIN_DENSE = 4000, 20
 """Samples of the path to measure its length: in all, and at least in each segment."""
 
 _CORNER, _REVERSAL = 0.02, 1.0
@@ -180,7 +180,7 @@ def _sections(trajectory: Trajectory) -> list[tuple[float, float]]:
     """Return start and end times of the sections between which the robot has to stop [s]."""
     splines = trajectory.splines
     ends = splines.starts + splines.durations
-    count = max(_LEAST_DENSE, _DENSE // max(1, len(ends)))
+    count = max(_MIN_DENSE, _DENSE // max(1, len(ends)))
     dense = np.concatenate([np.linspace(start, end, count, endpoint=False)
                             for start, end in zip(splines.starts, ends)] + [ends[-1:]])
     chords = np.diff([trajectory.at(time)[0] for time in dense], axis=0)

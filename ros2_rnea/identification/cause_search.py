@@ -55,7 +55,7 @@ TELLS_APART = 2.0 * np.log(1.0 / FALSE_ALARMS)
 ITERATIONS = 30
 CONVERGED = 1e-6
 """Changes of the weighted squares of this share, or size, mean nothing."""
-MOST_CAUSES = 12
+MAX_CAUSES = 12
 """A model of which more is wrong than this is to be identified, not to be corrected."""
 
 TURNED = -0.5
@@ -315,7 +315,7 @@ class _Search:
         fit = self._fit([*certain, *turned], np.concatenate([
             np.zeros(sum(cause.size for cause in certain)), np.full(len(turned), -2.0)])[None])
         rivals: dict[Cause, tuple[Cause, ...]] = {}
-        while len(fit.causes) < MOST_CAUSES:
+        while len(fit.causes) < MAX_CAUSES:
             best = self._best(fit)
             if best is None:
                 break

@@ -27,7 +27,7 @@ from ros2_rnea.identification.comparison import Coordinate, coordinates_of
 from ros2_rnea.identification.conclusions import Conclusion, Estimate, Improvement, Kind
 from ros2_rnea.robot import Robot
 
-MOST_IMPROVEMENTS = 3
+MAX_IMPROVEMENTS = 3
 
 LONG = 0.5
 """
@@ -38,7 +38,7 @@ with shorter ones, errors of friction or of a factor make up too much of it.
 STANDARD_ERRORS = 4.0
 """A figure that is this far from zero, in standard errors, is told as positive or negative."""
 
-LEAST_MASS, LEAST_REACH = 1.0, 1.0
+MIN_MASS, MIN_REACH = 1.0, 1.0
 """A robot counts as at least so heavy [kg] and so large [m], whatever its description lacks."""
 
 
@@ -57,8 +57,8 @@ class CauseWords:
         self._explanation = explanation
         self._coordinates = coordinates_of(robot)
         bodies = robot.inertial_parameters.reshape(-1, 10)
-        self._heaviest = max(float(bodies[:, 0].sum()), LEAST_MASS)
-        self._reach = max(_reach(robot), LEAST_REACH)
+        self._heaviest = max(float(bodies[:, 0].sum()), MIN_MASS)
+        self._reach = max(_reach(robot), MIN_REACH)
         self._words: dict[type[Cause], Callable[..., Conclusion]] = {
             Factor: self._factor, Delay: self._delay, Tilt: self._tilt, Load: self._load,
             Mass: self._mass, Rotor: self._rotor}
@@ -102,7 +102,7 @@ class CauseWords:
         improvements.sort(key=lambda each: (each.after - each.before) / noises[each.label])
         return Conclusion(
             kind, subject, sentence, advice, quantities, sqrt(max(found.statistic, 0.0)),
-            tuple(improvements[:MOST_IMPROVEMENTS]))
+            tuple(improvements[:MAX_IMPROVEMENTS]))
 
     def _factor(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Factor)  # noqa: S101

@@ -21,7 +21,7 @@ relative to white noise of the same variance.
 
 A fit removes noise at just these frequencies, because its columns have those of the motion.  The
 power is therefore divided by the number of Fourier coefficients that the fit leaves, not by that
-of all.  At first it is taken over the lowest frequencies, as many as leave :data:`LEAST_FREEDOM`
+of all.  At first it is taken over the lowest frequencies, as many as leave :data:`MIN_FREEDOM`
 coefficients, which gives a first estimate of the time.  If this is short, more frequencies are
 taken: all whose period is longer than :data:`PERIODS` times the estimate (Sokal's rule for the
 window of a sum of autocorrelations).
@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import next_fast_len, rfft, rfftfreq
 
-LEAST_FREEDOM = 20
+MIN_FREEDOM = 20
 """Coefficients that a fit leaves: they tell a power to a third."""
 
 PERIODS = 10.0
@@ -51,7 +51,7 @@ class Correlation(NamedTuple):
 
     :ivar time: how many successive samples count as one, at least 1.
     :ivar freedom: degrees of freedom from which this was told.
-    :ivar highest: the highest frequency that was needed to leave LEAST_FREEDOM [1/samples].
+    :ivar highest: the highest frequency that was needed to leave MIN_FREEDOM [1/samples].
     """
 
     time: float
@@ -77,7 +77,7 @@ def correlation_of(pieces: Sequence[np.ndarray], samples: float, fitted: float) 
     if not power[last] > 0.0:
         return Correlation(1.0, float(left[last]), float(frequencies[0]))
     variance = power[last] / left[last]
-    first = min(int(np.searchsorted(count, fitted + LEAST_FREEDOM)), last)
+    first = min(int(np.searchsorted(count, fitted + MIN_FREEDOM)), last)
     time = power[first] / left[first] / variance
     end = max(first, int(np.searchsorted(frequencies, 1.0 / (PERIODS * max(time, 1.0)))) - 1)
     time = power[end] / left[end] / variance

@@ -31,7 +31,7 @@ from ros2_rnea.identification.bursts import bursts
 from ros2_rnea.identification.cause_search import (
     Explanation,
     FALSE_ALARMS,
-    MOST_CAUSES,
+    MAX_CAUSES,
     search,
 )
 from ros2_rnea.identification.cause_words import CauseWords
@@ -118,7 +118,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     conclusions.sort(key=lambda each: -each.significance)
     return Diagnosis(
         tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong),
-        len(explanation.found) >= MOST_CAUSES, touched)
+        len(explanation.found) >= MAX_CAUSES, touched)
 
 
 def _saturated(comparison: Comparison) -> Iterator[Conclusion]:

@@ -57,7 +57,7 @@ COMMON, BY_JOINT = 'common', 'joint'
 WAYS = (COMMON, BY_JOINT)
 """Whether one delay is taken out of the efforts of all joints, or each joint may have its own."""
 
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 """So often the common delay is estimated again without the joints that have their own."""
 
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
@@ -110,7 +110,7 @@ def effort_delay(
     search.take_noise(alone)
     common = search.common(range(len(moving)))
     others = set[int](range(len(moving)))
-    for _ in range(MOST_ROUNDS if way == BY_JOINT else 0):
+    for _ in range(MAX_ROUNDS if way == BY_JOINT else 0):
         before, others = others, {
             k for k, own in enumerate(alone) if search.is_at_end(own)
             or search.gain(own, common.seconds, [k]) <= SIGNIFICANT}

@@ -34,7 +34,7 @@ from scipy.linalg import lstsq
 SMALLEST_SHARE = 0.01
 """Of the samples in motion: fewer that are cut off do little harm."""
 
-MOST_BEYOND = 0.1
+MAX_BEYOND = 0.1
 """So many samples, of those at a bound, may be wrong ones beyond it."""
 
 FEWEST_VALUES = 20
@@ -43,7 +43,7 @@ FEWEST_VALUES = 20
 FEWEST_SAMPLES = 50
 """In motion and between the bounds, from which the others are predicted."""
 
-MOST_SAMPLES = 4000
+MAX_SAMPLES = 4000
 """Of more, every second, third ... is used."""
 
 FAR_BEYOND = 0.05
@@ -89,7 +89,7 @@ def _bounds(own: np.ndarray) -> list[tuple[float, float]]:
     below, above = np.cumsum(counts) - counts, len(own) - np.cumsum(counts)
     many = np.flatnonzero(counts >= max(SMALLEST_SHARE * len(own), 1.0))
     return [(float(values[k]), side) for side, beyond in ((-1.0, below), (1.0, above))
-            for k in many if beyond[k] <= MOST_BEYOND * counts[k]]
+            for k in many if beyond[k] <= MAX_BEYOND * counts[k]]
 
 
 def _saturation(
@@ -135,7 +135,7 @@ def _matching(
 
 
 def _thinned(rows: np.ndarray) -> np.ndarray:
-    return rows[::max(1, -(-len(rows) // MOST_SAMPLES))]
+    return rows[::max(1, -(-len(rows) // MAX_SAMPLES))]
 
 
 def _columns(

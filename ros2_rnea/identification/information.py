@@ -68,7 +68,7 @@ IN_CACHE = 2**18
 PENDING = 16
 """Chunks that wait in an executor at a time, so that they do not fill its memory."""
 
-MOST_BLOCKS = 2**16
+MAX_BLOCKS = 2**16
 """Of longer recordings, residuals are added up over blocks of consecutive samples."""
 
 
@@ -174,7 +174,7 @@ def residuals(
     :param fitted: how many parameters each coordinate determines, shape (nv,).
     :param time_blocks: how many blocks of time there are.
     """
-    block = -(-int(rows.max()) // MOST_BLOCKS)
+    block = -(-int(rows.max()) // MAX_BLOCKS)
     squares, pieces = np.zeros(len(rows)), list[list[np.ndarray]]()
     scores = [np.zeros((time_blocks, len(columns) + 2)) for columns in design.of_coordinate]
     arguments = solution, block, time_blocks

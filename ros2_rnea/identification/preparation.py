@@ -66,7 +66,7 @@ SLOW = 0.05
 SLOW_SHARE = 0.05
 """The same as a share of a joint's own high speed (99 % of its samples are slower)."""
 
-LEAST_SPEED = 0.002
+MIN_SPEED = 0.002
 """Below, nothing moves: a controller that holds a joint makes it creep [rad/s or m/s]."""
 
 FEW_SIGMA = 4.0
@@ -614,7 +614,7 @@ class _Preparing:
                 noise = velocity_noise(
                     spectra['positions'][k].noise, min(cutoff, 0.5 / period))
                 usual = SLOW_SHARE * float(np.percentile(np.abs(qd[:, v]), 99.0))
-                slow = max(min(SLOW, usual), LEAST_SPEED, FEW_SIGMA * noise)
+                slow = max(min(SLOW, usual), MIN_SPEED, FEW_SIGMA * noise)
             limits.append(slow)
             for piece in signals.pieces:
                 velocity = qd[piece, v]

@@ -45,7 +45,7 @@ FRICTION = ('offset', 'viscous', 'coulomb', 'viscous by direction')
 MODEL = -4
 """The column of the model's effort, friction included; the last column is what was measured."""
 
-MOST_SAMPLES = 12_000
+MAX_SAMPLES = 12_000
 """Of longer recordings, every second, third ... sample is used: more tell a cause no better."""
 
 SAMPLES_A_COLUMN = 3
@@ -96,7 +96,7 @@ class Columns:
     times: np.ndarray
 
     @classmethod
-    def of(cls, comparison: Comparison, most: int = MOST_SAMPLES) -> Columns:
+    def of(cls, comparison: Comparison, most: int = MAX_SAMPLES) -> Columns:
         """Return the columns of all runs, of at most so many samples (and one a piece)."""
         stride = -(-comparison.samples // most)
         parts = [_piece_columns(run, piece, stride)

@@ -57,7 +57,7 @@ of a thousand data sets; the rest is for the choice among many.
 UNSEEN = 1e4
 """The standard deviation of what the data does not see, relative to its natural scale."""
 
-LEAST_NOISE = 1e-4
+MIN_NOISE = 1e-4
 """The least standard deviation of noise that is believed, relative to the measured effort."""
 
 CONVERGED = 1e-9
@@ -69,7 +69,7 @@ error; that step gains all of it but its square.
 FALL = 0.1
 """By which factor the weight of the prior falls at a time."""
 
-MOST_STEPS = 100
+MAX_STEPS = 100
 """Of a Newton method; it takes some ten at most."""
 
 GRAVITY_TOLERANCE = 1e-4
@@ -257,7 +257,7 @@ def first_noise(design: Design, information: Information, chosen: np.ndarray) ->
 def least_variance(information: Information) -> np.ndarray:
     """Return the least variance of noise that is believed, shape (nv,)."""
     measured = np.array([products[-1, -1] for products in information.products])
-    return np.maximum(LEAST_NOISE**2 * measured / np.maximum(information.rows, 1), 1e-30)
+    return np.maximum(MIN_NOISE**2 * measured / np.maximum(information.rows, 1), 1e-30)
 
 
 def best_knees(
@@ -368,7 +368,7 @@ def _newton(
                 + weight * prior.value(x)[0])
 
     value = value_at(x)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         _, belief, changes = prior.value(x)
         slope = changes.T @ (gradient + hessian @ (x - start)) + weight * belief
         held = ~chosen | (prior.is_positive & (x <= 0.0) & (slope > 0.0))

@@ -35,10 +35,10 @@ LARGEST_GAP = 2.5
 JITTER = 0.01
 """Samples that deviate less from the uniform base, in periods, are taken as they are."""
 
-MOST_LATER = 0.5
+MAX_LATER = 0.5
 """If a smaller share of the rows is at least as late as all before, single times are wrong."""
 
-MOST_WRONG = 5
+MAX_WRONG = 5
 """Of so many single rows at most, the times are taken for wrong and named."""
 
 SLOWEST, FASTEST = 5.0, 1e5
@@ -108,14 +108,14 @@ def _check_order(name: str, times: np.ndarray, finite: np.ndarray) -> None:
     """Check that it is not a few rows with wrong times that make most others too early."""
     rows = np.flatnonzero(finite)
     wrong: list[int] = []
-    while len(wrong) <= MOST_WRONG:
+    while len(wrong) <= MAX_WRONG:
         later = times[rows] >= np.maximum.accumulate(times[rows])
-        if np.count_nonzero(later) >= MOST_LATER * len(rows):
+        if np.count_nonzero(later) >= MAX_LATER * len(rows):
             break
         at = int(times[rows].argmax())
         wrong.append(int(rows[at]))
         rows = np.delete(rows, at)
-    if 0 < len(wrong) <= MOST_WRONG:
+    if 0 < len(wrong) <= MAX_WRONG:
         shown = ', '.join(f'row {row + 1} has {times[row]:.6g}' for row in sorted(wrong))
         raise RecordingError(
             f'recording {name!r} has wrong times, to which most rows that follow are earlier: '

@@ -53,7 +53,7 @@ possible, so that neighbours have little in common.
 SAME = 0.02
 """Motions that differ by less than this share of their variance are repetitions."""
 
-MOST_SAMPLES = 2**15
+MAX_SAMPLES = 2**15
 """Of longer recordings, a period is searched in every second, third ... sample."""
 
 FEWEST_RECORDINGS = 3
@@ -62,13 +62,13 @@ FEWEST_RECORDINGS = 3
 LONGEST_PERIOD = 0.75
 """As a share of the recording: the rest has to be a repetition."""
 
-MOST_COMPARED = 2**14
+MAX_COMPARED = 2**14
 """Of longer recordings, every second, third ... sample is compared with other recordings."""
 
-MOST_OTHERS = 8
+MAX_OTHERS = 8
 """Of more motions, each is compared with so many that have the most similar positions."""
 
-LEAST_OVERLAP = 0.5
+MIN_OVERLAP = 0.5
 """The share of the shorter of two recordings in which their motions have to be the same."""
 
 
@@ -193,7 +193,7 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
     if len(usable) < 2:
         return firsts, lags
     longest = max(motions[k].step * len(motions[k].q) for k in usable)
-    step = max(longest / MOST_COMPARED, min(motions[k].step for k in usable))
+    step = max(longest / MAX_COMPARED, min(motions[k].step for k in usable))
     usable.sort(key=lambda k: -_count_at(motions[k], step))
     for place, k in enumerate(usable):
         q = _sampled(motions[k], step)
@@ -213,14 +213,14 @@ def _likely(motions: Sequence[_Motion], others: Sequence[int], k: int) -> list[i
     Return those of other motions that a motion is compared with, in their order.
 
     Comparing all of many recordings with each other would take the square of their number.  Beyond
-    MOST_OTHERS, those are left whose positions have the most similar mean and spread: those of
+    MAX_OTHERS, those are left whose positions have the most similar mean and spread: those of
     repetitions are the same, whatever their order.
     """
-    if len(others) <= MOST_OTHERS:
+    if len(others) <= MAX_OTHERS:
         return list(others)
     own = motions[k].signature
     apart = np.square([motions[other].signature - own for other in others]).sum(axis=1)
-    nearest = np.argpartition(apart, MOST_OTHERS)[:MOST_OTHERS]
+    nearest = np.argpartition(apart, MAX_OTHERS)[:MAX_OTHERS]
     return [others[place] for place in np.sort(nearest).tolist()]
 
 
@@ -248,7 +248,7 @@ def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
                        for each in (q, other))
     if not squares[-1] > 0.0:
         return None
-    least = max(int(LEAST_OVERLAP * len(other)), 1)
+    least = max(int(MIN_OVERLAP * len(other)), 1)
     lags = np.arange(least - len(other), len(q) - least + 1)
     low, high = np.maximum(lags, 0), np.minimum(len(q), len(other) + lags)
     both = squares[high] - squares[low] + others[high - lags] - others[low - lags]
@@ -276,7 +276,7 @@ def period_of(q: np.ndarray) -> float | None:
     """
     if len(q) < 8:
         return None
-    stride = -(-len(q) // MOST_SAMPLES)
+    stride = -(-len(q) // MAX_SAMPLES)
     q = q[::stride]
     count = len(q)
     q = q - q.mean(axis=0)

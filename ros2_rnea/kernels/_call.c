@@ -45,7 +45,7 @@
 #define NPY_TARGET_VERSION NPY_1_21_API_VERSION
 #include <numpy/arrayobject.h>
 
-enum { MOST_ARRAYS = 8, MOST_DIMENSIONS = 4 };
+enum { MAX_ARRAYS = 8, MAX_DIMENSIONS = 4 };
 
 #define CONVENTION 1  /* see ros2_rnea/kernels/call.py, which has the same number */
 
@@ -53,7 +53,7 @@ typedef int64_t (*Kernel)(double **arrays);  /* see ros2_rnea/kernels/llvm.py */
 
 typedef struct {
     int ndim;
-    npy_intp sizes[MOST_DIMENSIONS];
+    npy_intp sizes[MAX_DIMENSIONS];
 } Shape;
 
 /* A kernel and what it needs besides the arguments of a call. */
@@ -75,7 +75,7 @@ typedef struct {
     PyObject *bound;            /* the arrays of a call without arguments; NULL: not bound */
     Py_ssize_t count;           /* of names */
     Py_ssize_t required;        /* inputs; there may be one more, which is optional */
-    Shape shapes[MOST_ARRAYS];  /* of all arguments */
+    Shape shapes[MAX_ARRAYS];  /* of all arguments */
     _Atomic(Target *) targets[2];  /* without and with the optional input; NULL until called */
 } KernelCall;
 
@@ -285,7 +285,7 @@ run(KernelCall *self, const Target *target, PyObject *const *given)
     } else {
         Py_INCREF(output);
     }
-    double *arrays[MOST_ARRAYS + 1];
+    double *arrays[MAX_ARRAYS + 1];
     Py_ssize_t inputs = 0;
     for (Py_ssize_t i = 0; i < last; i++) {
         if (given[i] != NULL) {
@@ -317,7 +317,7 @@ compute(KernelCall *self, PyObject *const *given)
     /* The first call, or arguments to be converted.  Both may run Python code, after which all
        arrays are checked again. */
     PyObject *result = NULL;
-    PyObject *arrays[MOST_ARRAYS] = {NULL};
+    PyObject *arrays[MAX_ARRAYS] = {NULL};
     if (given[last] != NULL && !fits(given[last], &self->shapes[last], 1)) {
         return NULL;
     }
@@ -419,7 +419,7 @@ call_with_arguments(
     PyObject *callable, PyObject *const *arguments, size_t nargsf, PyObject *keywords)
 {
     KernelCall *self = (KernelCall *)callable;
-    PyObject *given[MOST_ARRAYS] = {NULL};
+    PyObject *given[MAX_ARRAYS] = {NULL};
     if (is_cleared(self)) {
         return NULL;
     }
@@ -438,7 +438,7 @@ call_bound(PyObject *callable, PyObject *const *Py_UNUSED(arguments), size_t nar
            PyObject *keywords)
 {
     KernelCall *self = (KernelCall *)callable;
-    PyObject *given[MOST_ARRAYS];
+    PyObject *given[MAX_ARRAYS];
     if (is_cleared(self)) {
         return NULL;
     }
@@ -459,8 +459,8 @@ call_bound(PyObject *callable, PyObject *const *Py_UNUSED(arguments), size_t nar
 static int
 read_shape(PyObject *sizes, Shape *shape)
 {
-    if (!PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) > MOST_DIMENSIONS) {
-        PyErr_Format(PyExc_ValueError, "a shape is a tuple of at most %d sizes", MOST_DIMENSIONS);
+    if (!PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) > MAX_DIMENSIONS) {
+        PyErr_Format(PyExc_ValueError, "a shape is a tuple of at most %d sizes", MAX_DIMENSIONS);
         return -1;
     }
     shape->ndim = (int)PyTuple_GET_SIZE(sizes);
@@ -500,12 +500,12 @@ kernel_call_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
         return NULL;
     }
     Py_ssize_t count = PyTuple_GET_SIZE(names);
-    if (count > MOST_ARRAYS || required < 0 || count - 1 < required || count - 2 > required
+    if (count > MAX_ARRAYS || required < 0 || count - 1 < required || count - 2 > required
             || PyTuple_GET_SIZE(shapes) != count
             || (bound != Py_None
                 && !(PyTuple_Check(bound) && PyTuple_GET_SIZE(bound) == count))) {
         PyErr_Format(PyExc_ValueError, "a kernel takes at most %d arrays: the required inputs, "
-                     "at most one optional input, and the output", MOST_ARRAYS);
+                     "at most one optional input, and the output", MAX_ARRAYS);
         return NULL;
     }
     if (check_names(names) < 0) {

@@ -48,9 +48,9 @@ MAGIC = b'ros2_rnea object'
 FORMAT = 1
 HEADER = struct.Struct('<16s I 32s Q 32s')  # magic, format, key, length, SHA-256
 
-MOST_FILES = 500
-MOST_BYTES = 200_000_000
-MOST_IN_MEMORY = 50
+MAX_FILES = 500
+MAX_BYTES = 200_000_000
+MAX_IN_MEMORY = 50
 
 ABANDONED = 3600.0
 """Age from which an unfinished file is taken as abandoned by its writer [s]."""
@@ -61,7 +61,7 @@ SHIPPED = 'ROS2_RNEA_KERNEL_PATH'
 ROOT = 0
 """The user identifier of root."""
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """How many symbolic links a path may contain; Linux has the same limit."""
 
 _SUFFIX = '.object'
@@ -169,7 +169,7 @@ class ObjectCache:
                 return
             except OSError as error:
                 self._keep_reason(error)
-        while len(self._memory) >= MOST_IN_MEMORY:
+        while len(self._memory) >= MAX_IN_MEMORY:
             del self._memory[next(iter(self._memory))]
         self._memory[key] = data
 
@@ -323,7 +323,7 @@ def _folders_above(path: Path) -> Iterator[Path]:
         else:
             links += 1
             owner = entry.lstat().st_uid
-            if links > MOST_LINKS:
+            if links > MAX_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             if owner not in (os.geteuid(), ROOT):
                 raise PermissionError(
@@ -417,7 +417,7 @@ def _make_room(folder: int) -> None:
         elif name.endswith(_SUFFIX):
             size += length
             number += 1
-            if size > MOST_BYTES or number > MOST_FILES:
+            if size > MAX_BYTES or number > MAX_FILES:
                 _remove(folder, name)
 
 

@@ -27,56 +27,56 @@ from typing import Any
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.model.description import RobotDescription
 
-MOST_STATE_BYTES = 1 << 16
+MAX_STATE_BYTES = 1 << 16
 """Size of a message on joint_states or controller_state [bytes]."""
 
-MOST_SENSOR_BYTES = 1 << 14
+MAX_SENSOR_BYTES = 1 << 14
 """Size of a message on wrench, imu or joy [bytes]."""
 
-MOST_COMMAND_BYTES = 1 << 14
+MAX_COMMAND_BYTES = 1 << 14
 """Size of a message of another publisher on ~/commands [bytes]; a larger one is not read."""
 
-MOST_TRAJECTORY_BYTES = 1 << 24
-MOST_TRAJECTORY_JOINTS = 1000
-MOST_TRAJECTORY_POINTS = 20_000
+MAX_TRAJECTORY_BYTES = 1 << 24
+MAX_TRAJECTORY_JOINTS = 1000
+MAX_TRAJECTORY_POINTS = 20_000
 """Size of a message on joint_trajectory [bytes], and the joints and points in it."""
 
 SHORT_TRAJECTORY_BYTES = 1 << 13
 """A larger trajectory is read beside the cycle [bytes]; streamed points are smaller."""
 
-MOST_JOINED_POSITIONS = 25_000
+MAX_JOINED_POSITIONS = 25_000
 """A trajectory that omits joints is planned beside the cycle, too, where these follow the rest of
 one with more positions: one for each joint at each point."""
 
-MOST_DESCRIPTION_BYTES = 1 << 21
-MOST_LINKS = 1000
-MOST_JOINTS = 200
+MAX_DESCRIPTION_BYTES = 1 << 21
+MAX_LINKS = 1000
+MAX_JOINTS = 200
 """Size of a robot description [bytes], its links, and its joints that are not fixed."""
 
-MOST_PAYLOADS = 50
+MAX_PAYLOADS = 50
 """Number of payloads at the same time."""
 
-MOST_WRENCHES = 1000
+MAX_WRENCHES = 1000
 """Number of wrenches in the request to a service."""
 
-MOST_READ_PARAMETERS = 2000
-MOST_PARAMETERS = 700
-MOST_CHANGED_PARAMETERS = 100
-MOST_PREFIXES = 10
+MAX_READ_PARAMETERS = 2000
+MAX_PARAMETERS = 700
+MAX_CHANGED_PARAMETERS = 100
+MAX_PREFIXES = 10
 """Number of parameters in one request to get or describe them, and in one to set them; how many
 of the latter may change; of prefixes, to list them.  ``ros2 param dump`` gets all at once."""
 
-MOST_NAME_CHARACTERS = 1000
+MAX_NAME_CHARACTERS = 1000
 """Length of a name: of a parameter, of a payload and of its link [characters]."""
 
-MOST_TEXT_CHARACTERS = 1000
-MOST_ELEMENTS = 1000
-MOST_LIST_CHARACTERS = 20_000
+MAX_TEXT_CHARACTERS = 1000
+MAX_ELEMENTS = 1000
+MAX_LIST_CHARACTERS = 20_000
 """Length of the value of a parameter: of a text and of each text in a list [characters], of a list
 [elements], and of all texts in a list together.  The parameter robot_description may have
-:data:`MOST_DESCRIPTION_BYTES`."""
+:data:`MAX_DESCRIPTION_BYTES`."""
 
-MOST_FILLED_POINTS = 100_000
+MAX_FILLED_POINTS = 100_000
 """Number of points in a trajectory that shall be filled with efforts."""
 
 
@@ -84,23 +84,23 @@ def check_description_size(size: int) -> None:
     """
     Check the size of a robot description [bytes], or characters.
 
-    :raises DescriptionError: where it is larger than :data:`MOST_DESCRIPTION_BYTES`.
+    :raises DescriptionError: where it is larger than :data:`MAX_DESCRIPTION_BYTES`.
     """
-    if size > MOST_DESCRIPTION_BYTES:
+    if size > MAX_DESCRIPTION_BYTES:
         raise DescriptionError(
-            f'the description has {size} bytes; at most {MOST_DESCRIPTION_BYTES} are accepted')
+            f'the description has {size} bytes; at most {MAX_DESCRIPTION_BYTES} are accepted')
 
 
 def check_description(description: RobotDescription) -> None:
     """
     Check the number of links and joints.
 
-    :raises DescriptionError: where there are more than :data:`MOST_LINKS` or :data:`MOST_JOINTS`.
+    :raises DescriptionError: where there are more than :data:`MAX_LINKS` or :data:`MAX_JOINTS`.
     """
     moving = sum(joint.type.moves for joint in description.joints)
     for number, what, most in (
-            (len(description.links), 'links', MOST_LINKS),
-            (moving, 'joints that are not fixed', MOST_JOINTS)):
+            (len(description.links), 'links', MAX_LINKS),
+            (moving, 'joints that are not fixed', MAX_JOINTS)):
         if number > most:
             raise DescriptionError(
                 f'the description has {number} {what}; at most {most} are accepted')
@@ -115,23 +115,23 @@ def check_parameter(name: str, value: Any) -> None:
     """
     check_name('the name of a parameter', name)
     if isinstance(value, str):
-        most = MOST_DESCRIPTION_BYTES if name == 'robot_description' else MOST_TEXT_CHARACTERS
+        most = MAX_DESCRIPTION_BYTES if name == 'robot_description' else MAX_TEXT_CHARACTERS
         _check_length(name, len(value), 'characters', most)
     elif hasattr(value, '__len__'):
-        _check_length(name, len(value), 'elements', MOST_ELEMENTS)
+        _check_length(name, len(value), 'elements', MAX_ELEMENTS)
         lengths = [len(text) for text in value if isinstance(text, str)]
-        _check_length(name, sum(lengths), 'characters', MOST_LIST_CHARACTERS)
+        _check_length(name, sum(lengths), 'characters', MAX_LIST_CHARACTERS)
         _check_length(f'an element of {name}', max(lengths, default=0), 'characters',
-                      MOST_TEXT_CHARACTERS)
+                      MAX_TEXT_CHARACTERS)
 
 
 def check_name(what: str, name: str) -> None:
     """
     Check the length of a name.
 
-    :raises ArgumentError: where it is longer than :data:`MOST_NAME_CHARACTERS`.
+    :raises ArgumentError: where it is longer than :data:`MAX_NAME_CHARACTERS`.
     """
-    _check_length(what, len(name), 'characters', MOST_NAME_CHARACTERS)
+    _check_length(what, len(name), 'characters', MAX_NAME_CHARACTERS)
 
 
 def _check_length(what: str, length: int, unit: str, most: int) -> None:

@@ -34,7 +34,7 @@ from ros2_rnea.node.topics.conversions import listed
 PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
-MOST_LINES, LINES_PERIOD = 5, 10.0
+MAX_LINES, LINES_PERIOD = 5, 10.0
 """At most so many lines about one subject are logged in so many seconds."""
 
 START_UP = 10.0
@@ -46,7 +46,7 @@ AWAITING = (Status.WAITING, Status.NOT_ALLOWED)
 NO_ROBOT = 'none'
 """The name of the robot while there is none."""
 
-MOST_FINDINGS = 50
+MAX_FINDINGS = 50
 """More findings about a model are not listed, but counted."""
 
 PERSISTENT = (
@@ -177,8 +177,8 @@ class Diagnostics:
 
     def _may_log(self, about: str) -> bool:
         """Return whether a line about a subject may be logged, since not too many were lately."""
-        times, now = self._lines.setdefault(about, deque(maxlen=MOST_LINES)), monotonic()
-        if len(times) == MOST_LINES and now - times[0] < LINES_PERIOD:
+        times, now = self._lines.setdefault(about, deque(maxlen=MAX_LINES)), monotonic()
+        if len(times) == MAX_LINES and now - times[0] < LINES_PERIOD:
             self._omitted[about] += 1
             return False
         times.append(now)
@@ -371,9 +371,9 @@ class Diagnostics:
                    for name, link, inertial in self.payloads]
         values += [
             (f'model finding {i}', shortened(str(finding)))
-            for i, finding in enumerate(self.findings[:MOST_FINDINGS], start=1)]
-        if len(self.findings) > MOST_FINDINGS:
-            values.append(('further model findings', str(len(self.findings) - MOST_FINDINGS)))
+            for i, finding in enumerate(self.findings[:MAX_FINDINGS], start=1)]
+        if len(self.findings) > MAX_FINDINGS:
+            values.append(('further model findings', str(len(self.findings) - MAX_FINDINGS)))
         return values
 
 

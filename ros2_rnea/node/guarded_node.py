@@ -40,9 +40,9 @@ from rclpy.timer import Timer
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.bounds import (
     check_name,
-    MOST_PARAMETERS,
-    MOST_PREFIXES,
-    MOST_READ_PARAMETERS,
+    MAX_PARAMETERS,
+    MAX_PREFIXES,
+    MAX_READ_PARAMETERS,
 )
 from ros2_rnea.node.parameter_requests import Rules, set_each, why_not_together
 
@@ -50,12 +50,12 @@ LOG_PERIOD = 10.0
 """The same unexpected error is logged again after this time at the earliest [s]."""
 
 BOUNDS = {
-    GetParameters: ('names', MOST_READ_PARAMETERS),
-    GetParameterTypes: ('names', MOST_READ_PARAMETERS),
-    DescribeParameters: ('names', MOST_READ_PARAMETERS),
-    ListParameters: ('prefixes', MOST_PREFIXES),
-    SetParameters: ('parameters', MOST_PARAMETERS),
-    SetParametersAtomically: ('parameters', MOST_PARAMETERS)}
+    GetParameters: ('names', MAX_READ_PARAMETERS),
+    GetParameterTypes: ('names', MAX_READ_PARAMETERS),
+    DescribeParameters: ('names', MAX_READ_PARAMETERS),
+    ListParameters: ('prefixes', MAX_PREFIXES),
+    SetParameters: ('parameters', MAX_PARAMETERS),
+    SetParametersAtomically: ('parameters', MAX_PARAMETERS)}
 """How many elements a field of a request to rclpy's own services may have, by service."""
 
 

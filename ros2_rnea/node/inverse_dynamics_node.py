@@ -44,9 +44,9 @@ from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.bounds import (
     check_description_size,
-    MOST_SENSOR_BYTES,
-    MOST_STATE_BYTES,
-    MOST_TRAJECTORY_BYTES,
+    MAX_SENSOR_BYTES,
+    MAX_STATE_BYTES,
+    MAX_TRAJECTORY_BYTES,
 )
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.controllers.other_publishers import OtherPublishers
@@ -139,16 +139,16 @@ class InverseDynamicsNode(GuardedNode):
         self._receive_descriptions()
         states = Input(
             'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
-            MOST_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
+            MAX_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
             with_info=True)
         self._trajectories = TrajectoryInput(
             self, lambda: self.policy, self._now, self._age_of_trajectory, self._diagnostics)
         trajectories = Input(
-            TOPIC, JointTrajectory, TRAJECTORIES, MOST_TRAJECTORY_BYTES, self._trajectories.take,
+            TOPIC, JointTrajectory, TRAJECTORIES, MAX_TRAJECTORY_BYTES, self._trajectories.take,
             raw=True, with_info=True,
             refusal_without_robot='there is no robot yet that could follow the trajectory')
         joy = Input(
-            'joy', Joy, sensor_data(1), MOST_SENSOR_BYTES, self._take_joy, raw=True,
+            'joy', Joy, sensor_data(1), MAX_SENSOR_BYTES, self._take_joy, raw=True,
             with_info=True, is_wanted=lambda settings: settings.dead_man_button >= 0)
         self._inputs = Inputs(
             self, (states, trajectories, joy, *INPUTS), lambda: self.policy, self._now,

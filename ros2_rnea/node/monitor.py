@@ -32,7 +32,7 @@ SHORTEST_TIME_CONSTANT = 0.02
 """A wrench_time_constant below this [s] is worth a warning: at a delay of 10 ms and half of the
 wrench compensated, contact with a stiff environment is lost and comes back."""
 
-LEAST_ROTOR_ACCELERATION = 5.0
+MIN_ROTOR_ACCELERATION = 5.0
 """An armature that the effort limit accelerates less than this [rad/s^2 or m/s^2] is doubtful."""
 
 LONGEST_SILENCE = 1.0
@@ -114,7 +114,7 @@ def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> Non
     heavy = ', '.join(
         f'{value:.3g} rad/s^2 or m/s^2 at {name}'
         for name, value in policy.rotor_accelerations().items()
-        if value < LEAST_ROTOR_ACCELERATION)
+        if value < MIN_ROTOR_ACCELERATION)
     diagnostics.notice('armature', heavy and (
         f'the effort limit accelerates the rotor alone by no more than {heavy}: check armature, '
         'whose unit is kg m^2 (kg for a prismatic joint) at the joint, behind the gear'))

@@ -32,7 +32,7 @@ from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.node.bounds import check_parameter, MOST_CHANGED_PARAMETERS
+from ros2_rnea.node.bounds import check_parameter, MAX_CHANGED_PARAMETERS
 
 LONGEST_SEARCH = 0.006
 """How long it is sought which parameters have to be refused [s of processor time]."""
@@ -99,7 +99,7 @@ def set_each(
         if rules.comes_first(messages[index]):
             changes.apply([index])
     others = [index for index in changes.due if index not in changes.results]
-    if len(others) <= MOST_CHANGED_PARAMETERS:
+    if len(others) <= MAX_CHANGED_PARAMETERS:
         changes.apply(others)
     else:
         for index in others:
@@ -117,7 +117,7 @@ def why_not_together(node: Node, messages: Sequence[Any]) -> str:
         if reason:
             return reason
         changed += not is_unchanged(node, message)
-    return _why_too_many(changed) if changed > MOST_CHANGED_PARAMETERS else ''
+    return _why_too_many(changed) if changed > MAX_CHANGED_PARAMETERS else ''
 
 
 def _as_in_a_file(node: Node, message: Any) -> Any:
@@ -233,5 +233,5 @@ def _why_impossible(node: Node, message: Any) -> str:
 
 def _why_too_many(count: int) -> str:
     return (
-        f'the request changes {count} parameters; at most {MOST_CHANGED_PARAMETERS} can change '
+        f'the request changes {count} parameters; at most {MAX_CHANGED_PARAMETERS} can change '
         'in one request: use several')

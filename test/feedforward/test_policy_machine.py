@@ -32,7 +32,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, LONGEST_STEP
 from ros2_rnea.feedforward.effort.final_fade import LONGEST_FINAL_FADE
-from ros2_rnea.feedforward.policy import FeedforwardPolicy, LEAST_TO_REPORT
+from ros2_rnea.feedforward.policy import FeedforwardPolicy, MIN_TO_REPORT
 from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
@@ -196,7 +196,7 @@ class AnythingHappens(RuleBasedStateMachine):
         is_wanted = self.policy.settings.on_stop is not OnStop.NONE
         if is_wanted and 'cut short' not in decision.detail:
             np.testing.assert_allclose(
-                [*held.values()], self.last_wanted, rtol=1e-9, atol=LEAST_TO_REPORT)
+                [*held.values()], self.last_wanted, rtol=1e-9, atol=MIN_TO_REPORT)
 
     def check(self, decision):
         effort, names = decision.effort, self.policy.controlled

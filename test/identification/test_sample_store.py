@@ -132,6 +132,6 @@ def peak(arm, folder, parts):
 
 
 def test_memory_does_not_grow_with_the_recordings(arm, tmp_path, monkeypatch):
-    monkeypatch.setattr('ros2_rnea.identification.information.MOST_BLOCKS', 2**12)
+    monkeypatch.setattr('ros2_rnea.identification.information.MAX_BLOCKS', 2**12)
     small, large = (peak(arm, tmp_path, parts) for parts in (3, 9))
     assert large - small < SIZE  # of one part, where six more are kept

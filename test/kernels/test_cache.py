@@ -196,9 +196,9 @@ def test_read_only_folder_still_gives_what_it_has(file, folder, monkeypatch):
 
 def test_memory_is_bounded():
     opened = open_cache(environment={})
-    for number in range(2 * cache.MOST_IN_MEMORY):
+    for number in range(2 * cache.MAX_IN_MEMORY):
         opened.put(key_of(str(number)), DATA)
-    assert len(opened._memory) == cache.MOST_IN_MEMORY
+    assert len(opened._memory) == cache.MAX_IN_MEMORY
     assert opened.get(key_of(str(number))) == DATA
 
 
@@ -375,7 +375,7 @@ def held(folder, keys):
 
 def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
     keys = filled(folder, 4)
-    monkeypatch.setattr(cache, 'MOST_FILES', 3)
+    monkeypatch.setattr(cache, 'MAX_FILES', 3)
     open_cache(folder).get(keys[0])
     open_cache(folder).put(KEY, DATA)
     assert held(folder, [*keys, KEY]) == [True, False, False, True, True]
@@ -383,7 +383,7 @@ def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
 
 def test_size_is_bounded(folder, monkeypatch):
     keys = filled(folder, 4)
-    monkeypatch.setattr(cache, 'MOST_BYTES', 3 * (len(DATA) + cache.HEADER.size))
+    monkeypatch.setattr(cache, 'MAX_BYTES', 3 * (len(DATA) + cache.HEADER.size))
     open_cache(folder).put(KEY, DATA)
     assert held(folder, [*keys, KEY]) == [False, False, True, True, True]
 
@@ -391,7 +391,7 @@ def test_size_is_bounded(folder, monkeypatch):
 def test_files_that_are_not_the_caches_stay(folder, monkeypatch):
     filled(folder, 2)
     (folder / 'notes.txt').write_text('mine')
-    monkeypatch.setattr(cache, 'MOST_FILES', 1)
+    monkeypatch.setattr(cache, 'MAX_FILES', 1)
     open_cache(folder).put(KEY, DATA)
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         [f'{KEY}.object', 'notes.txt'])
@@ -524,7 +524,7 @@ def test_a_refused_file_is_said_once_in_the_log(shipped, folder, caplog, monkeyp
 
 
 def test_what_is_shipped_is_never_removed_for_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, 'MOST_FILES', 1)
+    monkeypatch.setattr(cache, 'MAX_FILES', 1)
     public = ObjectCache(tmp_path / 'shipped', is_public=True)
     for name in ('one', 'another', 'a third'):
         public.put(key_of(name), DATA)

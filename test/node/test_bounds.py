@@ -52,7 +52,7 @@ from ros2_rnea.model.description import (
 from ros2_rnea.node import bounds, diagnostics, parameter_requests
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.models import configuration
-from ros2_rnea.node.topics.serialized_states import MOST_LAYOUT_BYTES, StateReader
+from ros2_rnea.node.topics.serialized_states import MAX_LAYOUT_BYTES, StateReader
 from sensor_msgs.msg import Imu, JointState, Joy
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray, String
@@ -226,7 +226,7 @@ def test_no_message_stops_the_cycle(arm, topic, message):
      'The trajectory has 30000 joint_names; at most 1000 are accepted.'),
     ('joint_trajectory', lambda: trajectory_of_one_point(JOINTS, 20_001),
      'The trajectory has 20001 points; at most 20000 are accepted.'),
-    ('joint_trajectory', lambda: bytes(bounds.MOST_TRAJECTORY_BYTES + 1),
+    ('joint_trajectory', lambda: bytes(bounds.MAX_TRAJECTORY_BYTES + 1),
      'it has 16777217 bytes; at most 16777216 are accepted'),
     ('wrench', lambda: wrench('w' * 20_000), 'it has 20068 bytes; at most 16384 are accepted'),
     ('robot_description', lambda: String(data=chain(201)),
@@ -243,8 +243,8 @@ def test_what_is_too_large_is_refused_with_its_size_and_the_bound(arm, topic, me
 def test_a_robot_at_the_bound_is_driven_and_its_parameters_are_set(bench, monkeypatch):
     monkeypatch.delenv('ROS2_RNEA_ENGINE')  # a robot of this size has to be compiled
     arm = bench(create=TimedNode, state_timeout=10.0)
-    joints = [f'joint_{i}' for i in range(bounds.MOST_JOINTS)]
-    arm.describe(chain(bounds.MOST_JOINTS))
+    joints = [f'joint_{i}' for i in range(bounds.MAX_JOINTS)]
+    arm.describe(chain(bounds.MAX_JOINTS))
     for _ in range(3):
         arm.answer(joints, [0.0] * len(joints))
     one = Parameter('lookahead', value=0.1).to_parameter_msg()
@@ -344,7 +344,7 @@ def reasons(response):
     return [result.reason for result in response.results]
 
 
-def unchanged(arm, count=bounds.MOST_PARAMETERS):
+def unchanged(arm, count=bounds.MAX_PARAMETERS):
     """Return so many parameters that have their values already."""
     found = [parameter.to_parameter_msg() for name, parameter in arm.node._parameters.items()
              if not arm.node.describe_parameter(name).read_only]
@@ -356,15 +356,15 @@ def changed(arm, value):
     kinds = ('damping', 'friction', 'armature', 'effort_limits', 'guiding_damping')
     joints = arm.node.policy.robot.joint_names
     return [assign(f'{kind}.{joint}', value) for kind in kinds for joint in joints
-            ][:bounds.MOST_CHANGED_PARAMETERS]
+            ][:bounds.MAX_CHANGED_PARAMETERS]
 
 
 def texts(turn):
-    return [f'{i}'.rjust(19, 'x') + f'{turn}' for i in range(bounds.MOST_ELEMENTS)]
+    return [f'{i}'.rjust(19, 'x') + f'{turn}' for i in range(bounds.MAX_ELEMENTS)]
 
 
 def numbers(turn):
-    return [1.5 + turn] * bounds.MOST_ELEMENTS
+    return [1.5 + turn] * bounds.MAX_ELEMENTS
 
 
 REQUESTS = {
@@ -373,12 +373,12 @@ REQUESTS = {
     'one of many refused': lambda arm, turn: [
         *changed(arm, 35.0 + turn)[1:], assign('external_wrench_link', 'x')],
     'all refused': lambda arm, turn: [
-        assign('position_gains', [-1.0])] * bounds.MOST_PARAMETERS,
+        assign('position_gains', [-1.0])] * bounds.MAX_PARAMETERS,
     'all undeclared': lambda arm, turn: [assign(name * 50, 1.0) for name in texts(turn)][
-        :bounds.MOST_PARAMETERS],
+        :bounds.MAX_PARAMETERS],
     'all too long': lambda arm, turn: [
-        assign('joints', texts(turn) * 2)] * bounds.MOST_PARAMETERS,
-    'beyond': lambda arm, turn: [assign('lookahead', 0.5)] * (bounds.MOST_PARAMETERS + 1),
+        assign('joints', texts(turn) * 2)] * bounds.MAX_PARAMETERS,
+    'beyond': lambda arm, turn: [assign('lookahead', 0.5)] * (bounds.MAX_PARAMETERS + 1),
     **{name: lambda arm, turn, name=name: [assign(name, texts(turn))] for name in (
         'payload_links', 'massless_links', 'wrench_frames', 'measured_lacks', 'joints')},
     **{name: lambda arm, turn, name=name: [assign(name, numbers(turn))] for name in (
@@ -386,7 +386,7 @@ REQUESTS = {
     **{name: lambda arm, turn, name=name: [assign(name, f'{turn}' * 1000)] for name in (
         'effort_controller', 'external_wrench_link')},
     'robot_description': lambda arm, turn: [
-        assign('robot_description', '<' * (bounds.MOST_DESCRIPTION_BYTES - turn))],
+        assign('robot_description', '<' * (bounds.MAX_DESCRIPTION_BYTES - turn))],
 }
 """Parameters in a request to set them, by what it is about; each turn has other values."""
 
@@ -404,11 +404,11 @@ def shortest(arm, calls):
 def check_parameter_requests(arm):
     """Send every kind of request about parameters at the bounds, and measure each."""
     call, taken = callbacks(arm), {}
-    names = [*arm.node._parameters][:bounds.MOST_READ_PARAMETERS]
+    names = [*arm.node._parameters][:bounds.MAX_READ_PARAMETERS]
     for service in ('get_parameters', 'get_parameter_types', 'describe_parameters'):
         taken[service] = shortest(arm, 3 * [partial(call, service, names=names)])
     taken['list_parameters'] = shortest(arm, 3 * [
-        partial(call, 'list_parameters', prefixes=names[-bounds.MOST_PREFIXES:])])
+        partial(call, 'list_parameters', prefixes=names[-bounds.MAX_PREFIXES:])])
     for what, parameters in REQUESTS.items():
         for service, turns in (('set_parameters', range(3)),
                                ('set_parameters_atomically', range(3, 6))):
@@ -424,7 +424,7 @@ def check_payloads(arm, links):
     """Attach as many payloads as there may be, and change, remove and swap them."""
     set_payload = partial(callbacks(arm), 'set_payload')
     arm.node.longest.clear()
-    for i in range(bounds.MOST_PAYLOADS):
+    for i in range(bounds.MAX_PAYLOADS):
         assert set_payload(name=f'p{i}', link=links[i % len(links)], inertia=Inertia(m=1e-3)
                            ).success
     assert not set_payload(name='one more', link=links[0], inertia=Inertia(m=1e-3)).success
@@ -436,7 +436,7 @@ def check_payloads(arm, links):
     check_times(arm.node.longest)
 
 
-@pytest.mark.parametrize('joints', [2, bounds.MOST_JOINTS])
+@pytest.mark.parametrize('joints', [2, bounds.MAX_JOINTS])
 def test_no_request_about_parameters_or_payloads_at_the_bounds_stops_the_cycle(
         bench, monkeypatch, joints):
     pytest.importorskip('ros2_rnea_interfaces.srv')
@@ -458,7 +458,7 @@ def test_every_input_is_measured_at_its_bound(arm):
     at_bound = {
         'joint_states': states(3_000),
         'joint_trajectory': trajectory(JOINTS, 80),
-        'robot_description': String(data=ARM.ljust(bounds.MOST_DESCRIPTION_BYTES - 10)),
+        'robot_description': String(data=ARM.ljust(bounds.MAX_DESCRIPTION_BYTES - 10)),
         'wrench': wrench('w' * 16_000),
         'imu': framed(Imu(), 'i' * 15_000),
         'joy': Joy(buttons=[1] * 4_000),
@@ -660,7 +660,7 @@ def test_long_values_that_are_meant_for_other_nodes_do_not_keep_the_node_from_st
 
 
 def test_more_changes_than_one_request_may_have_are_refused(arm, monkeypatch):
-    monkeypatch.setattr(parameter_requests, 'MOST_CHANGED_PARAMETERS', 2)
+    monkeypatch.setattr(parameter_requests, 'MAX_CHANGED_PARAMETERS', 2)
     call = callbacks(arm)
     three = [assign(name, 0.25) for name in ('lookahead', 'blend_time', 'damping.elbow')]
     said = 'the request changes 3 parameters; at most 2 can change in one request: use several'
@@ -747,7 +747,7 @@ def set_payload(arm, name, link='tool', **more):
 
 
 def test_the_number_of_payloads_is_bounded(arm, monkeypatch):
-    monkeypatch.setattr(configuration, 'MOST_PAYLOADS', 2)
+    monkeypatch.setattr(configuration, 'MAX_PAYLOADS', 2)
     assert set_payload(arm, 'one').success
     assert set_payload(arm, 'other').success
     assert 'at most 2 are accepted' in set_payload(arm, 'third').message
@@ -777,7 +777,7 @@ def test_the_layouts_of_large_states_are_not_all_kept():
     reader = StateReader()
     for count in range(900, 1000):
         reader.read(serialize_message(states(count)))
-    assert 0 < sum(reader._layouts) <= MOST_LAYOUT_BYTES
+    assert 0 < sum(reader._layouts) <= MAX_LAYOUT_BYTES
 
 
 def described_links(links, moving):
@@ -790,10 +790,10 @@ def described_links(links, moving):
 
 
 def test_a_description_at_the_bounds_is_accepted_and_beyond_each_it_is_refused():
-    bounds.check_description_size(bounds.MOST_DESCRIPTION_BYTES)
+    bounds.check_description_size(bounds.MAX_DESCRIPTION_BYTES)
     with pytest.raises(DescriptionError, match='2097153 bytes; at most 2097152'):
-        bounds.check_description_size(bounds.MOST_DESCRIPTION_BYTES + 1)
-    bounds.check_description(described_links(bounds.MOST_LINKS, bounds.MOST_JOINTS))
+        bounds.check_description_size(bounds.MAX_DESCRIPTION_BYTES + 1)
+    bounds.check_description(described_links(bounds.MAX_LINKS, bounds.MAX_JOINTS))
     for links, moving, said in ((1001, 0, '1001 links; at most 1000'),
                                 (300, 201, '201 joints that are not fixed; at most 200')):
         with pytest.raises(DescriptionError, match=said):

@@ -564,7 +564,7 @@ def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(mo
     response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
     service.close()
     assert not response.success and 'stale' in response.message
-    assert happened == ['refused', *['waited', 'refused'] * (fill_service.MOST_REFUSALS - 1)]
+    assert happened == ['refused', *['waited', 'refused'] * (fill_service.MAX_REFUSALS - 1)]
 
 
 def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(monkeypatch):

@@ -336,8 +336,8 @@ def test_processes_that_have_gone_do_not_pile_up(watch):
 
 
 def test_names_of_endpoints_do_not_pile_up(watch):
-    for number in range(2 * receivers.MOST_NAMES):
+    for number in range(2 * receivers.MAX_NAMES):
         watch.graph.info = lambda name, process, entity=number: SimpleNamespace(
             node_name=name, node_namespace='/', endpoint_gid=entity.to_bytes(16, 'little'))
         watch.after(1.0, (RECORDER, 7))
-    assert len(watch.receivers._names_of_endpoints) == receivers.MOST_NAMES
+    assert len(watch.receivers._names_of_endpoints) == receivers.MAX_NAMES

@@ -20,7 +20,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import (
-    arm_of, carrying, CYCLE, gravity_when_tilted, MOST_DEFLECTION, PUSH_PERIOD, TIP_FORCE,
+    arm_of, carrying, CYCLE, gravity_when_tilted, MAX_DEFLECTION, PUSH_PERIOD, TIP_FORCE,
     WHOLE_SHARE,
 )
 from ros2_rnea.tools.demo.motion import push_share
@@ -166,7 +166,7 @@ def test_the_tip_is_not_the_drive_of_a_gripper_which_cannot_hold_the_load():
     state = np.zeros((2, 8))
     weight = (carrying(robot, arm.load).inverse_dynamics(arm.start, *state)
               - robot.inverse_dynamics(arm.start, *state))
-    assert np.all(np.abs(weight) < MOST_DEFLECTION * stiffness)
+    assert np.all(np.abs(weight) < MAX_DEFLECTION * stiffness)
     assert arm_of(Model(GRIPPER), 'pinion').load.link == 'pinion'
 
 

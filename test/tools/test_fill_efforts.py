@@ -430,7 +430,7 @@ def test_jumps_are_said_with_their_times():
 
 
 def test_of_many_joints_the_picture_shows_the_most_loaded(tmp_path):
-    count = picture.MOST_JOINTS + 3
+    count = picture.MAX_JOINTS + 3
     model = Robot.from_urdf(robot(
         '<link name="l0"/>', *(link(f'l{i + 1}', 0.1) for i in range(count)),
         *(joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count))), engine='python')
@@ -439,6 +439,6 @@ def test_of_many_joints_the_picture_shows_the_most_loaded(tmp_path):
         model.joint_names, [Waypoint(0.0, rest), Waypoint(1.0, (0.1,) * count)]))
     picture.draw(filled, TorqueCheck(model, filled).report(), tmp_path / 'p.svg')
     text = (tmp_path / 'p.svg').read_text(encoding='utf-8')
-    assert f'{picture.MOST_JOINTS} of {count} joints' in text
+    assert f'{picture.MAX_JOINTS} of {count} joints' in text
     assert '<!-- j0 -->' in text
     assert f'<!-- j{count - 1} -->' not in text

@@ -29,14 +29,14 @@ from ros2_rnea.tools.demo.judge import (
     LIMITS,
     machine_too_slow,
 )
-from ros2_rnea.tools.demo.play import MOST_REPEATS, Repeats
+from ros2_rnea.tools.demo.play import MAX_REPEATS, Repeats
 from ros2_rnea.tools.demo.scenes import stop
 
 WORST_JOINT = 'full feedforward: RMS of the worst joint'
 AT_240_HZ = 'the same at 240 Hz'
 OVER_PD = 'arm RMS: PD alone / full feedforward'
 OVER_GRAVITY = 'arm RMS: PD + gravity / full feedforward'
-LEAST_IMPROVED = 'least improved joint over PD alone'
+MIN_IMPROVED = 'least improved joint over PD alone'
 TIP_FORCE = 'error by a tip force: wrench unknown / known'
 GRAVITY_SERVICE = 'gravity service against the engine'
 
@@ -71,7 +71,7 @@ def test_good_results_pass_every_check(make_results):
     ({'pd': 0.501}, {'pd': 0.499}, OVER_PD),
     ({'gravity': 0.0801}, {'gravity': 0.0799}, OVER_GRAVITY),
     ({'pd': one_joint(0.101, 1.0)},
-     {'pd': one_joint(0.101, 1.0), 'feedforward': one_joint(0.0102, 0.01)}, LEAST_IMPROVED),
+     {'pd': one_joint(0.101, 1.0), 'feedforward': one_joint(0.0102, 0.01)}, MIN_IMPROVED),
     ({'tip_force': 0.111, 'tip_force_wrench': 0.015},
      {'tip_force': 0.109, 'tip_force_wrench': 0.015}, TIP_FORCE),
     ({'gravity_errors': (0.0, 0.99e-6)}, {'gravity_errors': (0.0, 1.01e-6)}, GRAVITY_SERVICE),
@@ -123,7 +123,7 @@ def timing(make_episode, late=0, slow=0):
 
 
 @pytest.mark.parametrize(('late', 'played'), [
-    ([0, 3], 1), ([3, 0, 3], 2), ([3, 3, 0], 3), ([3, 3, 3, 0], 1 + MOST_REPEATS)])
+    ([0, 3], 1), ([3, 0, 3], 2), ([3, 3, 0], 3), ([3, 3, 3, 0], 1 + MAX_REPEATS)])
 def test_what_a_pause_has_spoiled_is_played_again_and_at_last_judged(make_episode, late, played):
     repeats, takes = Repeats(), iter(late)
     last = repeats.play('tilt', lambda: next(takes), lambda late: timing(make_episode, late))
@@ -131,7 +131,7 @@ def test_what_a_pause_has_spoiled_is_played_again_and_at_last_judged(make_episod
     assert repeats.titles == ['tilt'] * (played - 1)
     again = repeats.play('push', lambda: 3, lambda late: timing(make_episode, late))
     assert again == 3
-    assert len(repeats.titles) == MOST_REPEATS  # of all scenes together
+    assert len(repeats.titles) == MAX_REPEATS  # of all scenes together
 
 
 @pytest.fixture

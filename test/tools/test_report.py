@@ -121,7 +121,7 @@ def test_the_summary_has_the_sections(make_results, episodes):
 
 def test_of_many_joints_the_table_shows_those_that_err_most(
         make_results, text_of, monkeypatch):
-    monkeypatch.setattr('ros2_rnea.tools.demo.report.MOST_JOINTS', 5)
+    monkeypatch.setattr('ros2_rnea.tools.demo.report.MAX_JOINTS', 5)
     lines = text_of(make_results(pd=[4.0, 5.0, 1.0, 3.0, 7.0, 1.0, 6.0]), [])
     title = lines.index(next(line for line in lines if 'the 5 with the largest errors' in line))
     assert lines[title + 1].split() == ['1', '2', '4', '5', '7', 'arm']

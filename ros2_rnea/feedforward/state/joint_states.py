@@ -27,8 +27,8 @@ from ros2_rnea.feedforward.arrays import any_set, as_indices, Indices, LARGEST
 from ros2_rnea.feedforward.state.plausibility import AGREEING, Plausibility, Reading
 from ros2_rnea.feedforward.state.state_ages import check_age
 
-MAXIMUM_PLANS = 64
-MOST_PLANNED_NAMES = 10_000
+MAX_PLANS = 64
+MAX_PLANNED_NAMES = 10_000
 """How many lists of names are remembered, and how many names in all of them."""
 
 LONGEST_DISORDER = 1.0
@@ -278,9 +278,9 @@ class JointStates:
             all_controlled=len(controlled) == self._count,
             controlled_count=len(controlled))
         known = sum(map(len, self._plans))
-        if len(self._plans) >= MAXIMUM_PLANS or known + len(names) > MOST_PLANNED_NAMES:
+        if len(self._plans) >= MAX_PLANS or known + len(names) > MAX_PLANNED_NAMES:
             self._plans.clear()
-        if len(names) <= MOST_PLANNED_NAMES:
+        if len(names) <= MAX_PLANNED_NAMES:
             self._plans[names] = plan
         return plan
 

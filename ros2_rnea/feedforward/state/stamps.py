@@ -20,12 +20,12 @@ from math import inf
 WEIGHT_OF_A_STEP_BACK = 10
 """One stamp that is older than the one before weighs as much as this many in order."""
 
-MOST_DISORDER = 30
+MAX_DISORDER = 30
 """A larger disorder is not an accident.
 
 It is limited to twice this, so that 30 stamps in order are enough after any disorder."""
 
-MOST_REPETITIONS = 50
+MAX_REPETITIONS = 50
 """More equal stamps one after the other are not those of publishers that share a clock."""
 
 
@@ -47,11 +47,11 @@ class Stamps:
         is_back, is_equal, self._last = stamp < self._last, stamp == self._last, stamp
         self._repetitions = self._repetitions + 1 if is_equal else 0
         change = WEIGHT_OF_A_STEP_BACK if is_back else -1
-        self._disorder = min(max(0, self._disorder + change), 2 * MOST_DISORDER)
-        if self._disorder > MOST_DISORDER:
+        self._disorder = min(max(0, self._disorder + change), 2 * MAX_DISORDER)
+        if self._disorder > MAX_DISORDER:
             return ('the stamps of joint_states go back again and again, as those of several '
                     'publishers with different clocks do')
-        if self._repetitions > MOST_REPETITIONS:
+        if self._repetitions > MAX_REPETITIONS:
             return ('the stamp of joint_states does not change; the driver has to set the time of '
                     'each measurement, or 0')
         return ''

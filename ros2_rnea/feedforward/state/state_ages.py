@@ -47,7 +47,7 @@ LONGEST_RESENDING = 10.0
 LARGEST_CLOCK_DIFFERENCE = 0.05
 """Clocks of hosts that differ by no more than this are taken for the same one [s]."""
 
-MOST_PUBLISHERS = 64
+MAX_PUBLISHERS = 64
 """Delays of more publishers than this are not kept."""
 
 TIMES_PER_SECOND = 1_000_000_000
@@ -183,7 +183,7 @@ class StateAges:
             return self._gap_end is not None and now - self._gap_end <= longest
         if delay is not None and publisher in self._known:
             return delay > longest
-        if len(self._paces) >= MOST_PUBLISHERS:
+        if len(self._paces) >= MAX_PUBLISHERS:
             self._paces.clear()
         total = (wall - sent) / TIMES_PER_SECOND
         since, former = self._paces.setdefault(publisher, (now, total))
@@ -207,7 +207,7 @@ class StateAges:
         if not sent:
             return None
         if publisher != self._publisher or not self._delays:
-            if len(self._delays) >= MOST_PUBLISHERS:
+            if len(self._delays) >= MAX_PUBLISHERS:
                 self._forget_delays()
             self._publisher = publisher
             self._smallest = self._delays.setdefault(publisher, _SmallestDelay())

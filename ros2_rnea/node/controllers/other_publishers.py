@@ -34,7 +34,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from ros2_rnea.errors import MessageError
-from ros2_rnea.node.bounds import MOST_COMMAND_BYTES
+from ros2_rnea.node.bounds import MAX_COMMAND_BYTES
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.publishers import publishers_of
@@ -154,7 +154,7 @@ class OtherPublishers:
     def _on_command(self, message: bytes) -> None:
         """Note a command of another node; one that is too large to be read is no effort."""
         command = array('d')
-        if len(message) <= MOST_COMMAND_BYTES:
+        if len(message) <= MAX_COMMAND_BYTES:
             with suppress(MessageError):
                 command = array('d', deserialized(message, Float64MultiArray).data)
             if not command:

@@ -82,7 +82,7 @@ The RMW implementations with such identifiers.
 With others, endpoints can be told apart, but not the processes that they belong to.
 """
 
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 """Largest number of endpoints whose names are stored."""
 
 
@@ -440,7 +440,7 @@ class Receivers:
         """Return the full name of an endpoint's node; empty where it has never been known."""
         known, identifier = self._names_of_endpoints, bytes(info.endpoint_gid)
         if info.node_name != UNKNOWN_NODE:
-            if len(known) >= MOST_NAMES and identifier not in known:
+            if len(known) >= MAX_NAMES and identifier not in known:
                 del known[next(iter(known))]
             known[identifier] = node_name(info)
         return known.get(identifier, '')

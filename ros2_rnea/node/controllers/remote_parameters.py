@@ -25,7 +25,7 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from ros2_rnea.node.guarded_node import call_when_done
 
-POLLS_PER_REQUEST, MOST_POLLS_PER_REQUEST = 3, 48
+POLLS_PER_REQUEST, MAX_POLLS_PER_REQUEST = 3, 48
 """
 After how many polls without an answer the request is sent again.
 
@@ -73,7 +73,7 @@ class RemoteParameters:
         self._polls += 1
         if self._pending is None or self._polls >= self._patience:
             self._patience = POLLS_PER_REQUEST if self._pending is None else min(
-                2 * self._patience, MOST_POLLS_PER_REQUEST)
+                2 * self._patience, MAX_POLLS_PER_REQUEST)
             self._cancel()
             self._ask(self._list, ListParameters.Request(), self._on_names)
 

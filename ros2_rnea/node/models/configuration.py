@@ -41,7 +41,7 @@ from ros2_rnea.feedforward.settings import OnStop, Settings
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters
-from ros2_rnea.node.bounds import MOST_PAYLOADS
+from ros2_rnea.node.bounds import MAX_PAYLOADS
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.build_report import BuildReport
 from ros2_rnea.node.models.description_guard import (
@@ -331,9 +331,9 @@ class Configuration:
                 raise ArgumentError(
                     f'no joint moves the link {payload.link!r}: a payload on it changes no effort')
         others = [other for other in self._payloads if other.name != payload.name]
-        if len(others) >= MOST_PAYLOADS:
+        if len(others) >= MAX_PAYLOADS:
             raise ArgumentError(
-                f'there are {len(others)} other payloads; at most {MOST_PAYLOADS} are accepted')
+                f'there are {len(others)} other payloads; at most {MAX_PAYLOADS} are accepted')
         return self._set_payloads((*others, payload), transition)
 
     def remove_payload(self, name: str, transition: float | None = None) -> bool:

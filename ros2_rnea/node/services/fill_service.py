@@ -22,7 +22,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.node.bounds import MOST_FILLED_POINTS
+from ros2_rnea.node.bounds import MAX_FILLED_POINTS
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
     BackgroundServices,
@@ -37,7 +37,7 @@ from trajectory_msgs.msg import JointTrajectory
 LONGEST_WAIT = 1.0
 """How long a request that was refused for a stale state waits for a fresh one, each time [s]."""
 
-MOST_REFUSALS = 5
+MAX_REFUSALS = 5
 """How often a request may be refused for a stale state."""
 
 ATTEMPTS = 5
@@ -68,9 +68,9 @@ class FillService(BackgroundServices):
             self, policy: FeedforwardPolicy, request: FillTrajectoryEfforts.Request,
             ) -> FillTrajectoryEfforts.Response:
         points = len(request.trajectory.points)
-        if points > MOST_FILLED_POINTS:
+        if points > MAX_FILLED_POINTS:
             raise ArgumentError(
-                f'the trajectory has {points} points; at most {MOST_FILLED_POINTS} are accepted')
+                f'the trajectory has {points} points; at most {MAX_FILLED_POINTS} are accepted')
         question = serialize_message(request)
         request.trajectory = JointTrajectory()  # frees its objects before the next collection
         refusals = 0
@@ -79,7 +79,7 @@ class FillService(BackgroundServices):
             answer = self.process.ask(fill_request(question, policy.snapshot, context))
             response = deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
             refusals += 1
-            if (response.success or not was_stale or refusals == MOST_REFUSALS
+            if (response.success or not was_stale or refusals == MAX_REFUSALS
                     or not self._becomes_fresh(policy)):
                 return response
 

@@ -34,7 +34,7 @@ SMALLEST_STEP = 0.05
 LONGEST_READING = 0.001
 """Both clocks are read again where that has taken longer [s]."""
 
-MOST_READINGS = 10
+MAX_READINGS = 10
 """How often both clocks are read at most, on a machine that is too busy for it."""
 
 
@@ -66,7 +66,7 @@ class ClockSteps:
     def _look(self) -> Instant:
         """Read the clocks without a pause in between, and return whether one was set."""
         now, after = self._clocks.now(), self._clocks.now()
-        for _ in range(MOST_READINGS):
+        for _ in range(MAX_READINGS):
             if after.steady - now.steady < LONGEST_READING:
                 break
             now, after = after, self._clocks.now()

@@ -25,7 +25,7 @@ from rclpy.serialization import deserialize_message
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import NANOSECONDS, RosTime
-from ros2_rnea.node.bounds import MOST_WRENCHES
+from ros2_rnea.node.bounds import MAX_WRENCHES
 from trajectory_msgs.msg import JointTrajectory
 
 
@@ -61,11 +61,11 @@ def wrenches_by_frame(messages: Sequence[WrenchStamped]) -> dict[str, np.ndarray
     """
     Return the sum of the wrenches in each frame, six numbers [moment; force].
 
-    :raises ArgumentError: where there are more than :data:`.MOST_WRENCHES`.
+    :raises ArgumentError: where there are more than :data:`.MAX_WRENCHES`.
     """
-    if len(messages) > MOST_WRENCHES:
+    if len(messages) > MAX_WRENCHES:
         raise ArgumentError(
-            f'wrenches has {len(messages)} elements; at most {MOST_WRENCHES} are accepted')
+            f'wrenches has {len(messages)} elements; at most {MAX_WRENCHES} are accepted')
     total: dict[str, np.ndarray] = {}
     for message in messages:
         frame = message.header.frame_id

@@ -27,7 +27,7 @@ from ros2_rnea.errors import ArgumentError, MessageError, RneaError
 from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.node.bounds import MOST_SENSOR_BYTES, MOST_STATE_BYTES
+from ros2_rnea.node.bounds import MAX_SENSOR_BYTES, MAX_STATE_BYTES
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.controller_messages import (
     controller_reference,
@@ -100,11 +100,11 @@ def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant, age: float =
 
 
 INPUTS = (
-    Input('controller_state', JointTrajectoryControllerState, sensor_data(1), MOST_STATE_BYTES,
+    Input('controller_state', JointTrajectoryControllerState, sensor_data(1), MAX_STATE_BYTES,
           take_controller_state, timeout=lambda settings: settings.controller_state_timeout),
-    Input('wrench', WrenchStamped, sensor_data(1), MOST_SENSOR_BYTES, take_wrench,
+    Input('wrench', WrenchStamped, sensor_data(1), MAX_SENSOR_BYTES, take_wrench,
           timeout=lambda settings: settings.wrenches.timeout),
-    Input('imu', Imu, sensor_data(1), MOST_SENSOR_BYTES, take_imu,
+    Input('imu', Imu, sensor_data(1), MAX_SENSOR_BYTES, take_imu,
           timeout=lambda settings: settings.state_timeout,
           is_wanted=lambda settings: settings.gravity_from_imu),
 )

@@ -32,8 +32,8 @@ from ros2_rnea.node.topics.conversions import deserialized
 from ros2_rnea.node.topics.serialized_fields import FieldReader, Numbers, STAMP, START
 from sensor_msgs.msg import JointState
 
-MAXIMUM_LAYOUTS = 16
-MOST_LAYOUT_BYTES = 1 << 18
+MAX_LAYOUTS = 16
+MAX_LAYOUT_BYTES = 1 << 18
 """How many layouts are kept, and the size of all their messages [bytes]."""
 
 
@@ -122,7 +122,7 @@ class StateReader:
     def _store(self, layout: _Layout, length: int) -> None:
         count = sum(map(len, self._layouts.values()))
         size = sum(each * len(layouts) for each, layouts in self._layouts.items())
-        if count >= MAXIMUM_LAYOUTS or size + length > MOST_LAYOUT_BYTES:
+        if count >= MAX_LAYOUTS or size + length > MAX_LAYOUT_BYTES:
             self._layouts.clear()
         self._layouts.setdefault(length, []).append(layout)
 

@@ -29,9 +29,9 @@ from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.planned_motion import MotionStart, PlannedMotion
 from ros2_rnea.node.bounds import (
-    MOST_JOINED_POSITIONS,
-    MOST_TRAJECTORY_JOINTS,
-    MOST_TRAJECTORY_POINTS,
+    MAX_JOINED_POSITIONS,
+    MAX_TRAJECTORY_JOINTS,
+    MAX_TRAJECTORY_POINTS,
     SHORT_TRAJECTORY_BYTES,
 )
 from ros2_rnea.node.diagnostics import Diagnostics
@@ -104,7 +104,7 @@ class TrajectoryInput:
         start = policy.motion_start(now, self._age(info, now))
         if len(message) <= SHORT_TRAJECTORY_BYTES:
             command = trajectory_command(deserialized(message, JointTrajectory))
-            if start.positions_to_join(command.joint_names) <= MOST_JOINED_POSITIONS:
+            if start.positions_to_join(command.joint_names) <= MAX_JOINED_POSITIONS:
                 motion = start.planned(command)
                 self._newest += 1  # not before, because a refused trajectory supersedes none
                 policy.motion.follow(motion, now.steady)
@@ -187,10 +187,10 @@ def check_size(message: bytes) -> None:
         fields.skip(STAMP.size)
         fields.skip_text()
         joints = fields.count()
-        _check_number('joint_names', joints, MOST_TRAJECTORY_JOINTS)
+        _check_number('joint_names', joints, MAX_TRAJECTORY_JOINTS)
         for _ in range(joints):
             fields.skip_text()
-        _check_number('points', fields.count(), MOST_TRAJECTORY_POINTS)
+        _check_number('points', fields.count(), MAX_TRAJECTORY_POINTS)
 
 
 def _check_number(what: str, number: int, most: int) -> None:

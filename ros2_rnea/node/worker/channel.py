@@ -26,7 +26,7 @@ PROGRESS = 'progress'
 
 _LENGTH = struct.Struct('>Q')
 
-_MOST_AT_ONCE = 1 << 20
+_MAX_AT_ONCE = 1 << 20
 """How many bytes are read in one call."""
 
 _MOST = 1 << 32
@@ -102,7 +102,7 @@ class Channel:
         parts: list[bytes] = []
         while length:
             try:
-                parts.append(self._end.recv(min(length, _MOST_AT_ONCE)))
+                parts.append(self._end.recv(min(length, _MAX_AT_ONCE)))
             except TimeoutError:
                 self.on_wait()
                 continue

@@ -66,7 +66,7 @@ SPEED_SHARE = 0.9
 SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
 """Of motion, force, load and tilt: the first that the arm can do is taken."""
 
-MOST_DEFLECTION = 0.3
+MAX_DEFLECTION = 0.3
 """Of a joint with its PD loop alone, under a load that nobody has told the node of [rad or m]."""
 
 LONGEST = 10.0
@@ -194,7 +194,7 @@ class _Ability:
         for link in links:
             load = _cube(link, self._lightness * LOAD_MASS)
             weight = self._effort(carrying(self._robot, load), motion) - unloaded
-            if np.all(np.abs(weight) <= MOST_DEFLECTION * stiffness):
+            if np.all(np.abs(weight) <= MAX_DEFLECTION * stiffness):
                 return link
         return links[0]
 

@@ -53,7 +53,7 @@ TRACKING = 'tracking'
 TRIAL = 1.5
 """For which each rate is tried [s]."""
 
-MOST_REPEATS = 2
+MAX_REPEATS = 2
 """How many phases and scenes are played again after a pause of the machine, in all."""
 
 Played = TypeVar('Played')
@@ -80,7 +80,7 @@ class Repeats:
         :param timing: returns the driver's figures on messages.
         """
         played = play()
-        while is_disturbed(timing(played)) and len(self.titles) < MOST_REPEATS:
+        while is_disturbed(timing(played)) and len(self.titles) < MAX_REPEATS:
             self.titles.append(title)
             played = play()
         return played

@@ -35,7 +35,7 @@ from ros2_rnea.tools.terminal import plain_table
 
 WIDTH = 80
 
-MOST_JOINTS = 7
+MAX_JOINTS = 7
 """That a table has room for."""
 
 
@@ -194,7 +194,7 @@ def _joint_table(title: str, results: Results, quantity: str) -> Table:
 def _shown_joints(results: Results) -> list[int]:
     """Return the joints that have room in a table, in their order."""
     worst_first = np.argsort(-results.recordings['pd'].rms, kind='stable')
-    return sorted(worst_first[:MOST_JOINTS].tolist())
+    return sorted(worst_first[:MAX_JOINTS].tolist())
 
 
 def _units(results: Results) -> str:

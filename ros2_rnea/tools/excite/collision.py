@@ -75,7 +75,7 @@ _STILL = 0.1
 clearance; what moves more is not left out."""
 
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 """Meshes that an error names."""
 
 
@@ -348,9 +348,9 @@ def _prepared(
 def _check_missing(missing: Sequence[str]) -> None:
     """Check that no mesh is missing: what a link would hit without it is not known."""
     if missing:
-        more = f'; and {len(missing) - _MOST_NAMED} more' if len(missing) > _MOST_NAMED else ''
+        more = f'; and {len(missing) - _MAX_NAMED} more' if len(missing) > _MAX_NAMED else ''
         raise CollisionError(
-            f'collision geometry cannot be used: {"; ".join(missing[:_MOST_NAMED])}{more}.  Give '
+            f'collision geometry cannot be used: {"; ".join(missing[:_MAX_NAMED])}{more}.  Give '
             '--meshes FOLDER, where the packages with the meshes are; --ignore-collision-of LINK '
             'for each link that cannot hit anything; or --no-collision-check to search without')
 

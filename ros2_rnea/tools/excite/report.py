@@ -27,7 +27,7 @@ from ros2_rnea.identification.expected_information import ExpectedError
 from ros2_rnea.tools.excite.plan import Plan
 from ros2_rnea.tools.terminal import figure_table
 
-_MOST_ERRORS = 40
+_MAX_ERRORS = 40
 """Rows of the table of expected errors; all are in the JSON."""
 
 
@@ -73,11 +73,11 @@ def _motion_table(plan: Plan) -> RenderableType:
 def _error_table(plan: Plan) -> RenderableType:
     table = figure_table('to be identified', 'expected standard error', 'unit')
     known = [error for error in plan.excitation.errors if error.standard_error is not None]
-    for error in known[:_MOST_ERRORS]:
+    for error in known[:_MAX_ERRORS]:
         table.add_row(error.sought.name, f'{error.standard_error:.2g}', error.sought.unit)
     notes = []
-    if len(known) > _MOST_ERRORS:
-        notes.append(f'{len(known) - _MOST_ERRORS} more are in the JSON. ')
+    if len(known) > _MAX_ERRORS:
+        notes.append(f'{len(known) - _MAX_ERRORS} more are in the JSON. ')
     combined = len(plan.excitation.errors) - len(known)
     if combined:
         notes.append(f'{combined} others are identifiable only in combinations, or not at all. ')

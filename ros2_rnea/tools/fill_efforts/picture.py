@@ -27,7 +27,7 @@ from ros2_rnea.filling.effort_filler import Filled
 from ros2_rnea.filling.torque_report import Checked, JointLoad, TorqueReport
 from ros2_rnea.tools.pictures import BLUE, GREY, save, STYLE as STYLE_OF_ALL, VERMILION
 
-MOST_JOINTS = 12
+MAX_JOINTS = 12
 
 STYLE: dict[Any, Any] = {**STYLE_OF_ALL, 'axes.grid': True, 'font.size': 8}
 
@@ -42,7 +42,7 @@ def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
     :raises OutputError: if it cannot be written.
     """
     shown = sorted(sorted(range(len(report.joints)), key=lambda i: -_load(report.joints[i]))[
-        :MOST_JOINTS])
+        :MAX_JOINTS])
     errors = filled.line_errors()
     with rc_context(STYLE):
         figure = Figure(figsize=(9.0, 1.0 + 1.15 * len(shown)), layout='constrained')
@@ -65,7 +65,7 @@ def draw_comparison(given: Checked, result: Checked, path: Path) -> None:
     :raises OutputError: if it cannot be written.
     """
     velocities = {motion.joint: motion.velocity.limit for motion in result.report.motion.joints}
-    loads = result.report.joints[:MOST_JOINTS]
+    loads = result.report.joints[:MAX_JOINTS]
     with rc_context(STYLE):
         figure = Figure(figsize=(9.0, 1.2 + 1.15 * len(loads)), layout='constrained')
         axes = figure.subplots(len(loads), 2, squeeze=False, sharex=True)

@@ -26,7 +26,7 @@ from ros2_rnea.identification.unknowns import Names
 from ros2_rnea.tools.number_text import number
 from ros2_rnea.tools.report.files import PAGE
 
-MOST_CAUSES = 3
+MAX_CAUSES = 3
 """So many are named of those that remain."""
 
 LARGEST_RATIO = 3.0
@@ -166,10 +166,10 @@ def remaining_causes(after: Diagnosis, joints: Sequence[str]) -> Iterator[Doubt]
     """
     found = [each for each in after.conclusions if each.kind is not Kind.SATURATED]
     if found:
-        more = (f' {len(found) - MOST_CAUSES} more are in {PAGE}.'
-                if len(found) > MOST_CAUSES else '')
+        more = (f' {len(found) - MAX_CAUSES} more are in {PAGE}.'
+                if len(found) > MAX_CAUSES else '')
         yield Doubt(
             'the identified model leaves differences that still have a cause, to be corrected or '
             'to be among the unknowns: '
-            f'{" ".join(each.sentence for each in found[:MOST_CAUSES])}{more}',
+            f'{" ".join(each.sentence for each in found[:MAX_CAUSES])}{more}',
             tuple(joint for joint in joints if any(each.is_about(joint) for each in found)))

@@ -42,7 +42,7 @@ STYLE: dict[Any, Any] = {
     'svg.fonttype': 'none',  # letters stay letters: small, and can be searched
 }
 
-MOST_POINTS = 1200
+MAX_POINTS = 1200
 """Of longer recordings, every second, third ... sample is drawn."""
 
 PAUSE = 0.02
@@ -64,7 +64,7 @@ class JointPictures:
             ) -> None:
         self._coordinate = comparison.coordinates[j]
         runs = comparison.runs
-        stride = -(-comparison.samples // MOST_POINTS)
+        stride = -(-comparison.samples // MAX_POINTS)
         rows = [(run, slice(piece.start, piece.stop, stride))
                 for run in runs for piece in run.recording.pieces]
         self._times = self._one_after_the_other(comparison, stride)

@@ -31,7 +31,7 @@ from ros2_rnea.tools.simulated_driver.description import balanced, for_mujoco, L
 STEP = 0.0005
 """Time step of the integration [s]."""
 
-MOST_DECAY = 1.0
+MAX_DECAY = 1.0
 """By how much damping may slow a joint down in a time step, relative to its speed."""
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -233,6 +233,6 @@ def _refusal(said: str, urdf: str) -> str:
 
 def _integrator(model: mujoco.MjModel) -> mujoco.mjtIntegrator:
     fastest_decay = np.max(model.dof_damping * model.dof_invweight0, initial=0.0)
-    if fastest_decay * model.opt.timestep > MOST_DECAY:
+    if fastest_decay * model.opt.timestep > MAX_DECAY:
         return mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     return mujoco.mjtIntegrator.mjINT_RK4

@@ -33,7 +33,7 @@ SLOWEST, FASTEST = 25.0, 80.0
 
 DAMPING_RATIO = 0.7
 
-LEAST_SHARE = 0.12
+MIN_SHARE = 0.12
 """
 Of the inertia that a joint feels, what its gains may rely on where the other joints give way.
 
@@ -77,7 +77,7 @@ def gains(at_start: Vector, anywhere: Vector, own_damping: Vector) -> tuple[Vect
     """
     felt = np.diagonal(at_start)
     left = 1.0 / np.diagonal(np.linalg.inv(anywhere), axis1=1, axis2=2).max(axis=0)
-    inertia = np.minimum(felt, left / LEAST_SHARE)
+    inertia = np.minimum(felt, left / MIN_SHARE)
     frequency = np.minimum(SLOWEST * (inertia.max() / inertia)**0.25, FASTEST)
     stiffness = np.maximum(inertia * frequency**2, RETURN * own_damping)
     return stiffness, 2.0 * DAMPING_RATIO * inertia * frequency

@@ -20,7 +20,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 from ros2_rnea.errors import MessageError
-from ros2_rnea.feedforward.state.joint_states import JointStates, MAXIMUM_PLANS, MeasuredJoints
+from ros2_rnea.feedforward.state.joint_states import JointStates, MAX_PLANS, MeasuredJoints
 
 TIMEOUT = 0.1
 NOW = 50.0
@@ -112,10 +112,10 @@ def test_it_is_told_whether_a_controlled_joint_was_there(states, names, controll
 
 
 def test_the_names_of_many_kinds_of_message_do_not_pile_up(states):
-    for i in range(3 * MAXIMUM_PLANS):
+    for i in range(3 * MAX_PLANS):
         states.update(MeasuredJoints([f'wheel_{i}', 'elbow'], [0.0, i]), NOW)
         assert states.positions[1] == i
-    assert len(states._plans) <= MAXIMUM_PLANS
+    assert len(states._plans) <= MAX_PLANS
 
 
 # ---- what is refused --------------------------------------------------------------------------

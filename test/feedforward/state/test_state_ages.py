@@ -21,7 +21,7 @@ from ros2_rnea.feedforward.state.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.feedforward.state.state_ages import (
     LONGEST_DOUBT,
     LONGEST_RESENDING,
-    MOST_PUBLISHERS,
+    MAX_PUBLISHERS,
     SAMPLING_PERIOD,
     SAMPLING_TIME,
     StateAges,
@@ -107,9 +107,9 @@ def test_while_reception_is_known_the_delays_of_some_messages_are_measured(monke
 
 def test_delays_of_a_limited_number_of_publishers_are_kept():
     host = Host(has_reception=False)
-    for number in range(3 * MOST_PUBLISHERS):
+    for number in range(3 * MAX_PUBLISHERS):
         host.read(publisher=(f'joint{number}',))
-        assert 0 < len(host.ages._delays) <= MOST_PUBLISHERS
+        assert 0 < len(host.ages._delays) <= MAX_PUBLISHERS
     assert host.read(waited=0.3, publisher=(f'joint{number}',)) == pytest.approx(0.3, abs=1e-6)
 
 
@@ -258,9 +258,9 @@ def test_delays_of_a_queue_after_a_gap_are_no_measure_after_the_next_gap():
 def test_publishers_without_known_delays_after_a_gap_are_limited_in_number(has_reception):
     host = Host(has_reception)
     host.stand_still(30.0)
-    for number in range(3 * MOST_PUBLISHERS):
+    for number in range(3 * MAX_PUBLISHERS):
         assert host.read(publisher=(f'joint{number}',)) == float('inf')
-        assert len(host.ages._paces) <= MOST_PUBLISHERS
+        assert len(host.ages._paces) <= MAX_PUBLISHERS
     host.live(LONGEST_DOUBT + 0.1)
     assert host.read() == 0.0
 

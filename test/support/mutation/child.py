@@ -28,7 +28,7 @@ MEMORY = 12 << 30
 """What a mutant that never ends may take of it [bytes]."""
 
 COLLECTING = 120.0
-LEAST_PATIENCE, PATIENCE = 20.0, 10.0
+MIN_PATIENCE, PATIENCE = 20.0, 10.0
 """A test may take so long [s] and so many times as long as without a mistake."""
 
 
@@ -135,7 +135,7 @@ class Mutated:
         """Let the process die unless the test ends in time."""
         self._killer.write_text(nodeid)
         signal.setitimer(signal.ITIMER_REAL,
-                         LEAST_PATIENCE + PATIENCE * self._seconds.get(nodeid, 0.0))
+                         MIN_PATIENCE + PATIENCE * self._seconds.get(nodeid, 0.0))
 
 
 def measure(place: Path, package: str, tests: list[str], kept: Path) -> None:

@@ -33,7 +33,7 @@ from ros2_rnea.tools.demo.report import checks_as_data, number_or_none
 
 Array = NDArray[np.float64]
 
-LEAST_IMPROVEMENT = 10.0
+MIN_IMPROVEMENT = 10.0
 """Ratio of the tracking errors with the description and with the identified model."""
 
 LONGEST_UNSEEN = 0.02
@@ -136,7 +136,7 @@ def judge(outcome: Outcome) -> list[Check]:
     """Compare the results with the thresholds."""
     return [
         Check('tracking error: with the description / identified', outcome.improvement,
-              LEAST_IMPROVEMENT, '', at_least=True),
+              MIN_IMPROVEMENT, '', at_least=True),
         Check('largest step while the new model is blended in', outcome.largest_step,
               outcome.arm.rate_limit * LONGEST_STEP + 1e-6, 'Nm', at_least=False),
         Check('time until the push is seen', 1e3 * outcome.push.seen_after,
