@@ -41,7 +41,7 @@ TIP_FORCE = 'error by a tip force: wrench unknown / known'
 GRAVITY_SERVICE = 'gravity service against the engine'
 
 
-PAYLOAD = 'error when 2 kg picked up: unknown / known to the node'
+PAYLOAD = 'error when 2 kg picked up: unknown / known'
 DRIVER_BACK = 'driver dies: effort at last, off gravity'
 NEW_START = 'driver dies: first effort to the new one'
 DRIVER_SILENT = 'driver dies: efforts still sent for'

@@ -138,7 +138,7 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     checks = _judge_tracking(results, limits) if results.recordings else []
     for name, episode in results.episodes.items():
         if name in CHANGES:
-            checks.append(_at_least(f'error when {episode.title}: unknown / known to the node',
+            checks.append(_at_least(f'error when {episode.title}: unknown / known',
                                     episode.improvement, limits.change))
         if episode.right_effort is not None:
             checks.append(_at_most(f'{episode.title}: effort at last, off gravity',
