@@ -210,7 +210,7 @@ class FeedforwardPolicy:
             settings.command_scale.get(name, 1.0) for name in self.controlled])
         self._start = StartRule(
             settings.start_from, settings.arm, self.controlled, self._command_scale,
-            settings.lacking_terms, lacks_gravity=bool(settings.arm_gravity))
+            settings.lacking_terms, lacks_gravity=settings.needs_difference_in_gravity)
         self._limiter = EffortLimiter(
             self._allowed,
             settings.beyond_limits,
@@ -535,7 +535,7 @@ class FeedforwardPolicy:
         free_fall = None
         if self.settings.wrench_tool_mass:
             free_fall = self._rotation(frame, now).T @ self.gravity
-        self.wrenches.update(frame, moment_force, now.steady - age, free_fall)
+        self.wrenches.update(frame, moment_force, now.steady, free_fall, age)
 
     def zero_wrench(self, now: Instant) -> tuple[str, ...]:
         """

@@ -23,6 +23,7 @@ neither a default namespace nor an undeclared prefix changes what a robot is.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -87,14 +88,16 @@ def read_root(text: str) -> tuple[str, Mapping[str, str]]:
     parser = expat.ParserCreate(encoding='utf-8')
     parser.StartDoctypeDeclHandler = _refuse_doctype
     parser.StartElementHandler = lambda tag, attributes: found.append((tag, attributes))
+    if hasattr(parser, 'SetReparseDeferralEnabled'):  # else a long comment is read too late
+        parser.SetReparseDeferralEnabled(False)
     document = text[:MAX_BEFORE_ROOT].lstrip(BEFORE_XML)
     begin, end = 0, 4096
-    while not found and begin < len(document):
-        try:
+    with suppress(DescriptionError, UnicodeEncodeError, expat.ExpatError):  # perhaps behind it
+        while not found and begin < len(document):
             parser.Parse(document[begin:end].encode('utf-8'), False)
-        except (DescriptionError, UnicodeEncodeError, expat.ExpatError):
-            break  # perhaps behind the first tag
-        begin, end = end, 4 * end  # few pieces: a tag may be read again from its beginning
+            begin, end = end, 4 * end  # few pieces: a tag may be read again from its beginning
+        if not found:
+            parser.Parse(b'', True)  # for an expat whose deferral cannot be disabled
     return found[0] if found else ('', {})
 
 

@@ -148,6 +148,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             only has not come yet, such as the robot description, is waited for instead.
         """
         reasons = self._diagnostics.errors
+        reasons.pop('clock', None)  # a time on /clock is waited for
         refusal = self._diagnostics.text('robot_description')
         if self._configuration.is_withholding:  # the robot in use is the right one
             reasons.pop('robot_description', None)
@@ -170,6 +171,8 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         if self.policy is None:
             return
         self.policy.motion.clear()  # the arm may be elsewhere since
+        if not self._clocks.has_begun:
+            return
         decision = self._decide_and_send(self.policy, self._clocks.now())
         if decision is not None and LEVELS[decision.status] == DiagnosticStatus.ERROR:
             raise ArgumentError(sentence(decision))

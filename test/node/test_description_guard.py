@@ -216,12 +216,14 @@ def test_one_publisher_may_describe_robots_one_after_the_other(graph, guard):
     ('<robot version="1>0" name="behind a bracket">', 'behind a bracket'),
     ('<robot name="a &amp; b&#x21;\nc">', 'a & b! c'),
     ('<robot name="arm"><broken', 'arm'),
+    *((f'{" " * before}<!--{"x" * size}--><robot name="b"/>', 'b')
+      for before in (0, 3000) for size in (3000, 5000, 8000, 20_000, 40_000)),
     ('<robot filename="x">', ''),
     ('<robot><link name="base"/></robot>', ''),
     ('<link name="base"/>', ''),
     ('<!DOCTYPE robot [<!ENTITY a "b">]><robot name="&a;">', ''),
     ('<!-- <robot name="never closed">', ''), ('<robot name="\ud800">', ''),
     ('', ''), ('<' * 100_000, ''), ('<!--' * 100_000, ''), ('<robot ' + 'name ' * 100_000, ''),
-], ids=range(17))
+], ids=range(27))
 def test_the_name_of_a_robot_is_read_without_its_description(text, name):
     assert robot_name(text) == name

@@ -13,10 +13,13 @@
 # limitations under the License.
 """The node under use_sim_time: ages and trajectories go by /clock, and a reset is a new start."""
 
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.node import monitor
+from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from ros2_rnea.node.timing import clocks
 from simulated_clock import time_setter
 from small_robots import ARM
@@ -25,6 +28,7 @@ from std_srvs.srv import SetBool
 pytestmark = pytest.mark.ros
 
 JOINTS = ['shoulder', 'elbow']
+CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
 
 
 def arm_in_simulation(bench, **parameters):
@@ -51,11 +55,28 @@ def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench, m
     arm = bench(joints=JOINTS, use_sim_time=True)
     arm.describe(ARM)
     assert not arm.sends(JOINTS, [0.0, 0.5])
-    arm.until(lambda: 'no time has been received on /clock' in arm.told('clock'))
+    arm.until(lambda: 'no time but 0 has been received on /clock' in arm.told('clock'))
     assert 'clock' in arm.node._diagnostics.errors
     time_setter(arm)(100)
     assert arm.sends(JOINTS, [0.0, 0.5], stamp=100.0)
     arm.until(lambda: not arm.told('clock'))
+
+
+@pytest.mark.parametrize('is_reported', [False, True])
+def test_a_managed_node_is_activated_without_a_time_and_sends_its_first_effort_with_one(
+        bench, monkeypatch, is_reported):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(create=ManagedInverseDynamicsNode, joints=JOINTS, use_sim_time=True)
+    assert arm.call(ChangeState, 'change_state', transition=Transition(id=CONFIGURE)).success
+    arm.describe(ARM)
+    arm.state(JOINTS, [0.0, 0.5])
+    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'])
+    if is_reported:
+        arm.until(lambda: arm.told('clock'))
+    assert arm.call(ChangeState, 'change_state', transition=Transition(id=ACTIVATE)).success
+    assert not arm.sends(JOINTS, [0.0, 0.5]) and not arm.commands and not arm.efforts
+    time_setter(arm)(100)
+    assert arm.sends(JOINTS, [0.0, 0.5], stamp=100.0)
 
 
 def test_time_that_stands_still_is_reported_and_efforts_go_on(arm, monkeypatch):

@@ -102,7 +102,7 @@ class StartRule:
     :param command_scale: what one Nm (or N) is in the unit of their drives, shape (joints,).
     :param measured_lacks: the terms that the measured effort lacks; None: it is no effort.
     :param lacks_gravity: whether an arm that compensates gravity by itself needs a part of it from
-        this node, because it assumes another gravity (``arm_gravity``).
+        this node, because it assumes another gravity than the true one (``arm_gravity``).
     """
 
     def __init__(

@@ -41,8 +41,8 @@ LONGEST_LATENCY = 0.1
 """
 A trajectory that is read later than this after its reception is entered when it is read [s].
 
-One that is read earlier is entered at its reception, from the state in which the robot is when it
-is read: it has hardly moved meanwhile.  So a point that is streamed leaves it as much time as the
+One that is read earlier is entered at its reception, from the state in which the robot was then by
+its present velocity.  So a point that is streamed leaves it as much time as the
 controller does, however little of that is left.
 """
 
@@ -168,10 +168,12 @@ class MotionStart(NamedTuple):
 
     def _entry(self) -> tuple[Array, Array | None, Array, Array | None]:
         """Return the state that the motion starts from, for :meth:`Trajectory.entered_from`."""
-        present = self.present
+        present, back = self.present, self.now.ros - self.entry
         if self.rules.interpolate_from_desired_state:
-            return present.positions, present.velocities, self.continuous, present.accelerations
-        return self.positions, self.velocities, self.continuous, None
+            return (present.positions - back * np.nan_to_num(present.velocities),
+                    present.velocities, self.continuous, present.accelerations)
+        return (self.positions - back * np.nan_to_num(self.velocities), self.velocities,
+                self.continuous, None)
 
     def _state_on(self, trajectory: Trajectory) -> tuple[Array, Array, Array, Array]:
         """Return the state on a trajectory, for :meth:`Trajectory.entered_from`."""

@@ -91,6 +91,7 @@ class StateAges:
         self.uses_delays = False
         self._alive_at = inf
         self._last_gap = -inf, -inf
+        self._clock_difference = 0.0  # to the publisher of the last command, with its latency [s]
         self._gap_end: float | None = None  # of a gap after which messages may have waited
         self._known: set[Hashable] = set()  # publishers whose delays are known from before it
         self._prompt: set[Hashable] = set()  # those of which one came without waiting after it
@@ -160,8 +161,9 @@ class StateAges:
 
         Where it may have waited in a gap, or was sent in one and lost, and then sent again, it is
         the time since the message was sent first.  That is as good as the clock of its publisher,
-        like a time in the message; where that clock does not fit the gap, the age of a message
-        that may have waited is infinite: not known.
+        like a time in the message; one that was lost is recognized where that clock has agreed
+        with this host's before.  Where the clock does not fit the gap, the age of a message that
+        may have waited is infinite: not known.
 
         :param longest: how long after the end of a gap messages may still come from a queue [s].
         """
@@ -172,7 +174,11 @@ class StateAges:
                              <= now - begin + LARGEST_CLOCK_DIFFERENCE)
         if begin <= now - age <= end + min(longest, LONGEST_DOUBT):
             return max(age, since_sent) if fits else inf
-        was_lost = fits and now - since_sent <= end and now - end <= LONGEST_RESENDING
+        was_lost = (
+            fits and now - since_sent <= end and now - end <= LONGEST_RESENDING
+            and abs(self._clock_difference) <= LARGEST_CLOCK_DIFFERENCE)
+        if sent > 0 and not was_lost and now - age > end + LONGEST_DOUBT:
+            self._clock_difference = since_sent - age
         return since_sent if was_lost else age
 
     def _may_have_waited(

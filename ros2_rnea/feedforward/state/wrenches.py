@@ -83,14 +83,16 @@ class ExternalWrenches:
             frame: str,
             moment_force: Sequence[float],
             now: float,
-            free_fall: Sequence[float] | np.ndarray | None = None) -> None:
+            free_fall: Sequence[float] | np.ndarray | None = None,
+            age: float = 0.0) -> None:
         """
         Accept a wrench [moment; force] about the origin of a link's frame, in the frame's axes.
 
         :param frame: a link that joints move.
-        :param now: time of reception on the steady clock [s].
+        :param now: on the steady clock [s].
         :param free_fall: acceleration of free fall in the frame's axes [m/s^2]; needed to compute
             the tool's weight.
+        :param age: time since the reception [s].
         :raises MessageError: where no moving link has the frame's name, the frame is not admitted
             now, the value is not six finite numbers, or the tool's weight is needed and
             ``free_fall`` is None.
@@ -108,7 +110,10 @@ class ExternalWrenches:
         signal = self._signals.get(frame)
         if signal is None:
             signal = self._add_signal(frame)
-        signal.update(wrench, now, self._weight(signal, now))
+        received = now - age
+        if signal.received <= now:  # else time has jumped back
+            received = max(received, signal.received)  # an age may be measured a little too large
+        signal.update(wrench, received, self._weight(signal, received))
 
     def zero(self, now: float) -> tuple[str, ...]:
         """

@@ -77,7 +77,9 @@ class ControllerGoals:
         A controller that was started again after a crash sends none before its first goal.
         """
         present = publishers_of(self._node, self._status.topic_name).keys()
-        return bool(self._publishers) and not present <= self._publishers
+        if not self._publishers:  # it was not discovered yet when its status came
+            self._publishers = present
+        return not present <= self._publishers
 
     def _take_status(self, message: GoalStatusArray) -> None:
         self._publishers = publishers_of(self._node, self._status.topic_name).keys()

@@ -475,11 +475,11 @@ class Configuration:
 
     def _check_clock(self, is_simulated: bool) -> None:
         """
-        Check that the clock does not change while efforts are sent.
+        Check that the clock does not change while efforts are sent, unless it has stopped.
 
         :raises ArgumentError: where it does.
         """
-        if is_simulated is not self._clocks.is_simulated and (
+        if is_simulated is not self._clocks.is_simulated and not self._clocks.standstill() and (
                 self.policy is not None and self.policy.is_sending):
             raise ArgumentError(
                 f'use_sim_time cannot change to {str(is_simulated).lower()} while efforts are '

@@ -49,8 +49,9 @@ class Clocks:
         if now != self._last or not self.is_simulated:
             self._last, self._last_change = now, monotonic()
         if not self.has_begun:
-            return ('use_sim_time is true, and no time has been received on /clock: nothing is '
-                    'sent. Start the simulation, or set use_sim_time to false for a real robot')
+            return ('use_sim_time is true, and no time but 0 has been received on /clock: nothing '
+                    'is sent. Start or continue the simulation, or set use_sim_time to false for '
+                    'a real robot')
         return '' if monotonic() - self._last_change <= LONGEST_STANDSTILL else (
             f'the time on /clock has not changed for {LONGEST_STANDSTILL:g} s, so that no age '
             'grows and no trajectory goes on. That is right while the simulation is paused')

@@ -100,6 +100,21 @@ def test_read_soon_after_its_reception_it_is_entered_then_so_that_no_time_is_lac
     assert velocity == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize('from_desired', [True, False])
+def test_entered_at_its_reception_it_does_not_jump_from_where_the_robot_moves_now(from_desired):
+    """The robot was somewhere else then."""
+    age, position = 0.1, MEASURED[0] - 0.1
+    planned = MotionStart(
+        NAMES, (False, False), ControllerRules(
+            interpolate_from_desired_state=from_desired,
+            allow_nonzero_velocity_at_trajectory_end=True),
+        Instant(59.0, BEGIN + 9.0), MEASURED, ONES,
+        DesiredState(Status.FOLLOWING, MEASURED, ONES, ZEROS), None, None, 7,
+        is_only_checked=False, age=age,
+    ).planned(TrajectoryCommand(NAMES, [Waypoint(10.0, (position + 10.0) * ONES, ONES)]))
+    assert starts(planned.trajectory, 9.0)[:2] == pytest.approx([MEASURED[0], 1.0], abs=1e-9)
+
+
 def test_read_late_it_is_entered_where_the_robot_is_by_then():
     motion = planned_after(9.0, None, 0.7).trajectory
     assert starts(motion, 9.0)[0] == pytest.approx(MEASURED[0])

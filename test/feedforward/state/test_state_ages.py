@@ -345,6 +345,17 @@ def test_a_command_that_was_lost_in_a_gap_is_as_old_as_when_it_was_sent_first():
     assert host.read_command(since_sent=15.0) == 0.0
 
 
+def test_the_commands_of_a_host_with_another_clock_are_not_taken_for_lost_ones():
+    host = Host()
+    host.publisher_is_ahead = -2.0
+    host.read_command()
+    host.stand_still(0.3)
+    host.live(1.75)
+    for _ in range(4):
+        host.live(0.1)
+        assert host.read_command() == 0.0
+
+
 def test_of_two_gaps_the_last_one_counts():
     host = Host()
     host.publisher_is_ahead = 0.0

@@ -178,6 +178,22 @@ def test_a_bad_wrench_is_refused_and_the_one_before_stays(wrenches, frame, value
     assert active(wrenches) == {'tool': PULL}
 
 
+def test_an_age_that_is_measured_a_little_too_large_does_not_empty_the_filter():
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, time_constant=0.01))
+    for step in range(100):
+        wrenches.update('tool', PUSH, NOW + 0.001 * step)
+    before = active(wrenches, NOW + 0.1)['tool']
+    wrenches.update('tool', PUSH, NOW + 0.1, age=0.008)
+    np.testing.assert_allclose(active(wrenches, NOW + 0.1)['tool'], before, rtol=1e-3)
+
+
+def test_a_wrench_that_has_waited_is_not_admitted_beside_one_that_acts():
+    wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT))
+    wrenches.update('tool', PUSH, NOW)
+    with pytest.raises(MessageError, match='is refused while'):
+        wrenches.update('wrist', PULL, NOW, age=0.001)
+
+
 @pytest.mark.parametrize('kind', [list, np.array])
 def test_the_values_are_a_copy(wrenches, kind):
     values = kind(PUSH)
