@@ -210,7 +210,7 @@ class FeedforwardPolicy:
             settings.command_scale.get(name, 1.0) for name in self.controlled])
         self._start = StartRule(
             settings.start_from, settings.arm, self.controlled, self._command_scale,
-            settings.lacking_terms, lacks_gravity=settings.needs_difference_in_gravity)
+            settings.lacking_terms, settings.assumes_other_gravity)
         self._limiter = EffortLimiter(
             self._allowed,
             settings.beyond_limits,

@@ -437,7 +437,7 @@ class Settings:
         return () if self.measured_lacks == MEASURED_IS_COMPLETE else self.measured_lacks
 
     @property
-    def needs_difference_in_gravity(self) -> bool:
+    def assumes_other_gravity(self) -> bool:
         """Return whether the arm compensates another gravity than the one that acts on it."""
         return bool(self.arm_gravity) and (
             self.gravity_from_imu or dist(self.arm_gravity, self.gravity) > UPRIGHT_TOLERANCE)

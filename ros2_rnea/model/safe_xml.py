@@ -88,8 +88,6 @@ def read_root(text: str) -> tuple[str, Mapping[str, str]]:
     parser = expat.ParserCreate(encoding='utf-8')
     parser.StartDoctypeDeclHandler = _refuse_doctype
     parser.StartElementHandler = lambda tag, attributes: found.append((tag, attributes))
-    if hasattr(parser, 'SetReparseDeferralEnabled'):  # else a long comment is read too late
-        parser.SetReparseDeferralEnabled(False)
     document = text[:MAX_BEFORE_ROOT].lstrip(BEFORE_XML)
     begin, end = 0, 4096
     with suppress(DescriptionError, UnicodeEncodeError, expat.ExpatError):  # perhaps behind it
@@ -97,7 +95,7 @@ def read_root(text: str) -> tuple[str, Mapping[str, str]]:
             parser.Parse(document[begin:end].encode('utf-8'), False)
             begin, end = end, 4 * end  # few pieces: a tag may be read again from its beginning
         if not found:
-            parser.Parse(b'', True)  # for an expat whose deferral cannot be disabled
+            parser.Parse(b'', True)  # for newer versions of expat, which delay long tokens
     return found[0] if found else ('', {})
 
 

@@ -378,8 +378,6 @@ class InverseDynamicsNode(GuardedNode):
         next good cycle were enough, an error that comes and goes with the motion would make the
         effort swing between both.
         """
-        if not self._clocks.has_begun:
-            return None  # no age is known, nor when a fade ends
         try:
             if self._has_failed:
                 return self._fade_out_after_failure(policy, now, Status.FAILED)
@@ -398,10 +396,12 @@ class InverseDynamicsNode(GuardedNode):
         """
         Decide and publish.
 
-        :return: None while it is being discovered who receives the commands, and where the state
-            has become old meanwhile.
+        :return: None while it is being discovered who receives the commands, where the state has
+            become old meanwhile, and before simulated time has begun.
         :raises RneaError: where no decision can be made.
         """
+        if not now.ros.nanoseconds:  # before the first time on /clock no age is known
+            return None
         started = perf_counter()
         has_commands = self._effort_publishers.has_commands
         has_start = self._check_start(policy, has_commands)
@@ -629,7 +629,7 @@ class InverseDynamicsNode(GuardedNode):
 
     def _poll_clock(self) -> None:
         self._diagnostics.notice(
-            'clock', self._clocks.standstill(), is_error=not self._clocks.has_begun)
+            'clock', self._clocks.standstill(), is_error=not self._clocks.ros())
 
     def _poll_receivers(self) -> None:
         """Look for receivers from the start on, to know which of them are older than this node."""

@@ -171,8 +171,6 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         if self.policy is None:
             return
         self.policy.motion.clear()  # the arm may be elsewhere since
-        if not self._clocks.has_begun:
-            return
         decision = self._decide_and_send(self.policy, self._clocks.now())
         if decision is not None and LEVELS[decision.status] == DiagnosticStatus.ERROR:
             raise ArgumentError(sentence(decision))

@@ -111,7 +111,7 @@ def last_lines_are_read(monkeypatch):
 @pytest.fixture
 def short_fade(monkeypatch):
     """Let final fades be short where they are not the subject, however old a state may become."""
-    monkeypatch.setattr(final_fade, 'LONGEST_CROSS_FADE', 0.1)
+    monkeypatch.setattr(final_fade, 'LONGEST_BLEND', 0.1)
 
 
 @pytest.fixture(params=EXECUTORS)

@@ -19,7 +19,7 @@ from math import inf
 
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 
-LONGEST_CROSS_FADE = 1.0
+LONGEST_BLEND = 1.0
 """Longest duration of the blend [s], however long ``state_timeout`` is."""
 
 LONGEST_FINAL_FADE = 3.0
@@ -72,7 +72,7 @@ class FinalFade:
                 return False
             self.is_active, self.was_cut_short = True, False
             self._latest_end = now + LONGEST_FINAL_FADE
-            self._ramp.blend(min(FADE_SHARE * time_left, state_timeout, LONGEST_CROSS_FADE))
+            self._ramp.blend(min(FADE_SHARE * time_left, state_timeout, LONGEST_BLEND))
             return True
         if self._ramp.is_settled:
             return False

@@ -101,17 +101,17 @@ class StartRule:
     :param joints: the controlled joints.
     :param command_scale: what one Nm (or N) is in the unit of their drives, shape (joints,).
     :param measured_lacks: the terms that the measured effort lacks; None: it is no effort.
-    :param lacks_gravity: whether an arm that compensates gravity by itself needs a part of it from
-        this node, because it assumes another gravity than the true one (``arm_gravity``).
+    :param assumes_other_gravity: whether the arm compensates another gravity than the one that
+        acts on it, so that the controller may hold the difference.
     """
 
     def __init__(
             self, start_from: StartFrom, arm: Arm, joints: Sequence[str],
             command_scale: np.ndarray | float = 1.0,
             measured_lacks: Sequence[str] | None = (),
-            lacks_gravity: bool = False) -> None:
+            assumes_other_gravity: bool = False) -> None:
         self._command_scale = command_scale
-        self._lacks_gravity = lacks_gravity
+        self._assumes_other_gravity = assumes_other_gravity
         self._measured_lacks = measured_lacks
         self._start_from = start_from
         self._arm = arm
@@ -167,7 +167,7 @@ class StartRule:
                 'arm'))
         if evidence.receiver is Receiver.NONE:
             return Start(zero, f'zero: {evidence.absence}')
-        if self._arm is not Arm.GENERIC and self._lacks_gravity:
+        if self._assumes_other_gravity:
             return Start(None, 'the arm compensates another gravity than the true one, and the '
                                'controller may hold the difference, which is not measured')
         if self._arm is not Arm.GENERIC:

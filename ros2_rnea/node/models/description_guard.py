@@ -119,7 +119,7 @@ class DescriptionGuard:
         return Verdict.WAIT
 
     def _takes_over(self, name: str, description: str, present: Present) -> bool:
-        """Return whether a description is not asked for, and of another robot than the driven."""
+        """Return whether a description, which nobody asked for, is not of the robot in use."""
         if description == present.parameter:
             return False
         if present.is_that_of_the_parameter:

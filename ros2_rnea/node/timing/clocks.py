@@ -36,19 +36,14 @@ class Clocks:
     def __init__(self, node: Node) -> None:
         self._own = node.get_clock()
         self.is_simulated: bool = node.get_parameter('use_sim_time').value
-        self._last, self._last_change = 0, monotonic()
-
-    @property
-    def has_begun(self) -> bool:
-        """Return whether there is a time: simulated time is 0 before the first one on /clock."""
-        return not self.is_simulated or self._own.now().nanoseconds != 0
+        self._last, self._last_change = 0.0, monotonic()
 
     def standstill(self) -> str:
         """Return that simulated time stands still, if it does; to be called regularly."""
-        now = self._own.now().nanoseconds if self.is_simulated else 0
-        if now != self._last or not self.is_simulated:
+        now = self.ros()
+        if now != self._last:
             self._last, self._last_change = now, monotonic()
-        if not self.has_begun:
+        if not now:
             return ('use_sim_time is true, and no time but 0 has been received on /clock: nothing '
                     'is sent. Start or continue the simulation, or set use_sim_time to false for '
                     'a real robot')

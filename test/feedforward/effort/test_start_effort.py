@@ -49,12 +49,13 @@ HELD = Evidence(Receiver.SAME, LAST)
 UNKNOWN = Evidence(Receiver.UNKNOWN)
 OWN = HELD._replace(is_own=True)
 NEW = Evidence(Receiver.NEW, LAST)
+ON_A_WALL = {'arm': Arm.UR, 'assumes_other_gravity': True}
 
 
 def start(
         evidence, start_from=StartFrom.AUTOMATIC, arm=Arm.GENERIC, velocities=REST,
-        measured=UNMEASURED, holding=GRAVITY, lacks_gravity=False):
-    rule = StartRule(start_from, arm, JOINTS, lacks_gravity=lacks_gravity)
+        measured=UNMEASURED, holding=GRAVITY, assumes_other_gravity=False):
+    rule = StartRule(start_from, arm, JOINTS, assumes_other_gravity=assumes_other_gravity)
     return rule.start(evidence, np.asarray(velocities), np.asarray(measured), lambda: holding)
 
 
@@ -86,8 +87,8 @@ def test_only_where_another_holds_the_arm_until_then_the_first_command_is_the_wh
     (Evidence(Receiver.ARM_HOLDS_ITSELF, LAST), {'arm': Arm.FRANKA}, GRAVITY),
     (Evidence(Receiver.ARM_HOLDS_ITSELF, LAST), {'start_from': StartFrom.ZERO}, REST),
     (UNKNOWN, {'arm': Arm.UR, 'measured': GRAVITY}, [0.0, 0.0]),
-    (UNKNOWN, {'arm': Arm.UR, 'lacks_gravity': True, 'start_from': StartFrom.ZERO}, [0.0, 0.0]),
-    (UNKNOWN, {'arm': Arm.UR, 'lacks_gravity': True, 'start_from': StartFrom.GRAVITY}, GRAVITY),
+    (UNKNOWN, {**ON_A_WALL, 'start_from': StartFrom.ZERO}, [0.0, 0.0]),
+    (UNKNOWN, {**ON_A_WALL, 'start_from': StartFrom.GRAVITY}, GRAVITY),
     (UNKNOWN, {'measured': GRAVITY}, GRAVITY),
     # What the user says counts, whatever else is known.
     (HELD, {'start_from': StartFrom.ZERO}, [0.0, 0.0]),
@@ -109,7 +110,7 @@ def test_start_follows_the_evidence_and_what_the_user_says(evidence, choices, ex
     (UNKNOWN, {'measured': GRAVITY, 'velocities': [-1.1 * AT_REST, 0.0]}, "'shoulder' moves"),
     (Evidence(Receiver.SAME, {'shoulder': 3.0}), {}, "no effort of joint 'shoulder'"),
     (UNKNOWN, {'start_from': StartFrom.LAST}, 'no last command'),
-    (UNKNOWN, {'arm': Arm.FRANKA, 'lacks_gravity': True, 'measured': GRAVITY}, 'another gravity'),
+    (UNKNOWN, {**ON_A_WALL, 'measured': GRAVITY}, 'another gravity'),
     (HELD, {'start_from': StartFrom.MEASURED}, "no effort of joint 'shoulder'"),
 ])
 def test_without_evidence_there_is_no_start_and_the_reason_is_said(evidence, choices, reason):
