@@ -20,17 +20,16 @@ tree and what is asked of it, so that finding one needs no trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 import functools
-import hashlib
-from importlib.machinery import BYTECODE_SUFFIXES, SOURCE_SUFFIXES
 import logging
 from pathlib import Path
 import threading
 from typing import Any
 
 import numpy as np
+from ros2_rnea.code_version import code_version
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.kernels import llvm, machine
@@ -69,6 +68,9 @@ OPERATIONS_A_SECOND = 6_000
 
 SOURCES = ('dynamics', 'kernels', 'model', 'spatial')
 """The modules and packages that determine the machine code of kernels."""
+
+VERSION = code_version(Path(__file__).parent.parent, SOURCES)
+"""That of the code that this process makes kernels with."""
 
 
 class CompiledKernels:
@@ -197,7 +199,7 @@ class CompiledKernels:
                 self._loaded[spec.name] = machine.load(code)
 
     def _key(self, spec: KernelSpec, target: machine.Target) -> str:
-        return key_of(version(), self._signature, repr(spec.name), *machine.identity(target))
+        return key_of(VERSION, self._signature, repr(spec.name), *machine.identity(target))
 
     def _arguments(
             self, quantity: Quantity) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...], int]:
@@ -225,37 +227,6 @@ def say_once(message: str) -> None:
 def cache() -> ObjectCache:
     """Return the cache of this process."""
     return open_cache()
-
-
-@functools.cache
-def version() -> str:
-    """Return what identifies this package's version of the code that makes kernels."""
-    return content_of(Path(__file__).parent.parent)
-
-
-def content_of(package: Path) -> str:
-    """
-    Return a hash of the modules that determine the machine code of kernels.
-
-    It is made of what Python loads them from: their source, or their bytecode where the package
-    was installed without source.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(package.iterdir()):
-        if path.stem in SOURCES:
-            for content in _modules(path):
-                digest.update(content)
-    return digest.hexdigest()
-
-
-def _modules(path: Path) -> Iterator[bytes]:
-    """Yield the content of a module, or of all modules in a folder and in the folders below it."""
-    if path.is_dir() and path.name != '__pycache__':
-        for entry in sorted(path.iterdir()):
-            yield from _modules(entry)
-    elif path.suffix in SOURCE_SUFFIXES or (
-            path.suffix in BYTECODE_SUFFIXES and not path.with_suffix('.py').exists()):
-        yield path.read_bytes()
 
 
 def signature(tree: Tree) -> str:

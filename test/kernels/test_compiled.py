@@ -26,12 +26,13 @@ from patience import PATIENCE
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
+from ros2_rnea.code_version import code_version
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
-from ros2_rnea.kernels.compiled import CompiledKernels, content_of, signature
+from ros2_rnea.kernels.compiled import CompiledKernels, signature, SOURCES
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
     Inertial,
@@ -332,10 +333,11 @@ def test_every_kernel_has_a_key_of_its_own(full_cache):
 def test_cpu_and_versions_are_in_the_key(full_cache, monkeypatch):
     tree, (triple, *_) = Robot.from_urdf(ARM).tree, machine.identity(machine.host())
     for module, name, value in (
-            (compiled, 'version', 'another'), (machine, 'identity', (triple, 'another'))):
+            (compiled, 'VERSION', 'another'),
+            (machine, 'identity', lambda *_: (triple, 'another'))):
         CompiledKernels(tree).kernel('one', *ONE)
         CompiledKernels(tree).kernel('one', *ONE)
-        monkeypatch.setattr(module, name, lambda *_, value=value: value)
+        monkeypatch.setattr(module, name, value)
         CompiledKernels(tree).kernel('one', *ONE)
     one, same, other, again, _, another = full_cache.keys
     assert one == same and other == again and len({one, other, another}) == 3
@@ -344,21 +346,21 @@ def test_cpu_and_versions_are_in_the_key(full_cache, monkeypatch):
 def test_version_changes_with_each_module_that_kernels_are_made_by(tmp_path):
     package = tmp_path / 'ros2_rnea'
     shutil.copytree(ROOT / 'ros2_rnea', package, ignore=shutil.ignore_patterns('__pycache__'))
-    assert content_of(package) == compiled.version()
+    assert code_version(package, SOURCES) == compiled.VERSION
     for name in ('spatial', 'kernels/llvm', 'kernels/sine', 'model/reduction', 'dynamics/rnea'):
-        before = content_of(package)
+        before = code_version(package, SOURCES)
         (package / f'{name}.py').write_text('# something else', encoding='utf-8')
-        assert content_of(package) != before
+        assert code_version(package, SOURCES) != before
     (package / 'kernels' / 'one').mkdir()
     (package / 'kernels' / 'one' / 'more').mkdir()
     for name in ('one/__init__', 'one/writer', 'one/more/__init__', 'one/more/rules'):
-        before = content_of(package)
+        before = code_version(package, SOURCES)
         (package / 'kernels' / f'{name}.py').write_text('# something new', encoding='utf-8')
-        assert content_of(package) != before
-    before = content_of(package)
+        assert code_version(package, SOURCES) != before
+    before = code_version(package, SOURCES)
     (package / 'robot.py').write_text('# something else', encoding='utf-8')
     (package / 'kernels' / 'notes.txt').write_text('something else', encoding='utf-8')
-    assert content_of(package) == before
+    assert code_version(package, SOURCES) == before
 
 
 @pytest.mark.slow
@@ -373,10 +375,10 @@ def test_package_installed_as_bytecode_alone_compiles_robots(tmp_path):
         [sys.executable, '-c', program], cwd=tmp_path, capture_output=True, text=True,
         env={**os.environ, 'XDG_CACHE_HOME': str(tmp_path), 'PYTHONPATH': str(tmp_path)})
     assert result.returncode == 0, result.stderr
-    version = content_of(package)
-    assert version != compiled.version()
+    version = code_version(package, SOURCES)
+    assert version != compiled.VERSION
     (package / 'dynamics' / 'rnea.pyc').write_bytes(b'something else')
-    assert content_of(package) != version
+    assert code_version(package, SOURCES) != version
 
 
 def together(*calls):

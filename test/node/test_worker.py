@@ -18,6 +18,7 @@ import json
 import os
 from pathlib import Path
 from secrets import randbits
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from threading import Event, Thread
 import numpy as np
 from patience import PATIENCE, until
 import pytest
+from repository import ROOT
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.audit import audit
 from ros2_rnea.errors import DescriptionError, RneaError
@@ -294,11 +296,55 @@ def test_it_ends_with_a_node_that_is_killed_in_the_middle_of_a_compilation(node_
     until(lambda: not is_running(number))
 
 
+# A node whose package is upgraded, after which its worker process crashes.
+UPGRADED = """
+from os import kill
+from pathlib import Path
+import ros2_rnea
+from ros2_rnea.errors import RneaError
+from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.worker.model_worker import model_request
+from ros2_rnea.node.worker.worker_process import WorkerProcess
+process = WorkerProcess(print)
+request = model_request(Source({arm!r}, massless_links=(), strict=False), Engine.TEXTBOOK)
+process.ask(request)
+file = Path(ros2_rnea.__file__).parent / 'model' / 'description.py'
+text = file.read_text()
+file.write_text(text + '# changed')
+process.ask(request)
+kill(process._process.pid, 9)
+for _ in range(2):
+    try:
+        process.ask(request)
+    except RneaError as error:
+        print(error)
+file.write_text(text)
+kill(process._process.pid, 9)
+process.ask(request)
+process.close()
+"""
+
+
+def test_a_process_with_other_code_than_the_node_is_not_believed(tmp_path):
+    """Its numbers may be in another order, and its machine code may take other arguments."""
+    shutil.copytree(ROOT / 'ros2_rnea', tmp_path / 'ros2_rnea')
+    result = subprocess.run(
+        [sys.executable, '-c', UPGRADED.format(arm=ARM)], cwd=tmp_path, capture_output=True,
+        text=True, timeout=PATIENCE, check=False)
+    assert result.returncode == 0, result.stderr
+    killed, *refusals, killed_again = result.stdout.splitlines()
+    assert killed == killed_again == 'killed by SIGKILL'
+    assert len(refusals) == 2 and len({*refusals}) == 1
+    assert 'the package ros2_rnea has changed on disk since this node was started' in refusals[0]
+    assert refusals[0].endswith('restart the node')
+
+
 def test_it_does_not_start_where_the_node_has_ended_meanwhile():
     reader, writer = os.pipe()
     ours, theirs = socket.socketpair()
     os.close(writer)
-    program = [sys.executable, worker_program.__file__, str(theirs.fileno()), str(reader)]
+    program = [sys.executable, worker_program.__file__, str(theirs.fileno()), str(reader), '']
     with ours, theirs:
         assert subprocess.run([*program, *sys.path], pass_fds=[theirs.fileno(), reader],
                               timeout=PATIENCE, check=False).returncode == 0

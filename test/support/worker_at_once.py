@@ -21,7 +21,7 @@ each test waiting that needs a model.
 import sys
 
 if __name__ == '__main__':
-    sys.path[:] = sys.argv[3:]
+    sys.path[:] = sys.argv[4:]
     from ros2_rnea.node.worker import worker_program, worker_tasks
 
     worker_tasks.NICENESS = 0

@@ -17,9 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import json
+from pathlib import Path
 import socket
 import struct
 from typing import Any, NamedTuple
+
+import ros2_rnea
+from ros2_rnea.code_version import code_version
+
+VERSION = code_version(Path(ros2_rnea.__file__).parent)
+"""That of the code that this process runs; it must be the same at both ends."""
 
 PROGRESS = 'progress'
 """The key of a progress report in a message that is not yet the answer."""

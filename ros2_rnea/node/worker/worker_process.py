@@ -30,7 +30,7 @@ from ros2_rnea import errors
 from ros2_rnea.errors import RneaError
 from ros2_rnea.node.worker import worker_program
 from ros2_rnea.node.worker.background_thread import BackgroundThread
-from ros2_rnea.node.worker.channel import Channel, channel_pair, Message, PROGRESS
+from ros2_rnea.node.worker.channel import Channel, channel_pair, Message, PROGRESS, VERSION
 
 POLL_PERIOD = 0.05
 """How often a thread that waits for an answer checks whether the request is cancelled [s]."""
@@ -222,7 +222,7 @@ def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     lifeline = open(writer, 'wb')
     try:
         process = subprocess.Popen(
-            [sys.executable, worker_program.__file__, str(descriptor), str(reader),
+            [sys.executable, worker_program.__file__, str(descriptor), str(reader), VERSION,
              *(folder for folder in folders if folder != home), home],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             pass_fds=[descriptor, reader], env=environment)

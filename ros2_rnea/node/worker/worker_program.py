@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The program of a worker process: ``python <this file> <socket> <pipe> <folder> ...``.
+The program of a worker process: ``python <this file> <socket> <pipe> <version> <folder> ...``.
 
 It is started by its path, and the folders become its module search path, so that no file of the
 working directory is imported in place of a module of Python or of this package.  Nothing but
@@ -24,11 +24,12 @@ import sys
 
 def main() -> None:
     """Serve the node at the other end of the socket and of the pipe, given as descriptors."""
-    descriptor, lifeline, sys.path[:] = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    descriptor, lifeline, version = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    sys.path[:] = sys.argv[4:]
     end_with_the_node(lifeline)
     from ros2_rnea.node.worker.worker_tasks import serve
 
-    serve(descriptor)
+    serve(descriptor, version)
 
 
 def end_with_the_node(lifeline: int) -> None:

@@ -32,7 +32,7 @@ from ros2_rnea.kernels.compiled import cache
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, read_description, Source
-from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS
+from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS, VERSION
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.robot import Robot
 
@@ -45,19 +45,31 @@ OUT_OF_MEMORY_SCORE = 500
 """When memory runs out, Linux ends the process with the highest score: this one."""
 
 
-def serve(descriptor: int) -> None:
+OTHER_VERSION = {'error': 'RneaError', 'text': (
+    'the package ros2_rnea has changed on disk since this node was started, and its worker '
+    'process was started again after that: restart the node')}
+"""The refusal by a process that runs other code than the node."""
+
+
+def serve(descriptor: int, version: str) -> None:
     """
     Answer requests until the node closes its end of the socket.
 
+    Where the node runs other code than this process, every request is refused: the same words
+    could have another meaning in it, and machine code another order of its arguments.
+
     :param descriptor: of this process's end of the socket.
+    :param version: that of the node's code.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the node
     lower_priority()
     channel = channel_of(descriptor)
     with suppress(EOFError, OSError):
         while True:
-            channel.send(answer(
-                channel.receive(), lambda report: channel.send(Message({PROGRESS: report}))))
+            request = channel.receive()
+            channel.send(
+                answer(request, lambda report: channel.send(Message({PROGRESS: report})))
+                if version == VERSION else Message(OTHER_VERSION))
 
 
 def lower_priority() -> None:
