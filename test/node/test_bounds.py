@@ -27,6 +27,7 @@ from time import thread_time
 
 from geometry_msgs.msg import Inertia, WrenchStamped
 import numpy as np
+from processor_time import REPEATED_WHERE_TOO_SLOW, TooSlowError
 import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.srv import (
@@ -60,17 +61,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import yaml
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('no_garbage_collection'),
-              pytest.mark.flaky(reruns=2, only_rerun='TooSlowError')]
+              REPEATED_WHERE_TOO_SLOW]
 
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.8]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
 LONGEST = 0.020
 """No callback may take longer than this [s of processor time]."""
-
-
-class TooSlowError(AssertionError):
-    """A callback took longer than it may."""
 
 
 class TimedNode(InverseDynamicsNode):

@@ -20,7 +20,8 @@ This is a program of our own because mutmut 3 leaves out decorated functions (ev
 class bodies and constants of modules and draws no sample, and cosmic-ray starts a Python for each
 mutant.
 
-First all tests of the folder run once with coverage, which tells which tests execute which line.
+First all tests of the folder run once with coverage, which tells which tests execute which line;
+those that bound a time (marked as flaky) are left out, as coverage takes more than they allow.
 Then each mutant of the sample gets a process, forked from one that has imported everything except
 the package, and a copy of the repository in which the mutant stands.  The tests that execute the
 changed line run until one fails; for a line that is executed at import only, or of a file that
@@ -53,7 +54,7 @@ import sys
 import tempfile
 import time
 
-from mutation.child import measure, run_tests, warm_up
+from mutation.child import measure, NO_TESTS, OK, run_tests, warm_up
 from mutation.mutants import Mutant, mutants
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
@@ -127,17 +128,61 @@ def copy_of_repository() -> Path:
     return place
 
 
-def coverage_of(tests: list[str], keyword: str, key: str, place: Path) -> dict:
+def files_of(tests: list[str]) -> list[str]:
+    """Return the files of tests that are in folders or files."""
+    return sorted(str(path.relative_to(ROOT)) for test in tests for path in (
+        [ROOT / test] if (ROOT / test).is_file() else (ROOT / test).rglob('test_*.py')))
+
+
+def coverage_of(tests: list[str], keyword: str, key: str, jobs: int) -> dict:
     """Return which tests come by which lines, how long they take and what they import."""
     kept = OUT / f'coverage-{key[:16]}.json'
     if not kept.exists():
         print('Running the tests once, to see which come by which line ...', flush=True)
-        child = os.fork()
-        if not child:
-            measure(place, PACKAGE, [*tests, '-k', keyword], kept)
-        if os.waitpid(child, 0)[1]:
-            raise SystemExit(f'The tests fail without a mistake already: see {kept}.log')
+        files = files_of(tests)
+        parts = [files[job::jobs] for job in range(min(jobs, len(files)))]
+        kept.write_text(json.dumps(merged([
+            json.loads(part.read_text()) for part in measured(parts, keyword, kept)])))
     return json.loads(kept.read_text())
+
+
+def measured(parts: list[list[str]], keyword: str, kept: Path) -> list[Path]:
+    """Run parts of the tests in parallel, and return the files with what they come by."""
+    first = copy_of_repository()
+    paths, places, children = [], [first], []
+    try:
+        for number, files in enumerate(parts):
+            if number:
+                places.append(Path(shutil.copytree(
+                    first, f'{first}_{number}', dirs_exist_ok=True)))
+            paths.append(kept.with_suffix(f'.{number}.json'))
+            child = os.fork()
+            if not child:
+                measure(places[-1], PACKAGE, [*files, '-k', keyword], paths[-1])
+            children.append(child)
+        statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    finally:
+        for place in places:
+            shutil.rmtree(place, ignore_errors=True)
+    for path, status in zip(paths, statuses):
+        if status not in (OK, NO_TESTS):
+            raise SystemExit(
+                f"The tests fail without a mistake already: see {path.with_suffix('.log')}")
+    return paths
+
+
+def merged(parts: list[dict]) -> dict:
+    """Return what all parts of the tests come by."""
+    lines: dict[str, dict[str, list[str]]] = {}
+    for part in parts:
+        for path, of_file in part['lines'].items():
+            for line, names in of_file.items():
+                lines.setdefault(path, {}).setdefault(line, []).extend(names)
+    return {
+        'lines': lines,
+        'seconds': {name: took for part in parts for name, took in part['seconds'].items()},
+        'modules': list(dict.fromkeys(name for part in parts for name in part['modules'])),
+        'starters': sorted({name for part in parts for name in part['starters']})}
 
 
 def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
@@ -260,12 +305,8 @@ def main() -> None:
     of_tests = digest([p for t in ['test/support', *tests] for p in (
         [ROOT / t] if (ROOT / t).is_file() else (ROOT / t).rglob('*.py'))])
     of_package = digest(list((ROOT / PACKAGE).rglob('*.py')))
-    place = copy_of_repository()
-    try:
-        covered = coverage_of(tests, given.keyword, hashlib.sha256(
-            f'{of_tests} {of_package} {tests} {given.keyword}'.encode()).hexdigest(), place)
-    finally:
-        shutil.rmtree(place)
+    covered = coverage_of(tests, given.keyword, hashlib.sha256(
+        f'{of_tests} {of_package} {tests} {given.keyword}'.encode()).hexdigest(), given.jobs)
 
     sample = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
     equivalent = {(entry['file'], entry['in'], entry['becomes'])
