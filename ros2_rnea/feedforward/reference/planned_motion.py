@@ -161,7 +161,7 @@ class MotionStart(NamedTuple):
         # A robot that deviates was moved by something else, so nothing is replaced.
         if (self.rules.allow_trajectory_replacement and old is not None
                 and old.point_count > 1 and self.present.status not in DEVIATIONS):
-            return joined(old, trajectory, self.received)
+            return joined(old, trajectory, self.received, self.continuous)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(
             self.joint_names, self.present.positions if commanded else self.positions)

@@ -15,7 +15,9 @@
 The replacement of a running trajectory by a new one, without a stop between them.
 
 joint_trajectory_controller does it from 6.8 on with ``allow_trajectory_replacement``.
-(Source: ros2_controllers 6.9, ``joint_trajectory_controller.cpp``.)
+(Source: ros2_controllers 6.9, ``joint_trajectory_controller.cpp``.)  Where the two meet, that one
+takes whole turns of a continuous joint as motion, so that the joint unwinds by a turn if a driver
+wraps positions.  Here it goes the shorter way, as at the start of any other trajectory.
 """
 
 from __future__ import annotations
@@ -24,19 +26,24 @@ from collections.abc import Sequence
 from math import inf
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from ros2_rnea.feedforward.reference.trajectory import (
+    Array, Trajectory, Waypoint, whole_turns)
 from ros2_rnea.feedforward.ros_time import RosTime
 
 
-def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
+def joined(
+    old: Trajectory, new: Trajectory, now: RosTime, continuous: ArrayLike = False,
+) -> Trajectory:
     """
     Return one motion: the old trajectory until the new one starts, and then the new one.
 
     A new trajectory whose start time has passed starts now, with its first point.  Where its
     first point is later than its start, the state of the old motion at the start is inserted.
     Joints that the new trajectory omits follow the old one, also after the end of the new one,
-    where the other joints are at rest.
+    where the other joints are at rest.  The positions of a continuous joint in all new points are
+    changed by the whole turns that bring the first of them nearest to the old motion at the start.
 
     What remains of the old one is not computed again, so that a new trajectory of few points takes
     little time, however many points the old one has.
@@ -44,6 +51,7 @@ def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
     :param old: of all joints.
     :param new: of some or all of them, in any order.
     :param now: the time at which the motion begins.
+    :param continuous: true for joints of the old one that turn without end, shape (joints,).
     :raises TrajectoryError: when the new one has a joint that the old one lacks, or no finite
         spline joins the two.
     """
@@ -52,12 +60,14 @@ def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
     omitted = [i for i, name in enumerate(names) if name not in new.joint_names]
     # All times below are relative to now.
     start = max(new.start - now, 0.0)
+    entry, waypoints = old.sample(now + start), new_in_place.waypoints
+    turns = whole_turns(waypoints[0].positions - entry[0], continuous)
     points = [
-        _with(point, start + point.time, omitted, old.sample(now + start + point.time))
-        for point in new_in_place.waypoints]
+        _with(point, start + point.time, turns, omitted, old.sample(now + start + point.time))
+        for point in waypoints]
     end, end_positions = points[-1].time, np.array(points[-1].positions)
     if start < points[0].time:
-        points.insert(0, Waypoint(start, *old.sample(now + start)))
+        points.insert(0, Waypoint(start, *entry))
     motion = Trajectory(names, points, now, allow_nonzero_end_velocity=True)
     until_start = old.part(now, 0.0, start)
     if until_start is not None:
@@ -69,10 +79,18 @@ def joined(old: Trajectory, new: Trajectory, now: RosTime) -> Trajectory:
     return motion
 
 
-def _with(point: Waypoint, time: float, joints: Sequence[int], state: np.ndarray) -> Waypoint:
-    """Return a point at another time, in which some joints have the state of another motion."""
+def _with(
+    point: Waypoint, time: float, turns: Array, joints: Sequence[int], state: Array,
+) -> Waypoint:
+    """
+    Return a point at another time, turned back, with some joints in the state of another motion.
+
+    :param turns: by how much it is turned back, shape (joints,) [rad].
+    :param joints: the indices of those that have another state, of shape (3, joints).
+    """
     fields = []
-    for own, other in zip((point.positions, point.velocities, point.accelerations), state):
+    own_fields = point.positions - turns, point.velocities, point.accelerations
+    for own, other in zip(own_fields, state, strict=True):
         if own is None:
             break
         values = np.array(own)

@@ -19,6 +19,7 @@ second, and is replaced half a second on its way, when the robot is measured 0.1
 """
 
 from itertools import pairwise
+from math import pi
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,6 +137,85 @@ def test_old_points_during_the_new_trajectory_are_left_out():
     new = Trajectory(('elbow',), [Waypoint(3.0, (6.5,))], THEN)
     both = joined(Trajectory(NAMES, OLD, NOW), new, THEN)
     assert [point.time for point in both.waypoints] == [0.0, 3.0, 3.5]
+
+
+# --- a driver that wraps the positions of a joint that turns without end ---
+
+
+TURN = 2.0 * pi
+ELBOW_TURNS = (False, True)
+
+
+@pytest.mark.parametrize('turns', [-2, -1, 0, 1])
+@pytest.mark.parametrize('seconds', [0.5, 3.5, 4.0, 14.0])
+def test_a_continuous_joint_goes_on_by_the_shorter_way_whatever_its_turns(seconds, turns):
+    """The old motion ends after 4 s, and stays in use."""
+    now, old = NOW + seconds, Trajectory(NAMES, OLD, NOW)
+    entry = min(seconds, 4.0)
+    new = Trajectory(NAMES, [Waypoint(1.0, (entry + 0.3 + TURN * turns,) * 2)], now)
+    both = joined(old, new, now, ELBOW_TURNS)
+    assert both.sample(now)[0] == pytest.approx((entry, entry))
+    assert both.sample(now + 0.5)[:2, 1] == pytest.approx((entry + 0.15, 0.3))
+    assert both.sample(now + 1.0)[0, 1] == pytest.approx(entry + 0.3)
+    # The shoulder has a range, so that its whole turns are motion.
+    assert both.sample(now + 0.5)[1, 0] == pytest.approx(0.3 + TURN * turns)
+
+
+def test_whole_turns_are_those_where_the_new_trajectory_starts():
+    """The old motion turns by 17.5 rad until then."""
+    old = Trajectory(NAMES, [Waypoint(float(k), (7.0 * k,) * 2) for k in range(5)], NOW)
+    new = Trajectory(NAMES, [Waypoint(1.0, (0.0, 21.5 - 4 * TURN))], NOW + 3.0)
+    both = joined(old, new, THEN, ELBOW_TURNS)
+    assert both.sample(NOW + 2.0)[:2, 1] == pytest.approx((14.0, 7.0))
+    assert both.sample(NOW + 3.5)[:2, 1] == pytest.approx((21.25, 0.5))
+
+
+def test_a_first_point_at_the_start_does_not_step_by_whole_turns():
+    points = [Waypoint(0.0, (0.5, 0.6 - TURN)), Waypoint(1.0, (0.5, 1.6 - TURN))]
+    both = joined(Trajectory(NAMES, OLD, NOW), Trajectory(NAMES, points, THEN), THEN, ELBOW_TURNS)
+    assert both.sample(THEN)[:2, 1] == pytest.approx((0.6, 1.0))
+
+
+def test_between_its_points_a_new_trajectory_turns_as_far_as_they_say():
+    points = [Waypoint(1.0, (0.0, 1.0 + TURN)), Waypoint(2.0, (0.0, 1.0 - 2 * TURN)),
+              Waypoint(3.0, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0))]
+    both = joined(Trajectory(NAMES, OLD, NOW), Trajectory(NAMES, points, THEN), THEN, ELBOW_TURNS)
+    assert [both.sample(THEN + time)[0, 1] for time in (1.0, 1.5, 2.0, 3.0)] == pytest.approx(
+        [1.0, 1.0 - 1.5 * TURN, 1.0 - 3 * TURN, -TURN])
+    assert both.sample(THEN + 1.5)[1, 1] == pytest.approx(-3 * TURN)
+    assert both.sample(THEN + 3.0)[1:] == pytest.approx(np.zeros((2, 2)))
+
+
+def test_a_continuous_joint_waits_at_its_turn_for_those_that_the_new_trajectory_omits():
+    new = Trajectory(('elbow',), [Waypoint(1.0, (0.8 + TURN,))], THEN)
+    both = joined(Trajectory(NAMES, OLD, NOW), new, THEN, (True, True))
+    for time in (1.5, 2.0, 3.5, 4.0):
+        assert both.sample(NOW + time)[0] == pytest.approx((time, 0.8))
+
+
+def test_a_continuous_joint_that_is_omitted_follows_the_old_trajectory_over_whole_turns():
+    old = Trajectory(NAMES, [Waypoint(float(k), (5.0 * k,) * 2) for k in range(5)], NOW)
+    new = Trajectory(('elbow',), [Waypoint(0.5, (7.5 - TURN,)), Waypoint(1.0, (8.0 - TURN,))],
+                     NOW + 1.0)
+    both = joined(old, new, THEN, (True, True))
+    for time in (1.0, 1.25, 1.75, 2.0, 2.5, 3.5):
+        assert both.sample(NOW + time)[:2, 0] == pytest.approx((5.0 * time, 5.0))
+    assert both.sample(NOW + 3.0)[0, 1] == pytest.approx(8.0)
+
+
+def test_goals_one_after_another_turn_a_continuous_joint_on_and_on():
+    """Each is 1 rad ahead of where the driver says that the joint is, and replaces the last."""
+    rules = ControllerRules(allow_trajectory_replacement=True)
+    motion = DesiredMotion(('wrist',), (True,), 0.05, rules)
+    follow(motion, ('wrist',), [Waypoint(0.0, (0.0,)), Waypoint(1.0, (1.0,))], None, NOW,
+           np.zeros(1))
+    for seconds in np.arange(0.5, 20.0, 0.5):
+        measured = np.array([(seconds + pi) % TURN - pi])
+        follow(motion, ('wrist',), [Waypoint(1.0, measured + 1.0)], None, NOW + seconds, measured)
+        for ahead in (0.0, 0.25, 0.49):
+            for trajectory in (motion._trajectory, motion._intended):
+                assert trajectory.sample(NOW + (seconds + ahead))[:2, 0] == pytest.approx(
+                    (seconds + ahead, 1.0))
 
 
 # --- when nothing is joined ---
