@@ -16,6 +16,10 @@ The kernels of one robot as machine code, made when they are first asked for.
 
 Each is looked for in memory, then in the cache on disk, and only then compiled.  The key is the
 tree and what is asked of it, so that finding one needs no trace.
+
+A kernel that is loaded is found without a lock, and its functions without a call of LLVM: llvmlite
+has one lock for all calls of LLVM, which a compilation holds for as long as a minute.  So neither
+a call nor a process that is forked meanwhile waits for the compilation of another kernel.
 """
 
 from __future__ import annotations
@@ -93,7 +97,7 @@ class CompiledKernels:
         self._target = target
         self._signature = signature(tree)
         self._loaded: dict[tuple[str, str, Variant], machine.Loaded] = {}
-        self._lock = threading.RLock()
+        self._locks: dict[tuple[str, str, Variant], threading.RLock] = {}
 
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
         """Return a function ``f(*inputs, output) -> bool`` for one state."""
@@ -153,10 +157,13 @@ class CompiledKernels:
     def kernel(self, function: str, quantity: Quantity, variant: Variant) -> machine.Loaded:
         """Return the machine code of ``one`` or ``rows``, loaded or compiled if needed."""
         spec = KernelSpec(function, quantity, variant.relevant_to(quantity))
-        with self._lock:
-            if spec.name not in self._loaded:
-                self._loaded[spec.name] = machine.load(self.code(spec))
-            return self._loaded[spec.name]
+        loaded = self._loaded.get(spec.name)
+        if loaded is None:
+            with self._locks.setdefault(spec.name, threading.RLock()):
+                loaded = self._loaded.get(spec.name)  # another thread may have been first
+                if loaded is None:
+                    loaded = self._keep(spec, self.code(spec))
+        return loaded
 
     def code(self, spec: KernelSpec) -> bytes:
         """Return the object file of a kernel, from the cache or the compiler."""
@@ -194,9 +201,14 @@ class CompiledKernels:
 
         :raises CompilerError: where it is no object file.
         """
-        with self._lock:
-            if spec.name not in self._loaded:
-                self._loaded[spec.name] = machine.load(code)
+        if spec.name not in self._loaded:
+            self._keep(spec, code)
+
+    def _keep(self, spec: KernelSpec, code: bytes) -> machine.Loaded:
+        """Load a kernel's object file; return what another thread has loaded meanwhile."""
+        loaded = machine.load(code)
+        loaded.address(spec.function)  # which is known from now on
+        return self._loaded.setdefault(spec.name, loaded)
 
     def _key(self, spec: KernelSpec, target: machine.Target) -> str:
         return key_of(VERSION, self._signature, repr(spec.name), *machine.identity(target))

@@ -89,16 +89,20 @@ class Loaded:
 
     def __init__(self, engine: llvm.ExecutionEngine) -> None:
         self._engine = engine
+        self._addresses: dict[str, int] = {}
 
     def address(self, name: str) -> int:
         """
-        Return where a function starts.
+        Return where a function starts; LLVM is asked at the first time only.
 
         :raises CompilerError: where there is none of that name.
         """
-        address = self._engine.get_function_address(name)
-        if not address:
-            raise CompilerError(f'the machine code has no function {name!r}')
+        address = self._addresses.get(name)
+        if address is None:
+            address = self._engine.get_function_address(name)
+            if not address:
+                raise CompilerError(f'the machine code has no function {name!r}')
+            self._addresses[name] = address
         return address
 
 

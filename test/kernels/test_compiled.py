@@ -17,12 +17,13 @@ import compileall
 from dataclasses import replace
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 
 import numpy as np
-from patience import PATIENCE
+from patience import PATIENCE, until
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
@@ -298,7 +299,8 @@ class FullCache:
 
     def __init__(self):
         self.keys = []
-        self._code = machine.compile_object('')
+        self._code = machine.compile_object('\n'.join(
+            f'define i64 @{name}() {{ ret i64 0 }}' for name in ('one', 'rows')))
 
     def get(self, key):
         self.keys.append(key)
@@ -404,6 +406,91 @@ def test_first_calls_at_once_compile_once(compilations):
     assert compilations.count == 1
     np.testing.assert_allclose(
         efforts, [Robot.from_urdf(ARM).inverse_dynamics(*STATE)] * 8, rtol=1e-13)
+
+
+@pytest.fixture
+def compiling(monkeypatch):
+    """Return a function that starts a compilation, which lasts until the test is over."""
+    started, is_over, threads = Event(), Event(), []
+    compile_object = machine.compile_object
+
+    def lasting(*arguments):
+        started.set()
+        assert is_over.wait(PATIENCE)
+        return compile_object(*arguments)
+
+    def start(call):
+        monkeypatch.setattr(machine, 'compile_object', lasting)
+        threads.append(Thread(target=call))
+        threads[-1].start()
+        assert started.wait(PATIENCE)
+
+    yield start
+    monkeypatch.undo()
+    is_over.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize('use', [
+    lambda arm: arm.with_gravity((0.0, 0.0, -1.0)).inverse_dynamics(*STATE),
+    lambda arm: arm.inverse_dynamics(*STATE, gravity=(0.0, 0.0, -1.0)),
+    lambda arm: arm.inverse_dynamics(*BATCH, gravity=(0.0, 0.0, -1.0))[0],
+    lambda arm: arm.bind('inverse_dynamics', *STATE, out=np.empty(2))(),
+], ids=['robot with the same kernels', 'gravity', 'gravity of a batch', 'bound'])
+def test_loaded_kernel_does_not_wait_for_the_compilation_of_another(
+        compiling, use, monkeypatch):
+    arm = robot()
+    expected = use(arm)
+    compiling(lambda: arm.compile('coriolis_matrix'))
+    # LLVM itself would let nobody call it now.
+    monkeypatch.setattr(machine.llvm.ExecutionEngine, 'get_function_address', None)
+    result, = together(lambda: use(arm))
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.filterwarnings('ignore:.*multi-threaded:DeprecationWarning')
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='processes are not forked here')
+def test_loaded_kernel_computes_in_a_process_that_is_forked_during_a_compilation(compiling):
+    arm = robot()
+    arm.inverse_dynamics(*STATE)
+    compiling(lambda: arm.compile('coriolis_matrix'))
+    child = os.fork()
+    if child == 0:
+        try:
+            arm.with_gravity((0.0, 0.0, -1.0)).inverse_dynamics(*STATE)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    ended = []
+    try:
+        until(lambda: ended.append(os.waitpid(child, os.WNOHANG)) or ended[-1][0])
+    finally:
+        if not ended or not ended[-1][0]:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    assert ended[-1][1] == 0
+
+
+def test_code_of_a_kernel_is_loaded_while_it_is_compiled(compiling):
+    tree = Robot.from_urdf(ARM).tree
+    code = robot().machine_code('gravity')
+    arm = Robot(tree, engine='compiled', kernels=CompiledKernels(tree, ObjectCache(None)))
+    compiling(lambda: arm.compile('gravity'))
+    effort, = together(lambda: arm.load_machine_code(['gravity'], code) or arm.gravity(STATE[0]))
+    np.testing.assert_allclose(effort, Robot(tree).gravity(STATE[0]), rtol=1e-13)
+
+
+def test_different_kernels_are_compiled_at_once(monkeypatch):
+    compile_object, both = machine.compile_object, Barrier(2, timeout=PATIENCE)
+
+    def both_at_once(*arguments):
+        both.wait()
+        return compile_object(*arguments)
+
+    monkeypatch.setattr(machine, 'compile_object', both_at_once)
+    arm = robot()
+    together(lambda: arm.gravity(STATE[0]), lambda: arm.mass_matrix(STATE[0]))
 
 
 @pytest.mark.parametrize('rows', [None, 20, 5000])  # the last lets go of the GIL
