@@ -100,7 +100,6 @@ class ObjectCache:
             path: text for path in self._shipped if (text := _why_not_shipped(path))}
         self._memory: dict[str, bytes] = {}
         self._reason = reason
-        self._said = False
 
     @property
     def folder(self) -> Path | None:
@@ -112,18 +111,16 @@ class ObjectCache:
         """Return why shipped folders, or the first file in one, are not used, in sentences."""
         return tuple(self._refused.copy().values())  # another thread may refuse one meanwhile
 
-    def take_reason(self) -> str | None:
-        """Return why object files are kept in memory only, at the first call; later None."""
-        if self._said or self._reason is None:
-            return None
-        self._said = True
+    @property
+    def reason(self) -> str | None:
+        """Return why object files are kept in memory only; None as long as they are stored."""
         return self._reason
 
     def get(self, key: str) -> bytes | None:
         """Return the object file of a key; None where there is none, or a damaged one."""
-        if key in self._memory:
-            return self._memory[key]
-        data = None
+        data = self._memory.get(key)
+        if data is not None:
+            return data
         if self._folder is not None:
             try:
                 with _private(self._folder) as folder:
@@ -169,9 +166,11 @@ class ObjectCache:
                 return
             except OSError as error:
                 self._keep_reason(error)
-        while len(self._memory) >= MAX_IN_MEMORY:
-            del self._memory[next(iter(self._memory))]
+        # Each step is atomic, because other threads do the same.  A lock would stay locked in a
+        # process that is forked meanwhile.
         self._memory[key] = data
+        for oldest in list(self._memory)[:-MAX_IN_MEMORY]:
+            self._memory.pop(oldest, None)
 
     def _keep_reason(self, error: OSError) -> None:
         self._reason = self._reason or f'{self._folder}: {error.strerror or error}'

@@ -178,6 +178,7 @@ class CompiledKernels:
             target = self._target or machine.host()
             code = machine.compile_object(WRITERS[spec.function](traced, target), target)
             (self._store or cache()).put(self._key(spec, target), code)
+            self._say_what_is_not_used()
         return code
 
     def cached(self, spec: KernelSpec) -> bytes | None:
@@ -191,9 +192,14 @@ class CompiledKernels:
         for target in targets:
             if code is None:
                 code = store.get(self._key(spec, target))
-        for text in store.refused:
-            say_once(text)
+        self._say_what_is_not_used()
         return code
+
+    def _say_what_is_not_used(self) -> None:
+        if self._store is None:
+            say_what_is_not_used(cache())
+        else:  # the caller, who gave it, also has to say why nothing can be stored in it
+            say_refused(self._store)
 
     def load(self, spec: KernelSpec, code: bytes) -> None:
         """
@@ -233,6 +239,19 @@ class CompiledKernels:
 def say_once(message: str) -> None:
     """Log a warning, unless this process has logged it already."""
     LOGGER.warning(message)
+
+
+def say_refused(store: ObjectCache) -> None:
+    """Log why shipped object files are not used, each reason once."""
+    for text in store.refused:
+        say_once(text)
+
+
+def say_what_is_not_used(store: ObjectCache) -> None:
+    """Log the same, and why object files are kept in memory only, once."""
+    say_refused(store)
+    if store.reason:
+        say_once(f'compiled robots are kept in memory only: {store.reason}')
 
 
 @functools.cache

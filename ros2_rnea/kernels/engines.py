@@ -24,7 +24,12 @@ import numpy as np
 from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, machine
-from ros2_rnea.kernels.compiled import cache, CompiledKernels, say_once
+from ros2_rnea.kernels.compiled import (
+    cache,
+    CompiledKernels,
+    say_once,
+    say_what_is_not_used,
+)
 from ros2_rnea.kernels.python import PythonKernels
 from ros2_rnea.kernels.tracing import KernelSpec, Variant
 from ros2_rnea.model.tree import Tree
@@ -112,11 +117,7 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
         return None
     if engine is Engine.PYTHON:
         return PythonKernels(tree)
-    for text in cache().refused:
-        say_once(text)
-    reason = cache().take_reason()
-    if reason:
-        say_once(f'compiled robots are kept in memory only: {reason}')
+    say_what_is_not_used(cache())
     if call.EXTENSION_ERROR:
         say_once(_without_extension())
     return CompiledKernels(tree)

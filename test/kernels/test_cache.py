@@ -20,6 +20,7 @@ import signal
 import stat
 import subprocess
 import sys
+from threading import Barrier, Thread
 import time
 from types import SimpleNamespace
 
@@ -82,7 +83,7 @@ def test_files_are_the_users_alone(file, folder):
 
 
 def test_trouble_is_not_claimed_where_there_is_none(file, folder):
-    assert open_cache(folder).take_reason() is None
+    assert open_cache(folder).reason is None
 
 
 # --- where it is
@@ -97,14 +98,12 @@ def test_folder_follows_the_xdg_specification(environment, place):
     assert open_cache(environment=environment)._folder == Path(place)
 
 
-# --- memory only, said once
+# --- memory only, with the reason
 
 def check_memory_only(opened, because):
     opened.put(KEY, DATA)
     assert opened.get(KEY) == DATA
-    assert because in opened.take_reason()
-    opened.put(KEY, DATA)
-    assert opened.take_reason() is None
+    assert because in opened.reason
 
 
 @pytest.mark.parametrize('environment', [{}, {'HOME': ''}, {'HOME': 'relative'}])
@@ -180,7 +179,7 @@ from ros2_rnea.kernels.cache import open_cache
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 opened = open_cache(Path(sys.argv[1]))
 opened.put('ab' * 32, bytes(5000))
-sys.exit(opened.get('ab' * 32) != bytes(5000) or 'File too large' not in opened.take_reason())
+sys.exit(opened.get('ab' * 32) != bytes(5000) or 'File too large' not in opened.reason)
 """
 
 
@@ -200,6 +199,35 @@ def test_memory_is_bounded():
         opened.put(key_of(str(number)), DATA)
     assert len(opened._memory) == cache.MAX_IN_MEMORY
     assert opened.get(key_of(str(number))) == DATA
+
+
+def test_threads_may_use_the_memory_at_once(monkeypatch):
+    monkeypatch.setattr(cache, 'MAX_IN_MEMORY', 2)
+    opened, errors = ObjectCache(None), []
+    barrier = Barrier(4, timeout=PATIENCE)
+
+    def use(thread):
+        barrier.wait()
+        try:
+            for number in range(30_000):
+                key = f'{thread} {number % 3}'
+                opened.put(key, DATA)
+                assert opened.get(key) in (DATA, None)  # another thread may have removed it
+        except Exception as error:  # noqa: BLE001 (whatever it is, the test fails)
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [Thread(target=use, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
+    assert len(opened._memory) == 2
 
 
 # --- files that are not sound
@@ -232,7 +260,7 @@ def test_unsound_file_is_ignored_removed_and_rebuilt(file, folder, spoil):
     assert not file.exists()
     opened.put(KEY, DATA)
     assert opened.get(KEY) == DATA
-    assert opened.take_reason() is None
+    assert opened.reason is None
 
 
 def test_every_bit_of_the_header_counts(file, folder):
@@ -315,7 +343,7 @@ for _ in range(200):
     found = opened.get(key_of('raced'))
     if found is None or len(found) != 100_000 or len(set(found)) != 1:
         sys.exit('torn')
-if opened.take_reason():
+if opened.reason:
     sys.exit('trouble')
 """
 
@@ -430,7 +458,7 @@ def test_shipped_files_are_read_and_nothing_is_written_beside_them(shipped, fold
     os.utime(there, (1.0, 1.0))
     opened = reader_of(shipped, folder=folder)
     assert opened.get(KEY) == DATA
-    assert opened.refused == () and opened.take_reason() is None
+    assert opened.refused == () and opened.reason is None
     opened.put(key_of('another'), DATA)
     assert [*shipped.iterdir()] == [there] and there.stat().st_mtime == 1.0
     assert len([*folder.iterdir()]) == 1
@@ -554,7 +582,7 @@ def test_a_folder_below_one_that_others_may_change_is_not_used(file, folder, bit
     folder.parent.chmod(bits)
     opened = open_cache(folder)
     assert (opened.get(KEY) == DATA) is is_used
-    reason = opened.take_reason()
+    reason = opened.reason
     assert reason is None if is_used else f'{folder.parent}, above it, may be changed' in reason
 
 
@@ -578,7 +606,7 @@ def test_another_user_may_not_own_a_folder_above_nor_a_link_on_the_way(file, fol
     os.chown(link if owned == 'link' else folder.parent, OTHER_USER, -1, follow_symlinks=False)
     opened = open_cache(link / 'ros2_rnea')
     assert opened.get(KEY) is None
-    assert f'belongs to user {OTHER_USER}' in opened.take_reason()
+    assert f'belongs to user {OTHER_USER}' in opened.reason
 
 
 @pytest.mark.parametrize('is_absolute', [True, False])
@@ -593,7 +621,7 @@ def test_the_folder_of_each_link_on_the_way_counts(file, folder, tmp_path, is_ab
     open_to_all.chmod(0o777)
     opened = open_cache(path)
     assert opened.get(KEY) is None
-    assert f'{open_to_all}, above it' in opened.take_reason()
+    assert f'{open_to_all}, above it' in opened.reason
 
 
 def test_links_that_lead_in_a_circle_end(tmp_path):
@@ -602,7 +630,7 @@ def test_links_that_lead_in_a_circle_end(tmp_path):
     opened = open_cache(tmp_path / 'one' / 'ros2_rnea')
     opened.put(KEY, DATA)
     assert opened.get(KEY) == DATA
-    assert 'Too many levels of symbolic links' in opened.take_reason()
+    assert 'Too many levels of symbolic links' in opened.reason
 
 
 def test_shipped_folders_below_one_that_others_may_change_are_said(shipped, folder):

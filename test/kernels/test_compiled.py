@@ -296,6 +296,7 @@ class FullCache:
     """Has something under every key, and remembers what it was asked for."""
 
     refused = ()
+    reason = None
 
     def __init__(self):
         self.keys = []

@@ -24,7 +24,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea import kernels, Robot
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.kernels import call, engines, machine
+from ros2_rnea.kernels import call, compiled, engines, machine
 from ros2_rnea.kernels.cache import ObjectCache
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Engine, engine_of, kernels_of, VARIABLE
@@ -173,6 +173,47 @@ def test_without_a_private_folder_memory_will_do_and_it_is_said_once(monkeypatch
     for _ in range(3):
         assert isinstance(kernels_of(Robot.from_urdf(ARM).tree, Engine.COMPILED), CompiledKernels)
     assert said(caplog) == ['compiled robots are kept in memory only: no folder is private']
+
+
+@pytest.fixture
+def spoiled(tmp_path, request):
+    """Return a cache whose folder is found to be unusable when it is read or written."""
+    if request.param == 'symbolic link':
+        (tmp_path / 'real').mkdir()
+        (tmp_path / 'folder').symlink_to(tmp_path / 'real')
+    else:
+        (tmp_path / 'file').touch()
+    return ObjectCache(tmp_path / 'folder' if request.param == 'symbolic link' else
+                       tmp_path / 'file' / 'folder')
+
+
+@needs_llvmlite
+@pytest.mark.parametrize(
+    'spoiled, reason', [('symbolic link', 'symbolic link'), ('file above', 'Not a directory')],
+    indirect=['spoiled'])
+@pytest.mark.parametrize('use', [
+    lambda robot: robot.compile('gravity', 'friction'),
+    lambda robot: robot.machine_code('gravity', 'friction'),
+    lambda robot: robot.gravity([0.1, 0.2])], ids=['compile', 'machine_code', 'call'])
+def test_memory_only_is_said_once_by_the_robot_that_finds_it(
+        monkeypatch, caplog, spoiled, reason, use):
+    for module in (engines, compiled):
+        monkeypatch.setattr(module, 'cache', lambda: spoiled)
+    robot = Robot.from_urdf(ARM, engine='compiled')
+    assert said(caplog) == []
+    use(robot)
+    (line,) = said(caplog)
+    assert line.startswith('compiled robots are kept in memory only: ') and reason in line
+    use(Robot.from_urdf(ARM, engine='compiled'))
+    assert said(caplog) == [line]
+
+
+@needs_llvmlite
+def test_a_store_that_is_given_is_not_called_the_cache_of_robots(caplog, tmp_path):
+    (tmp_path / 'file').touch()
+    tree, store = Robot.from_urdf(ARM).tree, ObjectCache(tmp_path / 'file' / 'folder')
+    Robot(tree, engine='compiled', kernels=CompiledKernels(tree, store)).compile('gravity')
+    assert 'Not a directory' in store.reason and said(caplog) == []
 
 
 @needs_llvmlite

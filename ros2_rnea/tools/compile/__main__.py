@@ -82,9 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RneaError as error:
         print(f'compile: {error}', file=sys.stderr)
         return ExitCode.NOT_COMPILED
-    reason = cache.take_reason()
-    if reason:
-        print(f'compile: the kernels are compiled, but cannot be stored: {reason}',
+    if cache.reason:
+        print(f'compile: the kernels are compiled, but cannot be stored: {cache.reason}',
               file=sys.stderr)
         return ExitCode.NOT_KEPT
     if options.output is not None and not _can_be_shipped(options.output.absolute()):
