@@ -99,7 +99,9 @@ class Robot(Observables):
     def _update_copy(self) -> None:
         """Give the copy for calls the attributes of this robot; for subclasses that change."""
         if COPY in vars(self):
-            vars(vars(self)[COPY]).update(self._shared())
+            copy = vars(self)[COPY]
+            vars(copy).update(self._shared())
+            copy._update_copy()  # a copied method refers to a copy of the copy
 
     def _shared(self) -> dict[str, Any]:
         own = {*quantities.METHODS, '_kernel_calls', COPY}
@@ -198,12 +200,12 @@ class Robot(Observables):
         """
         Return a method bound to arrays: a function that reads and writes them at each call.
 
-        It is the fastest way to compute the same thing again and again.  A copy or pickle of it
-        is bound to copies of the arrays.
+        It is the fastest way to compute the same thing again and again.  A deep copy and a pickle
+        of it are bound to copies of the arrays, a shallow copy (``copy.copy``) to the same ones.
 
         :param name: of the method, such as ``'inverse_dynamics'``; one of those with kernels.
         :param vectors: its first arguments, C-contiguous float64 arrays for one state.
-        :param out: written at each call, and returned; likewise.
+        :param out: written at each call, and returned; likewise.  Binding does not write it.
         :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`; likewise.
         :raises ArgumentError: where there is no such method, or an array is not of that kind and
             the right shape.
@@ -227,8 +229,10 @@ class Robot(Observables):
         # A subclass's method may read attributes that change.  The others refer to a copy,
         # because this robot may own what is returned, and then only the garbage collector could
         # free the two.
-        general = BoundMethod(self._without_calls() if is_own else self, name, arrays)
-        general()  # an error is better now than in the cycle
+        robot = self._without_calls() if is_own else self
+        general = BoundMethod(robot, name, arrays)
+        # An error is better now than in the cycle, and the output may be a command in use.
+        BoundMethod(robot, name, {**arrays, 'out': np.empty_like(out)})()
         return self._evaluator.bound(quantity, [*arrays.values()], general) if is_own else general
 
     # ---- from motion to effort ------------------------------------------------------------------

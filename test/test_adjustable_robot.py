@@ -318,9 +318,12 @@ def test_a_copy_has_the_numbers_of_now_and_changes_by_itself(robot, copied):
 
 
 @needs_llvmlite
-def test_method_taken_before_a_change_is_copied_with_the_numbers_of_after():
+@pytest.mark.parametrize('taken', [
+    lambda robot: robot.gravity, lambda robot: copy(robot.gravity),
+    lambda robot: copy(copy(robot.gravity))], ids=['itself', 'copy', 'copy of a copy'])
+def test_method_taken_before_a_change_is_copied_with_the_numbers_of_after(taken):
     robot = AdjustableRobot.of(Robot.from_urdf(ARM, engine='compiled'), ['tool'])
-    gravity = robot.gravity
+    gravity = taken(robot)
     gravity([0.1, 0.2])
     robot.set_payload('stone', 'tool', STONE)
     assert np.array_equal(pickle.loads(pickle.dumps(gravity))([0.1, 0.2]), gravity([0.1, 0.2]))

@@ -25,7 +25,14 @@ from threading import Barrier, Thread
 import weakref
 
 import numpy as np
-from paired_robots import arguments_of, for_each_engine, needs_llvmlite, pair, STATE
+from paired_robots import (
+    arguments_of,
+    ENGINES,
+    for_each_engine,
+    needs_llvmlite,
+    pair,
+    STATE,
+)
 from patience import PATIENCE
 import pytest
 from ros2_rnea import Engine, Robot
@@ -454,6 +461,33 @@ def test_copy_of_a_bound_method_is_bound_to_copies(engine, copied):
     q[:] = np.nan
     np.testing.assert_allclose(other(), textbook.gravity(STATE[0]), rtol=1e-12)
     assert np.isnan(bound()).any() and not np.isnan(other()).any()
+
+
+@for_each_engine
+def test_shallow_copy_of_a_bound_method_is_bound_to_the_same_arrays(engine):
+    ours, textbook = pair(engine)
+    q, out = STATE[0].copy(), np.empty(3)
+    other = copy.copy(ours.bind('gravity', q, out=out))
+    q[:] = STATE[1]
+    assert other() is out
+    np.testing.assert_allclose(out, textbook.gravity(STATE[1]), rtol=1e-12)
+
+
+@pytest.mark.parametrize('cls', [Robot, Doubled])
+@pytest.mark.parametrize('engine', [Engine.TEXTBOOK, *ENGINES])
+def test_binding_does_not_write_the_output(engine, cls):
+    arm = cls.from_urdf(ARM, engine=engine)
+    out = np.array([123.0, -456.0])
+    bound = arm.bind('inverse_dynamics', *[np.ones(2)] * 3, out=out)
+    assert out.tolist() == [123.0, -456.0]
+    for copied in (copy.copy(bound), pickle.loads(pickle.dumps(bound))):
+        assert out.tolist() == [123.0, -456.0]
+        assert copied().tolist() == arm.inverse_dynamics(*[np.ones(2)] * 3).tolist()
+        out[:] = 123.0, -456.0
+    position = np.array([0.5, 0.25])
+    in_place = arm.bind('gravity', position, out=position)
+    assert position.tolist() == [0.5, 0.25]
+    assert in_place().tolist() == arm.gravity([0.5, 0.25]).tolist()
 
 
 FIRST_EFFORT = """
