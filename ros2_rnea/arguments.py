@@ -157,15 +157,20 @@ class BatchArguments:
         Return numbers, or lists of lists of them, as an array with a batch's rows in front.
 
         :param inner: the shape for one state.
-        :param out: written and returned where given.
+        :param out: written and returned where given; it may overlap the vectors.
         :raises ArgumentError: where ``out`` does not fit.
         """
         out = self.output(inner, out)
+        # Numbers of a batch may be columns of a vector, which must be read before they change.
+        overlaps = any(np.may_share_memory(array, out) for array in self.arrays.values())
+        result = np.empty_like(out) if overlaps else out
         for place in np.ndindex(*inner):
             value: Any = numbers
             for index in place:
                 value = value[index]
-            out[(..., *place)] = value
+            result[(..., *place)] = value
+        if overlaps:
+            out[...] = result
         return out
 
     def scalar(self, number: Number) -> Any:

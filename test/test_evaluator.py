@@ -18,12 +18,20 @@ from dataclasses import replace
 from drawn_robots import assert_close, cases, for_drawn, SETTINGS, vectors
 from hypothesis import given, settings, strategies as st
 import numpy as np
-from paired_robots import arguments_of, for_each_engine, needs_llvmlite, pair, STATE
+from paired_robots import (
+    arguments_of,
+    ENGINES,
+    for_each_engine,
+    needs_llvmlite,
+    pair,
+    STATE,
+)
 import pytest
 from ros2_rnea import Engine, Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
+from ros2_rnea.dynamics.regression import regression, RegressionRow
 from ros2_rnea.errors import ArgumentError, CompilerError
 from ros2_rnea.evaluator import Evaluator
 from ros2_rnea.kernels import compiled, python
@@ -179,6 +187,25 @@ def test_python_computes_every_quantity_as_the_textbook_does(drawn):
 @given(asked())
 def test_machine_code_computes_every_quantity_as_the_textbook_does(drawn):
     check_all_quantities(drawn, Engine.COMPILED)
+
+
+@pytest.mark.parametrize('engine', [Engine.TEXTBOOK, *ENGINES])
+def test_output_of_a_regression_may_overlap_every_input(engine):
+    tree = Robot.from_urdf(ARM).tree
+    rows = regression([RegressionRow((0, 11), ('viscous', 'rotor_inertia'))] * 2)
+    width, *_ = rows.shape(tree)
+    robot = Robot(tree, engine=engine)
+    vectors = dict(zip(('q', 'qd', 'qdd', 'tau'), np.linspace(-1.0, 2.0, 4 * ROWS * 2).reshape(
+        4, ROWS, 2)))
+    expected = robot.regression(rows, **vectors)
+    for name, vector in vectors.items():
+        for first in (0, 1, width - 2):
+            out = np.zeros((ROWS, width))
+            overlapping = out[:, first:first + 2]
+            overlapping[...] = vector
+            result = robot.regression(rows, **{**vectors, name: overlapping}, out=out)
+            assert result is out
+            np.testing.assert_array_equal(out, expected)
 
 
 # --- kernels from another process
