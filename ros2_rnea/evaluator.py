@@ -27,7 +27,7 @@ from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.dynamics.terms import TERMS
-from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.errors import ArgumentError, CompilerError, did_you_mean
 from ros2_rnea.kernels.call import check_array, Target
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Kernels
@@ -164,10 +164,18 @@ class Evaluator:
         """
         Load what :meth:`code` of the same robot returned in another process.
 
-        :raises CompilerError: where it is no code of kernels.
+        :raises CompilerError: where it is not the code of these kernels.
         """
-        if self._kernels is not None:
-            for spec, kernel in zip(self._specs(asked), code):
+        specs = [] if self._kernels is None else self._specs(asked)
+        kernels = [*code]
+        if len(kernels) != len(specs):
+            raise CompilerError(f'the code of {len(kernels)} kernels is given to {len(specs)}')
+        for spec, kernel in zip(specs, kernels):
+            if not isinstance(kernel, bytes):
+                raise CompilerError(
+                    f'the code of {spec.quantity.name} is a {type(kernel).__name__}; it needs to '
+                    'be bytes')
+            if self._kernels is not None:
                 self._kernels.load(spec, kernel)
 
     def _specs(self, asked: Iterable[Quantity]) -> list[KernelSpec]:

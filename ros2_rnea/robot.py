@@ -190,7 +190,9 @@ class Robot(Observables):
         Python.
 
         :param names: the methods that it was asked for.
-        :raises CompilerError: where it is no code of kernels.
+        :param code: all that it returned, in the same order.
+        :raises CompilerError: where it is not the code of these kernels: another number of them,
+            those of other methods or of another robot, or no code at all.
         """
         self._evaluator.load(_quantities(names), code)
 

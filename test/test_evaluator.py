@@ -14,6 +14,7 @@
 """Robots answer the same by kernels and by the textbook, whatever they are made of and asked."""
 
 from dataclasses import replace
+import marshal
 
 from drawn_robots import assert_close, cases, for_drawn, SETTINGS, vectors
 from hypothesis import given, settings, strategies as st
@@ -234,7 +235,59 @@ def test_code_of_another_process_is_loaded_and_not_made_again(engine, monkeypatc
 def test_code_that_is_none_is_refused(engine, code):
     robot = pair(engine)[0]
     with pytest.raises(CompilerError, match=f'{len(code)} bytes are no'):
-        robot.load_machine_code(NAMES, [code])
+        robot.load_machine_code(['friction'], [code])
+
+
+@for_each_engine
+@pytest.mark.parametrize('code', [None, 3, 'text', [b''], bytearray(3)])
+def test_code_that_is_not_bytes_is_refused(engine, code):
+    robot = pair(engine)[0]
+    with pytest.raises(CompilerError, match=f'code of friction is a {type(code).__name__}'):
+        robot.load_machine_code(['friction'], [code])
+
+
+@pytest.mark.parametrize('engine', [Engine.TEXTBOOK, *ENGINES])
+def test_another_number_of_kernels_is_refused(engine):
+    robot = pair(engine)[0]
+    code = robot.machine_code(*NAMES)
+    other = pair(engine)[0]
+    for wrong in ((*code, b''), code[:-1], code + code):
+        if wrong != code:
+            message = f'{len(wrong)} kernels is given to {len(code)}'
+            with pytest.raises(CompilerError, match=message):
+                other.load_machine_code(NAMES, wrong)
+    other.load_machine_code(NAMES, code)
+
+
+@for_each_engine
+def test_code_of_another_kernel_is_refused(engine):
+    robot = pair(engine)[0]
+    code = robot.machine_code('gravity', 'bias')
+    no_wrenches, wrenches = robot.machine_code('inverse_dynamics')
+    heavier = robot.with_inertial_parameters(2.0 * robot.inertial_parameters)
+    other = pair(engine)[0]
+    for names, wrong in (
+            (('gravity', 'bias'), code[::-1]),
+            (('inverse_dynamics',), (wrenches, no_wrenches)),
+            (('gravity', 'bias'), heavier.machine_code('gravity', 'bias')),
+            (('gravity', 'bias'), robot.without_payload('load').machine_code('gravity', 'bias'))):
+        with pytest.raises(CompilerError, match=f'are no .*code.* of {names[0]} of|'
+                                                f'are no object file of {names[0]} of'):
+            other.load_machine_code(names, wrong)
+    other.load_machine_code(('bias', 'gravity'), code[::-1])
+    assert_close(other.gravity(STATE[0]), robot.gravity(STATE[0]))
+
+
+def test_bytes_that_are_code_of_something_else_are_not_run():
+    robot, ran = pair(Engine.PYTHON)[0], []
+    python.VOCABULARY['ran'] = ran
+    try:
+        for foreign in ('ran.append(1)', compile('ran.append(1)', '<foreign>', 'exec')):
+            with pytest.raises(CompilerError, match='are no bytecode'):
+                robot.load_machine_code(['friction'], [marshal.dumps(foreign)])
+    finally:
+        del python.VOCABULARY['ran']
+    assert ran == []
 
 
 def test_textbook_has_no_code():

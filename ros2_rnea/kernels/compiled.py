@@ -36,6 +36,7 @@ import numpy as np
 from ros2_rnea.code_version import code_version
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantity import Quantity
+from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache
 from ros2_rnea.kernels.call import (
@@ -176,7 +177,9 @@ class CompiledKernels:
                     f'compiling {spec.quantity.name} of {self._tree.name!r}, {operations} '
                     f'operations: about {operations // OPERATIONS_A_SECOND + 1} s, once')
             target = self._target or machine.host()
-            code = machine.compile_object(WRITERS[spec.function](traced, target), target)
+            text = WRITERS[spec.function](traced, target)
+            text += f'@{self._symbol(spec)} = constant i8 0\n'  # the object file's name
+            code = machine.compile_object(text, target)
             (self._store or cache()).put(self._key(spec, target), code)
             self._say_what_is_not_used()
         return code
@@ -205,8 +208,11 @@ class CompiledKernels:
         """
         Load a kernel's object file, which was made for this tree on this machine.
 
-        :raises CompilerError: where it is no object file.
+        :raises CompilerError: where it is no object file, or that of another kernel.
         """
+        if self._symbol(spec).encode() not in code:
+            raise CompilerError(f'{len(code)} bytes are no object file of {spec.quantity.name} of '
+                                f'{self._tree.name!r}')
         if spec.name not in self._loaded:
             self._keep(spec, code)
 
@@ -215,6 +221,9 @@ class CompiledKernels:
         loaded = machine.load(code)
         loaded.address(spec.function)  # which is known from now on
         return self._loaded.setdefault(spec.name, loaded)
+
+    def _symbol(self, spec: KernelSpec) -> str:
+        return f'kernel_{identity(self._signature, spec)}'
 
     def _key(self, spec: KernelSpec, target: machine.Target) -> str:
         return key_of(VERSION, self._signature, repr(spec.name), *machine.identity(target))
@@ -266,6 +275,15 @@ def signature(tree: Tree) -> str:
     bodies = [
         replace(body, joint='', link='', limits=JointLimits(), **unset) for body in tree.bodies]
     return repr((bodies, list(tree.links.items())))
+
+
+def identity(signature_: str, spec: KernelSpec) -> str:
+    """
+    Return what tells a kernel from all others, on whatever CPU.
+
+    :param signature_: of the tree, see :func:`signature`.
+    """
+    return key_of(VERSION, signature_, repr(spec.name))
 
 
 def _repeated(array: Array, count: int) -> Array:

@@ -85,7 +85,11 @@ class Kernels(Protocol):
         """Return a kernel in a form that another process can load."""
 
     def load(self, spec: KernelSpec, code: bytes) -> None:
-        """Load what :meth:`code` of the same robot returned in another process."""
+        """
+        Load what :meth:`code` of the same robot returned in another process.
+
+        :raises CompilerError: where it is no code, or that of another kernel.
+        """
 
 
 def engine_of(wish: Engine | str | None) -> Engine:

@@ -21,6 +21,7 @@ a number for each row.
 from __future__ import annotations
 
 from collections.abc import Callable
+import functools
 import marshal
 from math import inf, nan
 from typing import Any
@@ -29,6 +30,7 @@ import numpy as np
 from ros2_rnea import spatial
 from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.errors import CompilerError
+from ros2_rnea.kernels.compiled import identity, signature
 from ros2_rnea.kernels.graph import (
     ADD,
     CONSTANT,
@@ -107,21 +109,29 @@ class PythonKernels:
     def code(self, spec: KernelSpec) -> bytes:
         """Return a kernel's bytecode, which only this version of Python understands."""
         text = source(trace(self._tree, spec.quantity, spec.variant))
-        return marshal.dumps(
-            compile(text, f'<{spec.quantity.name} of {self._tree.name}>', 'exec'))
+        name = f'<{spec.quantity.name} of {self._tree.name}>'
+        return marshal.dumps((identity(self._signature, spec), compile(text, name, 'exec')))
 
     def load(self, spec: KernelSpec, code: bytes) -> None:
         """
         Load a kernel's bytecode, which was made for this tree by this version of Python.
 
-        :raises CompilerError: where it is no bytecode.
+        :raises CompilerError: where it is no bytecode, or that of another kernel.
         """
-        namespace = dict(VOCABULARY)
         try:
-            exec(marshal.loads(code), namespace)
+            made_for, program = marshal.loads(code)
         except (EOFError, TypeError, ValueError) as error:
             raise CompilerError(f'{len(code)} bytes are no bytecode: {error}') from error
+        if made_for != identity(self._signature, spec):
+            raise CompilerError(f'{len(code)} bytes are no bytecode of {spec.quantity.name} of '
+                                f'{self._tree.name!r}')
+        namespace = dict(VOCABULARY)
+        exec(program, namespace)
         self._made[spec.name] = namespace['kernel']
+
+    @functools.cached_property
+    def _signature(self) -> str:
+        return signature(self._tree)
 
     def _function(self, quantity: Quantity, variant: Variant) -> Function:
         spec = KernelSpec('one', quantity, variant.relevant_to(quantity))  # and for rows

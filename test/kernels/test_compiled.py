@@ -15,6 +15,7 @@
 
 import compileall
 from dataclasses import replace
+import json
 import os
 import shutil
 import signal
@@ -34,6 +35,7 @@ from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
 from ros2_rnea.kernels.compiled import CompiledKernels, signature, SOURCES
+from ros2_rnea.kernels.python import PythonKernels
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
     Inertial,
@@ -46,7 +48,9 @@ from ros2_rnea.model.description import (
     RobotDescription,
 )
 from ros2_rnea.model.tree import build_tree
-from small_robots import ARM, ARM_WITH_GRIPPER
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.node.worker.plain_data import from_plain, to_plain
+from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER
 
 if not machine.available():
     pytest.skip('llvmlite is not installed', allow_module_level=True)
@@ -290,6 +294,17 @@ def test_what_counts_is_in_the_key(change):
 @pytest.mark.parametrize('change', DOES_NOT_COUNT.values(), ids=DOES_NOT_COUNT)
 def test_what_does_not_count_is_not_in_the_key(change):
     assert signature(build_tree(change(SCREW))) == signature(build_tree(SCREW))
+
+
+@pytest.mark.parametrize('description', [SCREW, parse_urdf(ARM), parse_urdf(FREE_FLYER)])
+def test_tree_from_another_process_takes_its_code(description):
+    tree = build_tree(description)
+    theirs = from_plain(json.loads(json.dumps(to_plain(tree))))
+    assert signature(theirs) == signature(tree)
+    for kernels in (CompiledKernels, PythonKernels):
+        ours, other = (Robot(each, engine='python', kernels=kernels(each))
+                       for each in (tree, theirs))
+        ours.load_machine_code(['friction'], other.machine_code('friction'))
 
 
 class FullCache:
