@@ -235,7 +235,7 @@ class JointDescription:
     @property
     def armature(self) -> float:
         """Return the inertia of the rotor as it acts on the joint [kg m^2 or kg]."""
-        return self.rotor_inertia * self.gear_ratio * self.gear_ratio
+        return float(self.rotor_inertia) * float(self.gear_ratio) * float(self.gear_ratio)
 
 
 class DynamicsParameter(NamedTuple):

@@ -177,7 +177,8 @@ def build_tree(
     """
     Build the tree of rigid bodies that a description defines.
 
-    :param description: as read or written; it is checked first.
+    :param description: as read or written; it is checked first.  Its numbers may be of any real
+        type; they become floats.
     :param floating_base: put a floating joint between the world and the root link.
     :param massless_links: links that may move without an ``<inertial>`` in their rigid group.
     :param lump_fixed_joints: make one body of the links that fixed joints hold together;
@@ -246,14 +247,15 @@ def payload_inertia(
 
 def placement(pose: Pose) -> Transform:
     """Return the transform into a frame that stands at a pose."""
-    return Transform.from_pose(rotation_from_rpy(*pose.rpy), Vector(*pose.xyz))
+    return Transform.from_pose(
+        rotation_from_rpy(*map(float, pose.rpy)), Vector(*map(float, pose.xyz)))
 
 
 def link_inertia(inertial: Inertial) -> Inertia:
     """Return a link's spatial inertia in the link's frame."""
-    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    ixx, ixy, ixz, iyy, iyz, izz = map(float, inertial.inertia)
     about_center = Matrix(Vector(ixx, ixy, ixz), Vector(ixy, iyy, iyz), Vector(ixz, iyz, izz))
-    own_frame = Inertia(inertial.mass, ZERO, about_center)
+    own_frame = Inertia(float(inertial.mass), ZERO, about_center)
     return placement(inertial.origin).to_parent(own_frame)
 
 
@@ -378,8 +380,8 @@ def _assemble(
             axis=_unit(joint.axis),
             inertia=_lumped_inertia(groups[index], frames),
             limits=joint.limits,
-            **{number.name: getattr(joint, number.name) for number in JOINT_NUMBERS},
-            pitch=joint.pitch,
+            **{number.name: float(getattr(joint, number.name)) for number in JOINT_NUMBERS},
+            pitch=float(joint.pitch),
             q_index=first_q[leader.joint],
             v_index=first_v[leader.joint],
             multiplier=leader.multiplier,
@@ -418,10 +420,11 @@ def _resolve_mimics(
         for follower in reversed(chain):
             step = mimics[follower]
             leader = resolved[step.joint]
+            multiplier, offset = float(step.multiplier), float(step.offset)
             resolved[follower] = Mimic(
                 leader.joint,
-                step.multiplier * leader.multiplier,
-                step.multiplier * leader.offset + step.offset)
+                multiplier * leader.multiplier,
+                multiplier * leader.offset + offset)
     for joint, leader in resolved.items():
         if not (isfinite(leader.multiplier) and isfinite(leader.offset)):
             raise DescriptionError(
@@ -431,7 +434,8 @@ def _resolve_mimics(
 
 
 def _unit(axis: tuple[float, float, float]) -> Vector:
-    return Vector(*axis) * (1.0 / float(np.linalg.norm(axis)))
+    numbers = [*map(float, axis)]
+    return Vector(*numbers) * (1.0 / float(np.linalg.norm(numbers)))
 
 
 def _lumped_inertia(links: list[LinkDescription], frames: dict[str, LinkFrame]) -> Inertia:

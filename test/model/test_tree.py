@@ -15,12 +15,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import fields, FrozenInstanceError, is_dataclass, replace
 from math import inf, pi
 
 import numpy as np
 import pytest
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.errors import DescriptionError
+from ros2_rnea.kernels.compiled import signature
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,
@@ -323,3 +325,51 @@ def test_a_long_chain_of_mimics_is_resolved():
         joint(f'{i}-{i + 1}', mimic=Mimic(f'{i - 1}-{i}', offset=1.0)) for i in range(1, count))))
     assert tree.nv == 1
     assert tree.bodies[-1].offset == count - 1
+
+
+# ---- types of numbers -------------------------------------------------------------------------
+
+GEARED = JointDescription(
+    'base-upper', JointType.REVOLUTE, 'base', 'upper', Pose((0.3, 0.2, 0.1), (0.5, -0.4, 0.3)),
+    axis=(0.3, 0.6, 0.8), damping=0.1, friction=0.2, rotor_inertia=1e-5, gear_ratio=99.7,
+    spring_stiffness=0.7, spring_reference=0.3, friction_offset=0.6)
+FOLLOWING = JointDescription(
+    'upper-lower', JointType.HELICAL, 'upper', 'lower', Pose((0.1, 0.2, 0.3), (0.1, 0.7, -0.3)),
+    pitch=0.1, mimic=Mimic('base-upper', -1.7, 0.3))
+HELD = JointDescription(
+    'lower-tool', JointType.FIXED, 'lower', 'tool', Pose((0.1, 0.2, 0.3), (0.1, 0.7, -0.3)))
+WHOLE = JointDescription(
+    'base-side', JointType.PRISMATIC, 'base', 'side', Pose((1, 2, 3), (1, 0, 2)), axis=(0, 3, 4),
+    damping=2, rotor_inertia=3, gear_ratio=5, mimic=Mimic('base-upper', 3, 2))
+ANYTHING = robot(GEARED, FOLLOWING, HELD, WHOLE)
+
+
+def with_numbers(value, of):
+    """Return a description with each number converted by a function."""
+    if is_dataclass(value):
+        return replace(value, **{
+            field.name: with_numbers(getattr(value, field.name), of) for field in fields(value)})
+    if isinstance(value, tuple):
+        return tuple(with_numbers(each, of) for each in value)
+    return of(value) if isinstance(value, (int, float, np.floating)) else value
+
+
+@pytest.mark.parametrize('of', [np.float32, np.float64, np.float16, np.longdouble])
+def test_numbers_of_other_types_become_floats(of):
+    given = with_numbers(ANYTHING, of)
+    tree, expected = build_tree(given), build_tree(with_numbers(given, float))
+    assert signature(tree) == signature(expected)
+    for body, other in zip(tree.bodies, expected.bodies):
+        for name in JOINT_PARAMETERS:
+            assert type(getattr(body, name)) is float
+            assert getattr(body, name) == getattr(other, name)
+    payload = link_inertia(with_numbers(SOLID, of))
+    assert repr(payload) == repr(link_inertia(with_numbers(with_numbers(SOLID, of), float)))
+
+
+def test_floats_stay_as_they_are_and_whole_numbers_count_as_floats():
+    tree = build_tree(ANYTHING)
+    for body, parameter in ((0, 'damping'), (0, 'friction'), (0, 'spring_stiffness')):
+        assert getattr(tree.bodies[body], parameter) == getattr(GEARED, parameter)
+    assert tree.bodies[0].armature == 1e-5 * 99.7 * 99.7
+    assert signature(tree) == signature(build_tree(with_numbers(ANYTHING, float)))
