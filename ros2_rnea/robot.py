@@ -61,8 +61,10 @@ class Robot(Observables):
     never changes and may be used by several threads at once.
 
     How it is computed is its :class:`Engine`.  A compiled robot makes a kernel when a method is
-    first called, which takes from 20 ms (six joints) to seconds (forty), or 1 ms where the user's
-    cache folder has it from an earlier time; :meth:`compile` does that beforehand.
+    first called.  For :meth:`inverse_dynamics` that takes from 20 ms (six joints) to seconds
+    (forty); the largest kernels, :meth:`coriolis_matrix` and :meth:`regressor`, take 30 to 40 s
+    for thirty joints.  It takes 1 ms where the user's cache folder has the kernel from an earlier
+    time; :meth:`compile` does it beforehand.
     """
 
     def __init__(

@@ -16,7 +16,8 @@ Sine and cosine by the same steps for every angle, so that a register's are comp
 
 An angle is taken to the nearest multiple of a quarter turn, whose rest is within 45 degrees, in
 the manner of W. J. Cody and W. Waite, *Software Manual for the Elementary Functions* (1980); there
-polynomials from FreeBSD's msun, k_sin.c and k_cos.c, give both functions to a rounding.
+polynomials from FreeBSD's msun, k_sin.c and k_cos.c, give both functions.  Their absolute error
+is less than 2.2e-16; in units in the last place of the result, it is up to 2.4.
 """
 
 from __future__ import annotations
