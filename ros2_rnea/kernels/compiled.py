@@ -256,11 +256,16 @@ def say_refused(store: ObjectCache) -> None:
         say_once(text)
 
 
+def what_is_not_used(store: ObjectCache) -> list[str]:
+    """Return why shipped object files are not used, and why others are kept in memory only."""
+    memory = f'compiled robots are kept in memory only: {store.reason}' if store.reason else ''
+    return [*store.refused, *filter(None, [memory])]
+
+
 def say_what_is_not_used(store: ObjectCache) -> None:
-    """Log the same, and why object files are kept in memory only, once."""
-    say_refused(store)
-    if store.reason:
-        say_once(f'compiled robots are kept in memory only: {store.reason}')
+    """Log that, each text once."""
+    for text in what_is_not_used(store):
+        say_once(text)
 
 
 @functools.cache

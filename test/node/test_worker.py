@@ -29,6 +29,7 @@ import numpy as np
 from patience import PATIENCE, until
 import pytest
 from repository import ROOT
+import ros2_rnea
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.audit import audit
 from ros2_rnea.errors import DescriptionError, RneaError
@@ -330,8 +331,9 @@ def test_a_process_with_other_code_than_the_node_is_not_believed(tmp_path):
     """Its numbers may be in another order, and its machine code may take other arguments."""
     shutil.copytree(ROOT / 'ros2_rnea', tmp_path / 'ros2_rnea')
     result = subprocess.run(
-        [sys.executable, '-c', UPGRADED.format(arm=ARM)], cwd=tmp_path, capture_output=True,
-        text=True, timeout=PATIENCE, check=False)
+        [sys.executable, '-c', UPGRADED.format(arm=ARM)], capture_output=True, text=True,
+        cwd=tmp_path, env={**os.environ, 'PYTHONPATH': str(tmp_path)}, timeout=PATIENCE,
+        check=False)
     assert result.returncode == 0, result.stderr
     killed, *refusals, killed_again = result.stdout.splitlines()
     assert killed == killed_again == 'killed by SIGKILL'
@@ -340,11 +342,38 @@ def test_a_process_with_other_code_than_the_node_is_not_believed(tmp_path):
     assert refusals[0].endswith('restart the node')
 
 
+OVERLAID = """
+from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.worker.model_worker import model_request
+from ros2_rnea.node.worker.worker_process import WorkerProcess
+process = WorkerProcess(print)
+process.ask(model_request(Source({arm!r}, massless_links=(), strict=False), Engine.TEXTBOOK))
+process.close()
+"""
+
+
+@pytest.mark.parametrize('is_first', [True, False])
+def test_it_runs_the_copy_of_the_package_that_the_node_has_imported(tmp_path, is_first):
+    """A workspace may have another version than the release over which it is sourced."""
+    workspace, release = tmp_path / 'workspace', tmp_path / 'release'
+    shutil.copytree(ROOT / 'ros2_rnea', workspace / 'ros2_rnea')
+    (release / 'ros2_rnea').mkdir(parents=True)
+    (release / 'ros2_rnea' / '__init__.py').write_text('raise ImportError("the other copy")')
+    folders = [workspace, release] if is_first else [release]
+    result = subprocess.run(
+        [sys.executable, '-c', OVERLAID.format(arm=ARM)], capture_output=True, text=True,
+        cwd=tmp_path if is_first else workspace, timeout=PATIENCE, check=False,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, folders))})
+    assert (result.returncode, result.stdout) == (0, ''), result.stderr
+
+
 def test_it_does_not_start_where_the_node_has_ended_meanwhile():
     reader, writer = os.pipe()
     ours, theirs = socket.socketpair()
     os.close(writer)
-    program = [sys.executable, worker_program.__file__, str(theirs.fileno()), str(reader), '']
+    program = [sys.executable, worker_program.__file__, str(theirs.fileno()), str(reader), '',
+               ros2_rnea.__file__]
     with ours, theirs:
         assert subprocess.run([*program, *sys.path], pass_fds=[theirs.fileno(), reader],
                               timeout=PATIENCE, check=False).returncode == 0

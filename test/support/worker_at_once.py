@@ -18,10 +18,11 @@ A worker process of a node lets other processes run first.  On a busy machine it
 each test waiting that needs a model.
 """
 
+from os.path import dirname
 import sys
 
 if __name__ == '__main__':
-    sys.path[:] = sys.argv[4:]
+    sys.path[:] = [*sys.argv[5:], dirname(dirname(sys.argv[4]))]
     from ros2_rnea.node.worker import worker_program, worker_tasks
 
     worker_tasks.NICENESS = 0

@@ -230,7 +230,7 @@ class ModelWorker:
         message = self._process.ask(
             model_request(source, engine), self._is_cancelled, self._set_progress)
         tree, findings = (from_plain(message.content[name]) for name in ('tree', 'findings'))
-        for text in message.content['refused_kernels']:  # nobody sees the log of the process
+        for text in message.content['about_kernels']:  # nobody sees the log of the process
             say_once(text)
         robot = adjustable(tree, source, engine)
         robot.load_machine_code(source.kernels, message.blobs)

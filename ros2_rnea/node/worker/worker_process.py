@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 import os
-from pathlib import Path
 import signal
 import subprocess
 import sys
@@ -213,7 +212,6 @@ def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     :return: the process, and the end of a pipe with which the process ends.
     """
     folders = _folders(sys.path)
-    home = str(Path(ros2_rnea.__file__).resolve().parents[1])
     environment = dict(os.environ)
     if 'PYTHONPATH' in environment:
         environment['PYTHONPATH'] = os.pathsep.join(
@@ -223,7 +221,7 @@ def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     try:
         process = subprocess.Popen(
             [sys.executable, worker_program.__file__, str(descriptor), str(reader), VERSION,
-             *(folder for folder in folders if folder != home), home],
+             str(ros2_rnea.__file__), *folders],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             pass_fds=[descriptor, reader], env=environment)
     except BaseException:

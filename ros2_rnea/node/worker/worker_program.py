@@ -12,11 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The program of a worker process: ``python <this file> <socket> <pipe> <version> <folder> ...``.
+The program of a worker process.
+
+It is called as ``python <this file> <socket> <pipe> <version> <package> <folder> ...``.
 
 It is started by its path, and the folders become its module search path, so that no file of the
 working directory is imported in place of a module of Python or of this package.  Nothing but
-``sys`` is imported before that.
+``sys`` is imported before that.  The package is the one that the node has imported, of which the
+search path may contain another copy, as in a workspace over an installed release.
 """
 
 import sys
@@ -25,11 +28,24 @@ import sys
 def main() -> None:
     """Serve the node at the other end of the socket and of the pipe, given as descriptors."""
     descriptor, lifeline, version = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    sys.path[:] = sys.argv[4:]
+    sys.path[:] = sys.argv[5:]
     end_with_the_node(lifeline)
+    import_package('ros2_rnea', sys.argv[4])
     from ros2_rnea.node.worker.worker_tasks import serve
 
     serve(descriptor, version)
+
+
+def import_package(name: str, path: str) -> None:
+    """Import a package from its file, wherever the search path would find it."""
+    from importlib.util import module_from_spec, spec_from_file_location
+    from os.path import dirname
+
+    spec = spec_from_file_location(name, path, submodule_search_locations=[dirname(path)])
+    if spec is None or spec.loader is None:
+        raise ImportError(f'{path} is no package')
+    sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
 
 
 def end_with_the_node(lifeline: int) -> None:

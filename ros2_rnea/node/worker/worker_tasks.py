@@ -28,7 +28,7 @@ from ros2_rnea import errors
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.audit import Finding
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.kernels.compiled import cache
+from ros2_rnea.kernels.compiled import cache, what_is_not_used
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, read_description, Source
@@ -110,7 +110,7 @@ def make_model(request: Message, report: Report) -> Message:
     code = robot.machine_code(*source.kernels, on_compile=lambda kernel: report([*kernel]))
     return Message({
         'tree': to_plain(tree), 'findings': to_plain(findings),
-        'refused_kernels': list(cache().refused)}, code)
+        'about_kernels': what_is_not_used(cache())}, code)
 
 
 def fill(request: Message, _: Report) -> Message:
