@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
@@ -45,13 +46,15 @@ class Contact:
         self._ramp = ramp
         self._final_fade = final_fade
         self._fades = False  # whether the blend at the begin of the reaction may not have ended
-        self._has_asked_blend = False  # whether one of an asked duration may not have ended
+        self._blends_model = False  # whether the blend of another model may not have ended
+        self._blended_at = -inf  # when such a blend was last seen
         self.where = ''
         self.awaits_reference = False
 
     def adopt(self, older: Contact) -> None:
         """Continue the reaction of an earlier object."""
-        self._fades, self._has_asked_blend = older._fades, older._has_asked_blend
+        self._fades = older._fades
+        self._blends_model, self._blended_at = older._blends_model, older._blended_at
         self.where, self.awaits_reference = older.where, older.awaits_reference
 
     def begin(self, efforts: Mapping[str, float], blend_time: float) -> None:
@@ -70,25 +73,29 @@ class Contact:
         """End the reaction; a controller's reference is followed once it is near."""
         self.where, self.awaits_reference = '', True
 
-    def can_begin(self, now: float, settling_time: float) -> bool:
+    def can_begin(self, now: float, blend_time: float, observer_time: float) -> bool:
         """
         Return whether an external effort comes from the environment, so that a reaction may begin.
 
         It does not before efforts are sent, and until they have settled: motors may be off, or
-        brakes on.  Nor does it while the effort of a new payload is blended in over a requested
-        time: the model has the whole payload at once, so that the part of its weight which the
-        efforts do not hold yet looks like a contact.
+        brakes on.  Nor does it while the effort of another model is blended in: the model has a
+        new payload at once, so that the part of its weight which the efforts do not hold yet looks
+        like a contact.  The reaction would send the whole weight within
+        :data:`CONTACT_BLEND_TIME`, and throw the arm where the payload is not there yet.
 
         :param now: on the steady clock [s].
-        :param settling_time: how long efforts have to be sent before they have settled [s].
+        :param blend_time: of all blends without a requested duration [s].
+        :param observer_time: how long the external effort is influenced by the past [s].
         """
         ramp = self._ramp
-        self._has_asked_blend = self._has_asked_blend and ramp.remaining > 0.0
-        return (not self.where and not self._has_asked_blend
+        self._blends_model = self._blends_model and ramp.remaining > 0.0
+        if self._blends_model or now < self._blended_at:  # or a simulated clock has jumped back
+            self._blended_at = now
+        return (not self.where and not now - self._blended_at < observer_time
                 and ramp.is_sending and not self._final_fade.is_active
-                and now - ramp.sending_since > settling_time)
+                and now - ramp.sending_since > max(blend_time, observer_time))
 
-    def allows_blend(self, remaining: float, is_asked: bool) -> bool:
+    def allows_blend(self, remaining: float, is_asked: bool, of_model: bool) -> bool:
         """
         Record a change that shall be blended, and return whether it may prolong the present blend.
 
@@ -97,7 +104,8 @@ class Contact:
 
         :param remaining: of the present blend [s].
         :param is_asked: whether somebody has asked for the duration of the new one.
+        :param of_model: whether masses, gravity or friction have changed.
         """
         self._fades = self._fades and remaining > 0.0
-        self._has_asked_blend = self._has_asked_blend or is_asked
+        self._blends_model = self._blends_model or of_model
         return is_asked or not self._fades

@@ -41,7 +41,7 @@ from ros2_rnea.feedforward.effort.effort_limits import (
     ROUNDING,
     share_of,
 )
-from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, EffortRamp
+from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
 from ros2_rnea.feedforward.effort.guiding import Guiding
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
@@ -68,7 +68,7 @@ from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.plausibility import Plausibility
 from ros2_rnea.feedforward.state.state_ages import check_age
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
-from ros2_rnea.feedforward.transitions import FOLLOWED, Transitions
+from ros2_rnea.feedforward.transitions import FOLLOWED, INTERRUPTED, Transitions
 from ros2_rnea.model.tree import BASE, Body
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
@@ -156,6 +156,7 @@ class FeedforwardPolicy:
         self._cut_short = ''  # what the last final fade did not reach
         self._transitions = Transitions()
         self._last_motion = self._motions.held(self._singles)
+        self._approaches = False  # whether the motion is too far since it was taken up
         self.requested = settings
         self._use(settings)
         self.take_snapshot()
@@ -203,7 +204,7 @@ class FeedforwardPolicy:
             limits[:] = 0.0  # nothing is sent
         self._limits = limits
         self._allowed = share_of(limits, settings.effort_limit_factor)
-        self._ramp.set_rate_limits(effort_rate_limits(self._allowed, settings.effort_rate_limit))
+        self._ramp.use_effort_limits(self._allowed, settings.effort_rate_limit)
         self._compensation.limits = share_of(self._allowed, settings.wrench_effort_share)
         self._compensation.fade_time = settings.wrench_fade_time
         self._command_scale = np.array([
@@ -250,8 +251,9 @@ class FeedforwardPolicy:
             settings = replace(
                 self.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
                 on_stop=settings.on_stop)
+        of_model = settings.gravity != self.settings.gravity
         self._change_to(settings)
-        self.blend(duration)
+        self.blend(duration, of_model=of_model)
 
     def _change_to(self, settings: Settings) -> None:
         """Use other settings, and keep what has been measured."""
@@ -284,9 +286,19 @@ class FeedforwardPolicy:
         if settings.enabled:
             self.check_finite(settings)
             if self._ramp.is_sending:
+                self._check_velocities(settings)
                 self._holding.check(settings, self._gravity_with(settings), self.overload())
                 if settings.sent_terms is not self.settings.sent_terms:
                     self.check_friction(self.friction_shares, settings)
+
+    def _check_velocities(self, settings: Settings) -> None:
+        """Check that feedback, which needs velocities, would not end what is sent now."""
+        without = self.states.without_velocity()
+        if without and (self._feedback is None) and settings.mode is Mode.COMPUTED_TORQUE:
+            raise UnsafeChangeError(
+                f'mode is {settings.mode.value!r}, which needs the velocity of joint '
+                f'{without[0]!r}, and joint_states does not contain it. Efforts are being sent, '
+                'and would end: choose another mode, or set enabled to false first')
 
     def check_finite(self, settings: Settings | None = None) -> None:
         """
@@ -361,7 +373,9 @@ class FeedforwardPolicy:
             return self.gravity  # as measured
         return np.array(settings.gravity)
 
-    def blend(self, duration: float | None = None, at_least: float = 0.0) -> None:
+    def blend(
+            self, duration: float | None = None, at_least: float = 0.0, of_model: bool = False,
+            ) -> None:
         """
         Blend from the last effort to the next, as after a change of the robot's parameters.
 
@@ -370,10 +384,12 @@ class FeedforwardPolicy:
 
         :param duration: of the transition [s]; None: as the settings say.
         :param at_least: the remaining time of an earlier policy's transition [s].
+        :param of_model: whether masses, gravity or friction have changed, so that the effort which
+            is still blended looks like an external one.
         """
         chosen = self.settings.blend_time if duration is None else duration
         remaining = max(at_least, self._ramp.remaining)
-        is_allowed = self._contact.allows_blend(remaining, is_asked=duration is not None)
+        is_allowed = self._contact.allows_blend(remaining, duration is not None, of_model)
         if self._final_fade.is_active or not is_allowed:
             chosen = 0.0  # what fades has to end in time
         self._ramp.blend(max(chosen, remaining))
@@ -423,7 +439,7 @@ class FeedforwardPolicy:
         self._final_fade.adopt(previous._final_fade)
         self._cut_short = previous._cut_short
         self.take_snapshot()
-        self.blend(duration, previous._ramp.remaining)
+        self.blend(duration, previous._ramp.remaining, of_model=True)
         if not self.reacts_to_contacts:
             self.end_contact()
 
@@ -568,7 +584,7 @@ class FeedforwardPolicy:
         self._use_measured_gravity()
         self.take_snapshot()
         if is_first:
-            self.blend()
+            self.blend(of_model=True)
 
     def take_buttons(self, buttons: Sequence[int], now: Instant, age: float = 0.0) -> None:
         """
@@ -606,9 +622,10 @@ class FeedforwardPolicy:
     def _can_react(self, now: Instant) -> bool:
         """Return whether a contact that begins now changes what is sent."""
         settings = self.settings
-        settling_time = max(settings.blend_time, TIME_CONSTANTS / settings.external_effort_gain)
         return (self.reacts_to_contacts and not self._gravity_only
-                and self._contact.can_begin(now.steady, settling_time))
+                and self._contact.can_begin(
+                    now.steady, settings.blend_time,
+                    TIME_CONSTANTS / settings.external_effort_gain))
 
     def end_contact(self) -> None:
         """
@@ -745,7 +762,11 @@ class FeedforwardPolicy:
         lacking = self.settings.lacking_terms
         if lacking is None:
             return np.full_like(measured, np.nan)
-        return measured - (total - sum(getattr(of_model, name) for name in lacking))
+        terms = of_model
+        if self.settings.arm_gravity and 'gravity' in lacking:  # what the arm adds by itself
+            gravity = self.robot.gravity(self._last_motion.q, self.settings.arm_gravity)
+            terms = of_model._replace(gravity=gravity[self._motions.controlled])
+        return measured - (total - sum(getattr(terms, name) for name in lacking))
 
     def in_drive_units(self, effort: np.ndarray) -> np.ndarray:
         """Return an effort times ``command_scale``, as it is commanded, shape (joints,)."""
@@ -952,27 +973,19 @@ class FeedforwardPolicy:
         return self._law.effort(motion, self._held_tau)[self._motions.controlled]
 
     def _is_far(self, target: DesiredState) -> bool:
-        """Return whether a reference is further than ``hold_tolerance`` from the measured one."""
+        """Return whether a motion is farther than is tolerated from the measured positions."""
         deviation = self.motion.deviation(target.positions, self._measured_q)
-        return bool(np.any(np.abs(deviation) > self.settings.hold_tolerance))
+        return bool(np.any(np.abs(deviation) > self.motion.largest_approach(target.status)))
 
     def _along_motion(self, now: Instant) -> Decision:
         """Return the decision for the desired motion, with feedback in computed_torque."""
         target = self.motion.target(
             now.ros, self._measured_q, now.steady, self.settings.lookahead)
+        target, reason = self._within_reach(target, now)
         status = target.status
-        if self._contact.awaits_reference:
-            if self.motion.has_reference:
-                if status is not Status.FOLLOWING_CONTROLLER or self._is_far(target):
-                    return self._effort(
-                        self._motions.at_rest(self._singles), Status.NO_TRAJECTORY, now,
-                        'after a contact: the reference of the controller is farther than '
-                        'hold_tolerance from the arm, or is no longer received')
-                self.blend()  # it may be in motion
-            self._contact.awaits_reference = status is Status.NO_TRAJECTORY
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
-            self._ramp.blend(self.settings.blend_time)
+            self._ramp.blend(self.settings.blend_time, keeps_longer=True)
         n = len(self.controlled)
         if self._single_count > n:
             velocities = self.states.fresh_velocities(now.steady)
@@ -983,11 +996,55 @@ class FeedforwardPolicy:
         else:
             # Feedback returns a robot only to a motion that it has followed before.
             self.motion.keeps_tracking = status in FOLLOWED or (
-                self.motion.keeps_tracking and status in DEVIATIONS)
+                self.motion.keeps_tracking and status in INTERRUPTED)
             motion = self._motions.corrected(
                 target, self._measured, self._correction(self._feedback, target, now))
-        detail = self.motion.explain(target) if status in DEVIATIONS else ''
+        detail = self.motion.explain(target) if status in DEVIATIONS else reason
         return self._effort(motion, status, now, detail)
+
+    def _within_reach(self, target: DesiredState, now: Instant) -> tuple[DesiredState, str]:
+        """
+        Return a motion that is taken up, or rest where the robot is as long as it is too far.
+
+        A controller's reference goes on while the robot does not follow it: after a contact, and
+        with feedback also while the node was disabled or received no reference.  Feedback would
+        drive the robot back at once, and as fast as its velocity limits allow.  So it would to a
+        trajectory without a tolerance.  A robot whose motion was only interrupted is returned to
+        it with a bounded error.
+
+        :return: the target, and for people why it is not that of the motion.
+        """
+        status = target.status
+        if self._contact.awaits_reference:
+            if self.motion.has_reference:
+                if status is not Status.FOLLOWING_CONTROLLER or self._is_far(target):
+                    return self.motion.rest(self._measured_q), (
+                        'after a contact: the reference of the controller is farther than '
+                        'hold_tolerance from the arm, or is no longer received')
+                self.blend()  # it may be in motion
+            self._contact.awaits_reference = status is Status.NO_TRAJECTORY
+        if self._feedback is None or status not in FOLLOWED:
+            return target, ''
+        if self._transitions.last_status not in FOLLOWED or (
+                status is Status.FOLLOWING_CONTROLLER is not self._transitions.last_status):
+            self._approaches = True
+        self._approaches = self._approaches and self._is_far(self._present(target, now))
+        if not self._approaches:
+            return target, ''
+        if self.motion.keeps_tracking:
+            if self._transitions.last_status is Status.CONTROLLER_LOST:
+                self.blend()
+            return target, ''
+        what = 'reference of the controller' if self.motion.has_reference else 'trajectory'
+        return self.motion.rest(self._measured_q), (
+            f'the {what} is farther from the arm than hold_tolerance: it is followed as soon as '
+            'it is nearer')
+
+    def _present(self, ahead: DesiredState, now: Instant) -> DesiredState:
+        """Return the target at the present time for one that may be read ahead of it."""
+        if not self.settings.lookahead:
+            return ahead
+        return self.motion.target(now.ros, self._measured_q, now.steady)
 
     def _correction(
             self, feedback: StateFeedback, ahead: DesiredState, now: Instant) -> np.ndarray:
@@ -996,14 +1053,14 @@ class FeedforwardPolicy:
 
         The errors are those at the present time, even where the target is read ahead of it.
         """
-        target = ahead
-        if self.settings.lookahead:
-            target = self.motion.target(now.ros, self._measured_q, now.steady)
+        target = self._present(ahead, now)
         positions, velocities = self._measured
         # At the goal, a robot that comes from beside its path is not suddenly pushed harder.
         both_deviate = ahead.status in DEVIATIONS and target.status in DEVIATIONS
-        largest_error = self.motion.largest_error(
-            self._transitions.first_deviation if both_deviate else target.status)
+        of_status = self._transitions.first_deviation if both_deviate else target.status
+        if self._approaches and of_status in FOLLOWED:
+            of_status = Status.GOAL_DEVIATION
+        largest_error = self.motion.largest_error(of_status)
         return feedback.acceleration(
             target.positions, target.velocities, positions, velocities, largest_error)
 
@@ -1041,7 +1098,7 @@ class FeedforwardPolicy:
     def _compensated_wrenches(
             self, q: np.ndarray, status: Status, now: float) -> np.ndarray | None:
         """Return the wrenches that the effort balances, shape (bodies, 6); None: no wrench."""
-        if status is Status.CONTACT:  # it would press on, and more, the more the sensor measures
+        if self._contact.where:  # it would press on, and more, the more the sensor measures
             self._compensation.end(now)
             return None
         weight = self._compensation.fade(

@@ -26,6 +26,9 @@ FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
 AT_REST = (Status.HOLDING_END, Status.CONTROLLER_LOST)
 """Statuses in which the target is at rest, at the end of a motion."""
 
+INTERRUPTED = (*DEVIATIONS, Status.CONTROLLER_LOST)
+"""Statuses in which feedback keeps a robot near the motion that it has followed."""
+
 WITHOUT_GOAL = (Status.NO_TRAJECTORY, *DEVIATIONS)
 """Statuses in which the target is the measured position, because no goal is known or near."""
 

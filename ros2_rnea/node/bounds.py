@@ -56,6 +56,9 @@ MAX_JOINTS = 200
 MAX_PAYLOADS = 50
 """Number of payloads at the same time."""
 
+MAX_TRANSITION_TIME = 60.0
+"""Time in which the effort of a payload or a gravity is blended in [s]."""
+
 MAX_WRENCHES = 1000
 """Number of wrenches in the request to a service."""
 

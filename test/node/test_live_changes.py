@@ -119,8 +119,9 @@ def test_payloads_are_carried_replaced_and_removed_by_name(arm):
     ({'link': 'tol'}, "did you mean 'tool'"),
     ({'link': 'base'}, 'no joint moves'),
     ({'name': ''}, 'name is empty'),
-    ({'transition_time': -1.0}, 'transition_time is -1.0'),
+    ({'transition_time': -1.0}, 'transition_time is -1;'),
     ({'transition_time': nan}, 'transition_time is nan'),
+    ({'transition_time': 60.1}, 'transition_time is 60.1; it must be between 0'),
 ])
 def test_a_payload_that_cannot_be_is_refused_and_nothing_changes(arm, fields, said):
     assert carry(arm, name='first', mass=1.0).success

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,6 +69,14 @@ def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.nd
     return np.minimum(known / SHORTEST_RISE, highest)
 
 
+class _Blend(NamedTuple):
+    """A difference of efforts, shape (joints,), that fades from a time on, for a duration [s]."""
+
+    offset: np.ndarray
+    since: float
+    duration: float
+
+
 class EffortRamp:
     """
     Blend and rate limit, which start from the effort that was sent last.
@@ -97,10 +106,8 @@ class EffortRamp:
         self._before_last = (self.sent, self._sent_at, False, inf)
         self._period = FIRST_PERIOD
         self._is_behind = False
-        self._offset: np.ndarray | None = None
-        self._blend_asked = False
-        self._blend_since = 0.0
-        self._blend_time = 0.0
+        self._blends: list[_Blend] = []  # the newest one last
+        self._asked: float | None = None  # the duration of the one that the next effort begins
         self.set_rate_limits(rate_limits)
 
     def set_rate_limits(self, rate_limits: np.ndarray | float) -> None:
@@ -109,6 +116,29 @@ class EffortRamp:
         self._seconds_per_effort = 1.0 / limits  # 0 where there is no limit
         self._rate_limits = np.where(np.isinf(limits), 0.0, limits)  # then it is not used
         self._sent_before, self._credit = self.sent, 0.0  # of the moment of the last effort
+        self._effort_limits: tuple[np.ndarray, float] | None = None
+        self._excess_rates: np.ndarray | None = None
+
+    def use_effort_limits(self, effort_limits: np.ndarray, highest: float = 0.0) -> None:
+        """
+        Use the rate limits that follow from effort limits, see :func:`effort_rate_limits`.
+
+        What was sent before may exceed them.  It comes down to them as fast as with a limit of its
+        own size: the smaller the new limit, the longer it would otherwise be exceeded, also in a
+        final fade, which would be over before.
+        """
+        self.set_rate_limits(effort_rate_limits(effort_limits, highest))
+        self._effort_limits = effort_limits, highest
+        self._note_excess()
+
+    def _note_excess(self) -> None:
+        """Determine how fast efforts that exceed their limits come down."""
+        self._excess_rates = None
+        if self._effort_limits is not None:
+            limits, highest = self._effort_limits
+            size = np.abs(self.sent)
+            if (size > limits).any():
+                self._excess_rates = effort_rate_limits(np.maximum(size, limits), highest)
 
     @property
     def has_sent(self) -> bool:
@@ -118,16 +148,13 @@ class EffortRamp:
     @property
     def is_settled(self) -> bool:
         """Return whether the effort that was sent last is known to be the wanted one."""
-        return self._offset is None and not self._blend_asked and not self._is_behind
+        return not self._blends and self._asked is None and not self._is_behind
 
     @property
     def remaining(self) -> float:
-        """Return the remaining time of the blend after the last effort [s]; 0: none."""
-        if self._blend_asked:
-            return self._blend_time
-        if self._offset is None:
-            return 0.0
-        return max(self._blend_since + self._blend_time - self._sent_at, 0.0)
+        """Return the remaining time of all blends after the last effort [s]; 0: none."""
+        ends = [blend.since + blend.duration - self._sent_at for blend in self._blends]
+        return max(0.0, self._asked or 0.0, *ends)
 
     def adopt(self, older: EffortRamp) -> None:
         """Start from the efforts that an earlier object sent, for joints of the same names."""
@@ -139,6 +166,7 @@ class EffortRamp:
         self._sent_at, self._period = older._sent_at, older._period
         self._sent_before, self._credit = self.sent, 0.0
         self._is_behind = older.is_sending  # until the wanted effort is known
+        self._note_excess()
 
     def start_at(self, effort: np.ndarray) -> None:
         """
@@ -149,6 +177,7 @@ class EffortRamp:
         self.sent = self._sent_before = np.array([
             self._held.get(joint, value) for joint, value in zip(self.joints, effort.tolist())])
         self.has_start = True
+        self._note_excess()
 
     def forget(self) -> None:
         """Forget the effort that was sent last, because it is not held any more."""
@@ -167,29 +196,39 @@ class EffortRamp:
         self._sent_before, self._credit = self.sent, 0.0
         self._is_behind = self.is_sending
 
-    def blend(self, duration: float) -> None:
+    def blend(self, duration: float, keeps_longer: bool = False) -> None:
         """
         Start a blend from the effort that was sent last.
 
         :param duration: of the blend [s]; 0: only the rate is limited.
+        :param keeps_longer: whether a blend in progress that takes longer goes on as it would
+            have, so that the new one blends only the rest of the difference.
         """
-        self._blend_asked, self._blend_time = duration > 0.0, duration
-        self._offset = None
+        self._blends = [
+            blend for blend in self._blends
+            if keeps_longer and blend.since + blend.duration - self._sent_at > duration]
+        self._asked = duration if duration > 0.0 else None
         self._is_behind = self.is_sending  # until the wanted effort is known
 
     def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
-        """Return the wanted effort plus the part of the old difference that has not faded yet."""
-        if self._blend_asked or (self._offset is not None and now < self._blend_since):
-            self._blend_asked = False
-            self._offset = self.sent - wanted
-            self._blend_since = now
-        if self._offset is None:
+        """Return the wanted effort plus the part of the old differences that is left."""
+        if self._asked is None and not self._blends:
             return wanted
-        weight = remaining_weight(now - self._blend_since, self._blend_time)
-        if not weight:
-            self._offset = None
-            return wanted
-        return wanted + weight * self._offset
+        if any(now < blend.since for blend in self._blends):  # a simulated clock has jumped back
+            self._asked = max(self._asked or 0.0, *(blend.duration for blend in self._blends))
+            self._blends = []
+        blended, asked, self._asked = wanted, self._asked, None
+        going_on = []
+        for blend in self._blends:
+            weight = remaining_weight(now - blend.since, blend.duration)
+            if weight:
+                blended = blended + weight * blend.offset
+                going_on.append(blend)
+        self._blends = going_on
+        if asked is not None:
+            self._blends.append(_Blend(self.sent - blended, now, asked))
+            return self.sent.copy()
+        return blended
 
     def limit_rate(self, wanted: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray | None]:
         """
@@ -208,18 +247,31 @@ class EffortRamp:
         credit, before = self._credit, self._sent_before
         if not self.is_sending or now < self.sending_since:  # a simulated clock may jump back
             self.is_sending, self.sending_since = True, now
-        needed = (wanted - before) * self._seconds_per_effort
+        change = wanted - before
+        needed = change * self._seconds_per_effort
         late = None
         if not needed.dot(needed) <= credit * credit:  # else no joint needs more than the credit
-            late = np.abs(needed) > credit
+            largest = self._largest_changes(before, change)
+            late = (np.abs(needed) > credit) & (np.abs(change) > largest)
             if late.any():
-                largest = np.copysign(credit * self._rate_limits, needed)
-                wanted = np.where(late, before + largest, wanted)
+                wanted = np.where(late, before + np.copysign(largest, change), wanted)
             else:
                 late = None
         self._is_behind = late is not None
         self.sent = wanted
         return wanted, late
+
+    def _largest_changes(self, before: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """Return how far each effort may change at this moment, shape (joints,) [Nm or N]."""
+        usual = self._credit * self._rate_limits
+        if self._excess_rates is None or self._effort_limits is None:
+            return usual
+        excess = np.abs(before) - self._effort_limits[0]
+        if not (excess > 0.0).any():
+            self._excess_rates = None
+            return usual
+        comes_down = np.minimum(self._credit * self._excess_rates, excess)
+        return np.where(change * before < 0.0, np.maximum(usual, comes_down), usual)
 
     def _credit_at(self, now: float) -> float:
         """

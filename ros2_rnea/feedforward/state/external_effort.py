@@ -100,6 +100,7 @@ class ExternalEffort:
         if previous is not None:
             self._observer.adopt(previous)
         self._lacking = settings.lacking_terms
+        self._arm_gravity = np.array(settings.arm_gravity) if settings.arm_gravity else None
         self._thresholds = np.array([
             settings.external_effort_threshold.get(name, np.inf) for name in self._joints])
         self._link = settings.external_wrench_link
@@ -177,7 +178,13 @@ class ExternalEffort:
         return _lack_of_efforts(names) if names else ''
 
     def _term(self, name: str, qd: np.ndarray) -> np.ndarray:
-        """Return a term that the measured efforts lack, at the measured state."""
+        """
+        Return a term that the measured efforts lack, at the measured state.
+
+        What they lack of gravity is what the arm adds, which may be for another direction.
+        """
+        if name == 'gravity':
+            return self._robot.gravity(self._q, self._arm_gravity)
         return getattr(self._robot.effort_terms(self._q, qd, self._rest), name)
 
 

@@ -379,7 +379,7 @@ class Configuration:
         self._check_load(self._model, self._model_parameters)
         if self._model.update(self._model_parameters):
             self.policy.take_snapshot()
-            self.policy.blend(transition)
+            self.policy.blend(transition, of_model=True)
         self._applied = self._model_parameters
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)

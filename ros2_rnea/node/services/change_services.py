@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 from geometry_msgs.msg import Inertia as InertiaMessage
@@ -29,7 +28,7 @@ from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
-from ros2_rnea.node.bounds import check_name
+from ros2_rnea.node.bounds import check_name, MAX_TRANSITION_TIME
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.models.models import Payload
@@ -130,10 +129,11 @@ def _answered_by(change: Callable[[Any], str]) -> Callable[[Any, Any], Any]:
 
 def _transition(seconds: float) -> float | None:
     """Return the duration of the blend after a change [s]; None: ``blend_time``."""
-    if not isfinite(seconds) or seconds < 0.0:
+    if not 0.0 <= seconds <= MAX_TRANSITION_TIME:
         raise ArgumentError(
-            f'the transition_time is {seconds}; it must be finite and at least 0, where 0 means '
-            'the parameter blend_time')
+            f'the transition_time is {seconds:g}; it must be between 0, which means the parameter '
+            f'blend_time, and {MAX_TRANSITION_TIME:g} s, because one that has begun is not made '
+            'shorter')
     return seconds or None
 
 

@@ -55,6 +55,78 @@ def test_an_effort_changes_by_the_time_that_has_passed_but_after_a_gap_by_two_pe
     assert late == [True, False]
 
 
+LIMITS = np.array([100.0, 0.5])
+
+
+@pytest.mark.parametrize('limits, highest, fastest', [
+    ([1.0, 0.5], 0.0, 1000.0), ([1.0, 0.5], 200.0, 200.0), ([0.0, 0.5], 0.0, 1000.0)])
+@pytest.mark.parametrize('comes_from', ['use_effort_limits', 'adopt', 'start_at'])
+def test_an_effort_beyond_a_lowered_limit_comes_down_as_fast_as_with_the_old_one(
+        limits, highest, fastest, comes_from):
+    one = ramp()
+    one.use_effort_limits(LIMITS)
+    held = np.array([80.0, -0.4])
+    one.start_at(held)
+    sent(one, held, 1.0)
+    if comes_from == 'adopt':
+        newer = ramp()
+        newer.use_effort_limits(np.array(limits), highest)
+        newer.adopt(one)
+        one = newer
+    else:
+        one.use_effort_limits(np.array(limits), highest)
+    if comes_from == 'start_at':
+        one.start_at(held)
+    efforts, time = [held.tolist()], 1.0
+    while efforts[-1][0] > -limits[0] and time < 2.0:
+        time += 0.001
+        efforts.append(sent(one, [-limits[0], 0.0], time)[0])
+    steps, usual = np.diff(np.array(efforts)[:, 0]), 0.001 * effort_rate_limits(
+        np.array(limits), highest)[0]
+    beyond = np.array(efforts)[:-1, 0] > limits[0]
+    assert np.abs(steps[beyond]).max() == pytest.approx(0.001 * fastest, rel=0.2)
+    assert np.abs(steps[~beyond]).max(initial=0.0) <= usual * (1.0 + 1e-9)
+    assert beyond.sum() == pytest.approx(80.0 / (0.001 * fastest), rel=0.1)
+
+
+def test_an_effort_beyond_a_lowered_limit_does_not_grow_faster_for_that():
+    one = ramp()
+    one.use_effort_limits(LIMITS)
+    one.start_at(np.array([80.0, 0.0]))
+    sent(one, [80.0, 0.0], 1.0)
+    one.use_effort_limits(np.array([1.0, 0.5]))
+    effort, late = sent(one, [90.0, 0.5], 1.001)
+    assert effort == pytest.approx([80.02, 0.01])
+    assert late == [True, True]
+
+
+def test_a_shorter_blend_lets_a_longer_one_go_on_where_it_is_asked_to():
+    plain, both = ramp(inf), ramp(inf)
+    for one in (plain, both):
+        one.start_at(np.array([10.0, 0.0]))
+        sent(one, [10.0, 0.0], 0.0)
+        one.blend(5.0)
+        sent(one, [0.0, 0.0], 0.0)
+    for time in (1.0, 1.001):
+        sent(plain, [0.0, 0.0], time)
+        before, _ = sent(both, [0.0, 0.0], time)
+    both.blend(0.5, keeps_longer=True)
+    assert both.remaining == pytest.approx(3.999)
+    effort, _ = sent(both, [0.0, 3.0], 1.002)
+    assert effort == before
+    for time in (1.3, 1.6, 2.5, 4.0):
+        first, _ = sent(plain, [0.0, 0.0], time)
+        effort, _ = sent(both, [0.0, 3.0], time)
+        assert abs(effort[0] - first[0]) < 0.01
+        assert effort[1] == pytest.approx(3.0) if time > 1.502 else 0.0 < effort[1] < 3.0
+    assert not both.is_settled
+    both.blend(0.5)
+    assert both.remaining == 0.5
+    sent(both, [0.0, 3.0], 4.0)
+    assert sent(both, [0.0, 3.0], 4.6)[0] == [0.0, 3.0]
+    assert both.is_settled
+
+
 @pytest.mark.parametrize('times', [
     [0.001 * i for i in range(400)],
     [0.010 * (i // 10) for i in range(400)],                       # simulated time, in ticks

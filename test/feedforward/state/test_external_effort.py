@@ -27,7 +27,7 @@ from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
 from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import ContactReaction, Settings
+from ros2_rnea.feedforward.settings import Arm, ContactReaction, Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.feedforward.state.momentum_observer import MomentumObserver
 from ros2_rnea.model.description import Inertial
@@ -448,21 +448,80 @@ def test_no_wrench_is_compensated_in_contact(in_gravity_compensation):
     assert np.max(np.abs(ride.decision.effort - holding)) > 1.0  # it fades in again
 
 
-def test_a_payload_that_is_blended_in_for_an_asked_time_is_no_contact():
-    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
+@pytest.mark.parametrize('asked', [0.5, None])
+def test_a_payload_that_is_blended_in_is_no_contact(asked):
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=asked or 0.5)
     ride = Ride(hold, AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
-    ride.go(0.5)
+    ride.go(0.8)
     empty = ride.policy.robot.gravity(Q)
     ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
-    ride.policy.blend(0.5)
+    ride.policy.blend(asked, of_model=True)
     table = ride.policy.robot.gravity(Q) - empty  # carries the box for now
     assert np.max(np.abs(table)) > 5.0
-    ride.go(0.45, table)
+    ride.go(0.52, table)  # also until the observer has forgotten it
     assert ride.decision.status is Status.NO_TRAJECTORY
     ride.go(0.2)
     assert ride.decision.status is Status.NO_TRAJECTORY
     ride.go(0.1, (5.0, 0.0))
     assert ride.decision.status is Status.CONTACT
+
+
+@pytest.mark.parametrize('change', ['gravity', 'model', 'tolerance'])
+def test_only_the_blend_of_another_model_is_no_contact(change):
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5))
+    ride.go(0.8)
+    settings = ride.policy.settings
+    if change == 'model':
+        ride.swap()
+    else:
+        ride.policy.change_settings(replace(settings, **(
+            {'gravity': (0.0, 0.0, -9.0)} if change == 'gravity' else {'hold_tolerance': 0.2})))
+    ride.go(0.2, (5.0, 0.0))
+    assert (ride.decision.status is Status.CONTACT) is (change == 'tolerance')
+
+
+def test_in_contact_no_wrench_acts_in_gravity_compensation_either():
+    hold = replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, effort_rate_limit=np.inf,
+        wrench_in_gravity_compensation=True, wrench_timeout=1.0)
+    ride, force = Ride(hold), np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
+    ride.go(0.5, reference=(Q, (0.0, 0.0)))
+    ride.go(0.05, (5.0, 0.0), reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.CONTACT
+    ride.policy.change_settings(replace(hold, mode=Mode.GRAVITY_COMPENSATION))
+    ride.go(0.5, (5.0, 0.0), wrench=force)
+    assert ride.decision.status is Status.GRAVITY
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+
+
+def test_after_a_contact_a_far_reference_leaves_the_damping_of_feedback():
+    ride = Ride(replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, mode=Mode.COMPUTED_TORQUE,
+        position_gains=(100.0,), velocity_gains=(20.0,)))
+    moving = {'velocities': (0.5, -0.25)}
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    ride.policy.end_contact()
+    ride.go(0.1, reference=FAR, **moving)
+    assert ride.decision.status is Status.NO_TRAJECTORY and 'contact' in ride.decision.detail
+    mass = ride.policy.robot.mass_matrix(Q)
+    assert ride.policy.terms(ride.decision).feedback == pytest.approx(
+        mass @ [-20.0 * 0.5, 20.0 * 0.25])
+
+
+def test_what_an_arm_for_another_gravity_leaves_out_is_no_external_effort():
+    wall, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
+    ride = Ride(replace(
+        OBSERVING, gravity=wall, arm_gravity=upright, arm=Arm.FRANKA,
+        measured_lacks=('gravity',)))
+    true, own = (ride.policy.robot.gravity(Q, gravity) for gravity in (wall, upright))
+    assert np.max(np.abs(true - own)) > 1.0
+    ride.go(0.5, own)  # it measures what it is sent
+    assert ride.policy.external.effort == pytest.approx([0.0, 0.0], abs=1e-9)
+    terms = ride.policy.terms(ride.decision)
+    assert terms.measured == pytest.approx(true - own)
+    assert terms.residual == pytest.approx([0.0, 0.0], abs=1e-9)
 
 
 def test_measured_efforts_settle_anew_after_a_gap_that_began_a_final_fade():
