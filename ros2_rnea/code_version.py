@@ -26,6 +26,7 @@ from collections.abc import Collection, Iterator
 import hashlib
 from importlib.machinery import BYTECODE_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
+from uuid import uuid4
 
 
 def code_version(package: Path, names: Collection[str] | None = None) -> str:
@@ -35,18 +36,25 @@ def code_version(package: Path, names: Collection[str] | None = None) -> str:
     It is made of what Python loads them from: their source, or their bytecode where the package
     was installed without source.
 
+    Where files cannot be read, as in a zip, it is a text that equals no other.
+
     :param names: of modules and packages directly in that folder; None: all.
     """
     digest = hashlib.sha256()
-    for path in sorted(package.iterdir()):
-        if names is None or path.stem in names:
-            for content in _modules(path):
-                digest.update(content)
+    try:
+        for path in sorted(package.iterdir()):
+            if names is None or path.stem in names:
+                for content in _modules(path):
+                    digest.update(content)
+    except OSError:
+        return f'unknown {uuid4().hex}'
     return digest.hexdigest()
 
 
 def _modules(path: Path) -> Iterator[bytes]:
     """Yield the content of a module, or of all modules in a folder and in the folders below it."""
+    if not path.name.partition('.')[0].isidentifier():
+        return  # it is no module: an editor's lock file
     if path.is_dir() and path.name != '__pycache__':
         for entry in sorted(path.iterdir()):
             yield from _modules(entry)

@@ -46,15 +46,13 @@ class Contact:
         self._ramp = ramp
         self._final_fade = final_fade
         self._fades = False  # whether the blend at the begin of the reaction may not have ended
-        self._blends_model = False  # whether the blend of another model may not have ended
-        self._blended_at = -inf  # when such a blend was last seen
+        self._blended_until = -inf  # when the last blend of another model ends
         self.where = ''
         self.awaits_reference = False
 
     def adopt(self, older: Contact) -> None:
         """Continue the reaction of an earlier object."""
-        self._fades = older._fades
-        self._blends_model, self._blended_at = older._blends_model, older._blended_at
+        self._fades, self._blended_until = older._fades, older._blended_until
         self.where, self.awaits_reference = older.where, older.awaits_reference
 
     def begin(self, efforts: Mapping[str, float], blend_time: float) -> None:
@@ -88,24 +86,27 @@ class Contact:
         :param observer_time: how long the external effort is influenced by the past [s].
         """
         ramp = self._ramp
-        self._blends_model = self._blends_model and ramp.remaining > 0.0
-        if self._blends_model or now < self._blended_at:  # or a simulated clock has jumped back
-            self._blended_at = now
-        return (not self.where and not now - self._blended_at < observer_time
+        return (not self.where and now - self._blended_until > observer_time
                 and ramp.is_sending and not self._final_fade.is_active
                 and now - ramp.sending_since > max(blend_time, observer_time))
 
-    def allows_blend(self, remaining: float, is_asked: bool, of_model: bool) -> bool:
+    def allows_blend(self, remaining: float, is_asked: bool) -> bool:
         """
-        Record a change that shall be blended, and return whether it may prolong the present blend.
+        Return whether a change may prolong the present blend.
 
         What presses fades in time, whatever changes meanwhile, unless somebody has asked for a
         duration.
 
         :param remaining: of the present blend [s].
         :param is_asked: whether somebody has asked for the duration of the new one.
-        :param of_model: whether masses, gravity or friction have changed.
         """
         self._fades = self._fades and remaining > 0.0
-        self._blends_model = self._blends_model or of_model
         return is_asked or not self._fades
+
+    def note_blend_of_model(self) -> None:
+        """Note that the present blend is that of another model."""
+        self._blended_until = self._ramp.last_time + self._ramp.remaining
+
+    def forget_times(self) -> None:
+        """Forget when a blend ends, because the clock has jumped."""
+        self._blended_until = -inf

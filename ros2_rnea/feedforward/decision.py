@@ -50,6 +50,7 @@ class Status(Enum):
     STOPPING = 'the effort fades to that of on_stop'
     GRAVITY = 'gravity at the measured state'
     NO_TRAJECTORY = 'no trajectory: gravity at the measured state'
+    MOTION_TOO_FAR = 'the motion is too far from the robot: gravity at the measured state'
     FOLLOWING = 'following the trajectory'
     HOLDING_END = 'the trajectory has ended: gravity at its last point'
     FOLLOWING_CONTROLLER = "following the controller's reference"

@@ -68,7 +68,7 @@ from ros2_rnea.feedforward.state.measured_gravity import MeasuredGravity
 from ros2_rnea.feedforward.state.plausibility import Plausibility
 from ros2_rnea.feedforward.state.state_ages import check_age
 from ros2_rnea.feedforward.state.wrenches import ExternalWrenches
-from ros2_rnea.feedforward.transitions import FOLLOWED, INTERRUPTED, Transitions
+from ros2_rnea.feedforward.transitions import FOLLOWED, INTERRUPTED, TRACKED, Transitions
 from ros2_rnea.model.tree import BASE, Body
 from ros2_rnea.results import EffortTerms
 from ros2_rnea.robot import Robot
@@ -156,7 +156,8 @@ class FeedforwardPolicy:
         self._cut_short = ''  # what the last final fade did not reach
         self._transitions = Transitions()
         self._last_motion = self._motions.held(self._singles)
-        self._approaches = False  # whether the motion is too far since it was taken up
+        self._is_taken_up = False  # whether a motion is, which the robot has not been near yet
+        self._feedback: StateFeedback | None = None
         self.requested = settings
         self._use(settings)
         self.take_snapshot()
@@ -190,8 +191,9 @@ class FeedforwardPolicy:
             np.array([getattr(settings, name) or inf for name in parameters]), parameters)
         self.motion.rules = settings.rules
         self.motion.controller.timeout = settings.controller_state_timeout
-        self._feedback = None
+        had_feedback, self._feedback = self._feedback is not None, None
         if settings.mode is Mode.COMPUTED_TORQUE:
+            self._is_taken_up = self._is_taken_up or not had_feedback
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
@@ -251,9 +253,9 @@ class FeedforwardPolicy:
             settings = replace(
                 self.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
                 on_stop=settings.on_stop)
-        of_model = settings.gravity != self.settings.gravity
+        gravity = self._gravity_effort()
         self._change_to(settings)
-        self.blend(duration, of_model=of_model)
+        self.blend(duration, of_model=self._looks_like_contact(self._gravity_effort() - gravity))
 
     def _change_to(self, settings: Settings) -> None:
         """Use other settings, and keep what has been measured."""
@@ -286,15 +288,15 @@ class FeedforwardPolicy:
         if settings.enabled:
             self.check_finite(settings)
             if self._ramp.is_sending:
-                self._check_velocities(settings)
+                self._check_velocities(settings, self._feedback is not None)
                 self._holding.check(settings, self._gravity_with(settings), self.overload())
                 if settings.sent_terms is not self.settings.sent_terms:
                     self.check_friction(self.friction_shares, settings)
 
-    def _check_velocities(self, settings: Settings) -> None:
+    def _check_velocities(self, settings: Settings, had_feedback: bool) -> None:
         """Check that feedback, which needs velocities, would not end what is sent now."""
         without = self.states.without_velocity()
-        if without and (self._feedback is None) and settings.mode is Mode.COMPUTED_TORQUE:
+        if without and settings.mode is Mode.COMPUTED_TORQUE and not had_feedback:
             raise UnsafeChangeError(
                 f'mode is {settings.mode.value!r}, which needs the velocity of joint '
                 f'{without[0]!r}, and joint_states does not contain it. Efforts are being sent, '
@@ -379,7 +381,7 @@ class FeedforwardPolicy:
         """
         Blend from the last effort to the next, as after a change of the robot's parameters.
 
-        A transition that has begun is not made shorter.  A final fade is not made longer, and the
+        A longer transition that has begun goes on.  A final fade is not made longer, and the
         fade of an effort that presses in a contact only by a ``duration`` that is asked for.
 
         :param duration: of the transition [s]; None: as the settings say.
@@ -389,10 +391,13 @@ class FeedforwardPolicy:
         """
         chosen = self.settings.blend_time if duration is None else duration
         remaining = max(at_least, self._ramp.remaining)
-        is_allowed = self._contact.allows_blend(remaining, duration is not None, of_model)
+        is_allowed = self._contact.allows_blend(remaining, is_asked=duration is not None)
         if self._final_fade.is_active or not is_allowed:
-            chosen = 0.0  # what fades has to end in time
-        self._ramp.blend(max(chosen, remaining))
+            self._ramp.blend(remaining)  # what fades has to end in time
+        else:
+            self._ramp.blend(max(chosen, at_least), keeps_longer=True)
+        if of_model:
+            self._contact.note_blend_of_model()
 
     # ---- input ----------------------------------------------------------------------------------
 
@@ -416,6 +421,7 @@ class FeedforwardPolicy:
             self._use_measured_gravity()
         try:
             if previous.is_sending:
+                self._check_velocities(self.settings, previous._feedback is not None)
                 self._holding.check(self.settings, self.gravity, previous.overload())
                 self._check_friction(previous.friction_shares)
             else:
@@ -428,6 +434,8 @@ class FeedforwardPolicy:
             self.motion.keeps_tracking = (
                 previous.motion.keeps_tracking and self._feedback is not None)
             self._transitions.adopt(previous._transitions)
+            if previous._feedback is not None:
+                self._is_taken_up = previous._is_taken_up
         self.wrenches.adopt(previous.wrenches)
         self.external.adopt(previous.external)
         self._contact.adopt(previous._contact)
@@ -448,6 +456,7 @@ class FeedforwardPolicy:
         self.motion.clear()
         self.wrenches.forget()
         self._transitions.forget_gaps()
+        self._contact.forget_times()
         self.blend()
 
     def discard_trajectory(self, now: Instant, step: float) -> bool:
@@ -618,6 +627,17 @@ class FeedforwardPolicy:
     def reacts_to_contacts(self) -> bool:
         """Return whether a contact can change what the next cycle decides."""
         return self.settings.contact_reaction is not ContactReaction.NONE
+
+    def _gravity_effort(self) -> np.ndarray:
+        """Return the effort of gravity where the joints are, shape (joints,); NaN: not known."""
+        q = self._index_map.positions(self._singles)
+        return self.robot.gravity(q)[self._motions.controlled]
+
+    def _looks_like_contact(self, change: np.ndarray) -> bool:
+        """Return whether a change of the model's effort is as large as a contact."""
+        thresholds = self.settings.external_effort_threshold
+        return any(abs(effort) > thresholds.get(name, inf)
+                   for name, effort in zip(self.controlled, change.tolist()))
 
     def _can_react(self, now: Instant) -> bool:
         """Return whether a contact that begins now changes what is sent."""
@@ -973,9 +993,9 @@ class FeedforwardPolicy:
         return self._law.effort(motion, self._held_tau)[self._motions.controlled]
 
     def _is_far(self, target: DesiredState) -> bool:
-        """Return whether a motion is farther than is tolerated from the measured positions."""
+        """Return whether a motion is farther from the robot than it may be to be taken up."""
         deviation = self.motion.deviation(target.positions, self._measured_q)
-        return bool(np.any(np.abs(deviation) > self.motion.largest_approach(target.status)))
+        return bool(np.any(np.abs(deviation) > self.motion.takeup_tolerance))
 
     def _along_motion(self, now: Instant) -> Decision:
         """Return the decision for the desired motion, with feedback in computed_torque."""
@@ -1009,8 +1029,8 @@ class FeedforwardPolicy:
         A controller's reference goes on while the robot does not follow it: after a contact, and
         with feedback also while the node was disabled or received no reference.  Feedback would
         drive the robot back at once, and as fast as its velocity limits allow.  So it would to a
-        trajectory without a tolerance.  A robot whose motion was only interrupted is returned to
-        it with a bounded error.
+        trajectory without a tolerance.  A robot whose reference was only interrupted catches up
+        with a bounded error.
 
         :return: the target, and for people why it is not that of the motion.
         """
@@ -1018,27 +1038,27 @@ class FeedforwardPolicy:
         if self._contact.awaits_reference:
             if self.motion.has_reference:
                 if status is not Status.FOLLOWING_CONTROLLER or self._is_far(target):
-                    return self.motion.rest(self._measured_q), (
-                        'after a contact: the reference of the controller is farther than '
-                        'hold_tolerance from the arm, or is no longer received')
+                    return self.motion.out_of_reach(self._measured_q), (
+                        'after a contact: the reference of the controller is farther from the arm '
+                        'than path_tolerance and hold_tolerance, or is no longer received')
                 self.blend()  # it may be in motion
             self._contact.awaits_reference = status is Status.NO_TRAJECTORY
-        if self._feedback is None or status not in FOLLOWED:
+        if self._feedback is None or status not in TRACKED:
+            self._is_taken_up = False
             return target, ''
-        if self._transitions.last_status not in FOLLOWED or (
-                status is Status.FOLLOWING_CONTROLLER is not self._transitions.last_status):
-            self._approaches = True
-        self._approaches = self._approaches and self._is_far(self._present(target, now))
-        if not self._approaches:
+        begins = self._transitions.begin_motion(status)
+        self._is_taken_up = (begins or self._is_taken_up) and self._is_far(
+            self._present(target, now))
+        if not self._is_taken_up:
             return target, ''
         if self.motion.keeps_tracking:
-            if self._transitions.last_status is Status.CONTROLLER_LOST:
-                self.blend()
+            if begins:
+                self._ramp.blend(self.settings.blend_time, keeps_longer=True)
             return target, ''
         what = 'reference of the controller' if self.motion.has_reference else 'trajectory'
-        return self.motion.rest(self._measured_q), (
-            f'the {what} is farther from the arm than hold_tolerance: it is followed as soon as '
-            'it is nearer')
+        return self.motion.out_of_reach(self._measured_q), (
+            f'the {what} is farther from the arm than path_tolerance and hold_tolerance; it is '
+            'followed as soon as it is nearer')
 
     def _present(self, ahead: DesiredState, now: Instant) -> DesiredState:
         """Return the target at the present time for one that may be read ahead of it."""
@@ -1058,7 +1078,7 @@ class FeedforwardPolicy:
         # At the goal, a robot that comes from beside its path is not suddenly pushed harder.
         both_deviate = ahead.status in DEVIATIONS and target.status in DEVIATIONS
         of_status = self._transitions.first_deviation if both_deviate else target.status
-        if self._approaches and of_status in FOLLOWED:
+        if self._is_taken_up and of_status in TRACKED:
             of_status = Status.GOAL_DEVIATION
         largest_error = self.motion.largest_error(of_status)
         return feedback.acceleration(

@@ -26,10 +26,13 @@ FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
 AT_REST = (Status.HOLDING_END, Status.CONTROLLER_LOST)
 """Statuses in which the target is at rest, at the end of a motion."""
 
+TRACKED = (*FOLLOWED, Status.CONTROLLER_LOST)
+"""Statuses in which feedback corrects any error, unless the motion is being taken up."""
+
 INTERRUPTED = (*DEVIATIONS, Status.CONTROLLER_LOST)
 """Statuses in which feedback keeps a robot near the motion that it has followed."""
 
-WITHOUT_GOAL = (Status.NO_TRAJECTORY, *DEVIATIONS)
+WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.MOTION_TOO_FAR, *DEVIATIONS)
 """Statuses in which the target is the measured position, because no goal is known or near."""
 
 
@@ -57,6 +60,20 @@ class Transitions:
     def forget_gaps(self) -> None:
         """Forget the times of gaps, because they are not valid any more."""
         self._gap_ended = -inf
+
+    def begin_motion(self, status: Status) -> bool:
+        """
+        Return whether feedback begins to track a motion from which the robot may be far.
+
+        A trajectory that arrives while efforts are sent begins where the robot is.
+
+        :param status: one in which feedback tracks a motion.
+        """
+        last = self.last_status
+        if status is Status.FOLLOWING:
+            return last not in (*TRACKED, *WITHOUT_GOAL)
+        return last not in TRACKED or (
+            status is Status.FOLLOWING_CONTROLLER and last is not Status.FOLLOWING_CONTROLLER)
 
     def need_blend(self, status: Status, has_feedback: bool) -> bool:
         """

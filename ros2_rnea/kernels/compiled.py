@@ -68,7 +68,7 @@ LOGGER = logging.getLogger('ros2_rnea')
 MANY_OPERATIONS = 20_000
 """Number of operations from which a compilation is announced in the log."""
 
-OPERATIONS_A_SECOND = 6_000
+OPERATIONS_A_SECOND = 3_500
 """How many operations are compiled in a second, approximately, in kernels of that size."""
 
 SOURCES = ('dynamics', 'kernels', 'model', 'spatial')

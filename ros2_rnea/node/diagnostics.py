@@ -75,6 +75,7 @@ LEVELS = {
     Status.STOPPING: DiagnosticStatus.WARN,
     Status.GRAVITY: DiagnosticStatus.OK,
     Status.NO_TRAJECTORY: DiagnosticStatus.OK,
+    Status.MOTION_TOO_FAR: DiagnosticStatus.WARN,
     Status.FOLLOWING: DiagnosticStatus.OK,
     Status.HOLDING_END: DiagnosticStatus.OK,
     Status.FOLLOWING_CONTROLLER: DiagnosticStatus.OK,

@@ -233,7 +233,8 @@ SPECIFICATIONS = (
         'Largest deviation of a joint from the end of its trajectory [rad or m] at which the '
         'effort of the end is sent. Beyond it, gravity at the measured state is sent; in '
         'computed_torque the feedback of an error of this or path_tolerance, whichever is '
-        'larger.',
+        'larger. In computed_torque, and after a contact, the reference of a controller is '
+        'followed only after it has been as near as that, but at least 0.01.',
         0.0, 1e3),
     Specification(
         'path_tolerance', _DEFAULT.path_tolerance,
@@ -242,7 +243,8 @@ SPECIFICATIONS = (
         'computed_torque the feedback stays, but with an error of at most the tolerance: it does '
         'not hold a load that accelerates the joint by more than position gain times tolerance. '
         '0: the deviation is not checked, and in computed_torque the feedback is not limited '
-        'during the motion. It is not used while controller_state is followed.',
+        'during the motion. While controller_state is followed, only the limit of the feedback '
+        'counts, and only until the robot is near the reference.',
         0.0, 1e3),
     Specification(
         'path_tolerance_prismatic', _DEFAULT.path_tolerance_prismatic,

@@ -124,6 +124,7 @@ class AnythingHappens(RuleBasedStateMachine):
         self.sent: dict[str, float] = {}
         self.sent_before: dict[str, float] = {}
         self.credit = 0.0
+        self.sent_at_change: dict[str, float] = {}
         self.sent_at = -inf
         self.fading_since = inf
         self.last_wanted = None  # of a final fade
@@ -179,11 +180,12 @@ class AnythingHappens(RuleBasedStateMachine):
         if self.in_contact:
             assert status in (Status.CONTACT, Status.STOPPING, Status.GRAVITY)
         if self.awaits_reference and status is Status.FOLLOWING_CONTROLLER:
-            for name, position in self.measured().items():
-                distance = abs(self.reference[name] - position)
-                assert distance <= self.policy.settings.hold_tolerance + 1e-9
+            tolerances = self.policy.motion.takeup_tolerance.tolist()
+            for (name, position), tolerance in zip(self.measured().items(), tolerances):
+                assert abs(self.reference[name] - position) <= tolerance + 1e-9
         self.awaits_reference &= status in (
-            Status.CONTACT, Status.STOPPING, Status.GRAVITY, Status.NO_TRAJECTORY)
+            Status.CONTACT, Status.STOPPING, Status.GRAVITY, Status.NO_TRAJECTORY,
+            Status.MOTION_TOO_FAR)
 
     def measured(self):
         """Return the measured positions of the controlled joints."""
@@ -215,7 +217,14 @@ class AnythingHappens(RuleBasedStateMachine):
             before = self.sent_before.get(name, 0.0)
             limit = settings.effort_limit_factor * settings.effort_limits.get(
                 name, bodies[joints[name]].limits.effort)
-            assert abs(value - before) <= most * (1 + 1e-9) + 1e-9
+            # What exceeds a limit that was lowered comes down as fast as with a limit of its size.
+            excess = abs(before) - limit
+            size = max(abs(self.sent_at_change.get(name, 0.0)), limit)
+            fast, = effort_rate_limits(np.array([size]), settings.effort_rate_limit)
+            largest = most
+            if excess > 0.0 > before * (value - before):
+                largest = max(most, min(self.credit * fast, excess))
+            assert abs(value - before) <= largest * (1 + 1e-9) + 1e-9
             assert limit <= largest_plausible_effort(bodies[joints[name]].type)
             # A limit that was lowered is reached at the highest rate.
             assert abs(value) <= max(limit, abs(before) - most) + 1e-9
@@ -225,6 +234,7 @@ class AnythingHappens(RuleBasedStateMachine):
     def rates_change(self):
         """Let the effort change no more at this moment, whatever it may have changed before."""
         self.credit, self.sent_before = 0.0, dict(self.sent)
+        self.sent_at_change = dict(self.sent)
 
     def rates(self):
         """Return how fast the effort of each controlled joint may change."""

@@ -307,9 +307,13 @@ FAR, NEAR = (Q[0] + 1.2, Q[1]), (Q[0] + 0.05, Q[1])
 
 def test_a_far_reference_is_followed_only_after_it_has_come_near():
     ride, go = following(FAR)
-    assert go(1.0) is Status.NO_TRAJECTORY
+    assert go(1.0) is Status.MOTION_TOO_FAR
     assert 'reference of the controller is farther from the arm' in ride.decision.detail
     ride.is_at(GRAVITY)
+    for _ in range(200):  # it is lost meanwhile, which fades
+        assert go(PERIOD, None) in (Status.MOTION_TOO_FAR, Status.GOAL_DEVIATION)
+        ride.is_at(GRAVITY)
+    assert go(0.1, FAR) is Status.MOTION_TOO_FAR
     before = ride.sent[-1]
     assert go(PERIOD, NEAR) is Status.FOLLOWING_CONTROLLER
     np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
@@ -330,7 +334,7 @@ def test_an_arm_that_was_moved_meanwhile_is_not_driven_back_to_a_reference(how):
     moved = (Q[0] - 1.0, Q[1])
     go(1.0, q=moved)
     ride.policy.change_settings(settings)
-    assert go(1.0, q=moved) is Status.NO_TRAJECTORY
+    assert go(1.0, q=moved) is Status.MOTION_TOO_FAR
     ride.is_at(ARM_ROBOT.gravity(moved))
     assert go(1.0, q=(Q[0] - 0.09, Q[1])) is Status.FOLLOWING_CONTROLLER
 
@@ -375,9 +379,104 @@ def test_a_trajectory_without_a_tolerance_is_not_taken_up_from_afar():
     ride.go(3.0, moved, (0.0, 0.0))
     ride.policy.change_settings(settings)
     ride.go(1.0, moved, (0.0, 0.0))
-    assert ride.decision.status is Status.NO_TRAJECTORY
+    assert ride.decision.status is Status.MOTION_TOO_FAR
     assert 'the trajectory is farther from the arm' in ride.decision.detail
     ride.is_at(ARM_ROBOT.gravity(moved))
+
+
+@pytest.mark.parametrize('path_tolerance, error, is_followed', [
+    (0.2, 0.19, True), (0.2, 0.21, False), (0.0, 0.11, False), (0.0, 0.09, True)])
+def test_a_reference_is_near_within_the_larger_tolerance(path_tolerance, error, is_followed):
+    ride, go = following((Q[0] + error, Q[1]), path_tolerance=path_tolerance)
+    status = Status.FOLLOWING_CONTROLLER if is_followed else Status.MOTION_TOO_FAR
+    assert go(0.1) is status
+
+
+def test_tolerances_of_zero_let_a_reference_be_followed():
+    ride, go = following(Q, path_tolerance=0.0, hold_tolerance=0.0)
+    assert go(0.1, (Q[0] + 0.005, Q[1])) is Status.FOLLOWING_CONTROLLER
+
+
+@pytest.mark.parametrize('source', ['reference', 'trajectory'])
+@pytest.mark.parametrize('how', ['in place', 'another policy'])
+def test_feedback_that_is_switched_on_does_not_take_up_a_far_motion(source, how):
+    feedforward = {'mode': Mode.FEEDFORWARD, 'path_tolerance': 0.0}
+    ride, go = following(FAR, **feedforward)
+    if source == 'reference':
+        go(0.5)
+    else:
+        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, SLOW), ride.now)
+        ride.go(5.0, qd=(0.0, 0.0))
+    corrected = {'path_tolerance': 0.0, 'effort_rate_limit': inf, **CORRECTED}
+    if how == 'in place':
+        ride.policy.change_settings(replace(ride.policy.settings, **corrected))
+    else:
+        ride.change(**corrected)
+    go(1.0, FAR if source == 'reference' else None)
+    assert ride.decision.status is Status.MOTION_TOO_FAR
+    ride.is_at(GRAVITY)
+
+
+def test_another_model_does_not_unbound_what_is_caught_up():
+    ride, go = following(Q)
+    go(0.5)
+    go(1.0, None)
+    go(1.0, FAR)
+    bounded = ride.sent[-1]
+    ride.change(effort_rate_limit=inf, **CORRECTED)
+    assert go(1.0, FAR) is Status.FOLLOWING_CONTROLLER
+    np.testing.assert_allclose(ride.sent[-1], bounded, atol=1e-9)
+
+
+@pytest.mark.parametrize('error', [0.25, 1.2])
+def test_a_reference_that_jitters_does_not_wind_up_the_effort(error):
+    ride, go = following(Q)
+    go(0.5)
+    at, regular = (Q[0] + error, Q[1]), len(ride.sent)
+    for _ in range(30):
+        go(0.16, None)
+        go(0.1, at)
+    largest, bounded = (
+        np.abs(ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * most, 0.0]) - GRAVITY).max()
+        for most in (error, 0.1))
+    assert np.abs(ride.sent[regular:] - GRAVITY).max() < bounded + 0.1 < largest
+
+
+@pytest.mark.parametrize('hold_tolerance', [0.1, 0.01])
+def test_a_trajectory_that_arrives_while_efforts_are_sent_is_followed_at_once(hold_tolerance):
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True)
+    ride = Ride(**{**CORRECTED, 'path_tolerance': 0.0, 'hold_tolerance': hold_tolerance,
+                   'rules': rules})
+    ride.go(1.0, qd=(0.0, 0.0))
+    fast = (Waypoint(0.0, Q, (2.0, 0.0)), Waypoint(0.1, (Q[0] + 0.2, Q[1]), (2.0, 0.0)))
+    for _ in range(20):
+        ride.policy.take_trajectory(TrajectoryCommand(JOINTS, fast), ride.now)
+        ride.time += 0.02
+        ride.go(PERIOD, qd=(0.0, 0.0))
+        assert ride.decision.status is Status.FOLLOWING
+
+
+def test_what_presses_is_blended_out_beside_a_long_transition():
+    ride, beside = on_path(**CORRECTED)
+    robot = AdjustableRobot.of(ARM_ROBOT, ['tool'])
+    ride.change(robot, **GUARDED, **CORRECTED)
+    beside(0.0, 1.0)
+    beside(0.15, 1.0)
+    robot.set_payload('box', 'tool', Inertial(0.001))  # whose weight is nothing
+    ride.policy.blend(20.0, of_model=True)
+    beside(0.15, 0.5)
+    pressing = np.abs(ride.sent[-1] - ARM_ROBOT.gravity(ride.q)).max()
+    assert pressing > 0.8
+    ride.policy.change_settings(replace(ride.policy.settings, mode=Mode.GRAVITY_COMPENSATION))
+    ride.policy.blend()
+    beside(0.15, 0.6)
+    assert np.abs(ride.sent[-1] - ARM_ROBOT.gravity(ride.q)).max() < 0.05 * pressing
+
+
+def test_feedback_without_velocities_is_refused_with_another_policy_too():
+    ride = Ride(mode=Mode.GRAVITY_COMPENSATION).go(1.0)
+    with pytest.raises(UnsafeChangeError, match='needs the velocity'):
+        ride.change(**CORRECTED)
 
 
 def test_a_requested_transition_goes_on_where_a_motion_begins():
@@ -406,21 +505,6 @@ def test_feedback_without_velocities_is_refused_while_efforts_are_sent():
     ride.go(1.0, qd=(0.0, 0.0))
     ride.policy.change_settings(feedback)
     ride.go(1.0, qd=(0.0, 0.0)).is_at(GRAVITY)
-
-
-@pytest.mark.parametrize('velocities', [(0.0, 0.0), ()])
-def test_an_end_that_is_read_ahead_is_not_compared_with_where_the_robot_is_now(velocities):
-    ride = Ride(**GUARDED, lookahead=0.05, hold_tolerance=0.01).go(1.0)
-    goal = (Q[0] + 0.5, Q[1])
-    ride.policy.take_trajectory(TrajectoryCommand(
-        JOINTS, (Waypoint(0.0, Q, velocities), Waypoint(0.5, goal, velocities))), ride.now)
-    start, statuses = ride.now.ros, set()
-    for _ in range(300):
-        phase = min((ride.now.ros + PERIOD - start) / 0.5, 1.0)
-        share = phase * phase * (3.0 - 2.0 * phase) if velocities else phase
-        ride.go(PERIOD, (Q[0] + 0.5 * share, Q[1]), (0.0, 0.0))
-        statuses.add(ride.decision.status)
-    assert statuses == {Status.FOLLOWING, Status.HOLDING_END}
 
 
 def test_a_controller_that_was_lost_off_its_reference_is_let_be_without_a_step():

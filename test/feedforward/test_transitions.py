@@ -21,8 +21,8 @@ from ros2_rnea.feedforward.transitions import Transitions
 
 FOLLOWING, AT_END, TO_CONTROLLER, LOST = (
     Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER, Status.CONTROLLER_LOST)
-OFF_PATH, OFF_GOAL, NONE = (
-    Status.PATH_DEVIATION, Status.GOAL_DEVIATION, Status.NO_TRAJECTORY)
+OFF_PATH, OFF_GOAL, NONE, FAR = (
+    Status.PATH_DEVIATION, Status.GOAL_DEVIATION, Status.NO_TRAJECTORY, Status.MOTION_TOO_FAR)
 
 
 @pytest.mark.parametrize('last, status, blended, blended_with_feedback', [
@@ -41,6 +41,7 @@ OFF_PATH, OFF_GOAL, NONE = (
     (OFF_GOAL, LOST, True, True),
     (TO_CONTROLLER, LOST, False, False),
     (TO_CONTROLLER, OFF_GOAL, True, True),
+    (FAR, TO_CONTROLLER, False, True),
 ])
 def test_a_new_status_is_blended_where_the_effort_would_step(
         last, status, blended, blended_with_feedback):

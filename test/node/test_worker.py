@@ -358,6 +358,9 @@ def test_it_runs_the_copy_of_the_package_that_the_node_has_imported(tmp_path, is
     """A workspace may have another version than the release over which it is sourced."""
     workspace, release = tmp_path / 'workspace', tmp_path / 'release'
     shutil.copytree(ROOT / 'ros2_rnea', workspace / 'ros2_rnea')
+    (workspace / 'dependency.py').touch()
+    with (workspace / 'ros2_rnea' / '__init__.py').open('a') as file:
+        file.write('import dependency\n')
     (release / 'ros2_rnea').mkdir(parents=True)
     (release / 'ros2_rnea' / '__init__.py').write_text('raise ImportError("the other copy")')
     folders = [workspace, release] if is_first else [release]

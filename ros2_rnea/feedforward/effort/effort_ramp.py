@@ -69,6 +69,10 @@ def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.nd
     return np.minimum(known / SHORTEST_RISE, highest)
 
 
+MAX_BLENDS = 4
+"""Number of blends of different lengths at the same time; another one replaces them all."""
+
+
 class _Blend(NamedTuple):
     """A difference of efforts, shape (joints,), that fades from a time on, for a duration [s]."""
 
@@ -146,6 +150,11 @@ class EffortRamp:
         return self.has_start and self._sent_at > -inf
 
     @property
+    def last_time(self) -> float:
+        """Return when the last effort was sent [s]; −infinite: none was."""
+        return self._sent_at
+
+    @property
     def is_settled(self) -> bool:
         """Return whether the effort that was sent last is known to be the wanted one."""
         return not self._blends and self._asked is None and not self._is_behind
@@ -195,6 +204,7 @@ class EffortRamp:
         self.sent, self._sent_at, self.is_sending, self.sending_since = self._before_last
         self._sent_before, self._credit = self.sent, 0.0
         self._is_behind = self.is_sending
+        self._note_excess()
 
     def blend(self, duration: float, keeps_longer: bool = False) -> None:
         """
@@ -204,9 +214,15 @@ class EffortRamp:
         :param keeps_longer: whether a blend in progress that takes longer goes on as it would
             have, so that the new one blends only the rest of the difference.
         """
-        self._blends = [
-            blend for blend in self._blends
-            if keeps_longer and blend.since + blend.duration - self._sent_at > duration]
+        if keeps_longer:
+            duration = max(duration, self._asked or 0.0)
+            longer = [blend for blend in self._blends
+                      if blend.since + blend.duration - self._sent_at > duration]
+            if len(longer) == MAX_BLENDS:
+                duration, longer = self.remaining, []
+            self._blends = longer
+        else:
+            self._blends = []
         self._asked = duration if duration > 0.0 else None
         self._is_behind = self.is_sending  # until the wanted effort is known
 

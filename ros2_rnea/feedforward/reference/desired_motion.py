@@ -32,6 +32,9 @@ from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, whole_
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.signals import remaining_weight
 
+MIN_TAKEUP_TOLERANCE = 0.01
+"""Tolerances may be 0, but a motion is near a robot that is as far from it as this [rad or m]."""
+
 
 class DesiredMotion:
     """
@@ -215,14 +218,10 @@ class DesiredMotion:
                 return DesiredState(Status.CONTROLLER_LOST, *desired)
             return self._holding(Status.CONTROLLER_LOST, desired[0], measured_positions)
         if self._trajectory is None or self._intended is None:
-            return self.rest(measured_positions)
+            return self._resting(Status.NO_TRAJECTORY, measured_positions)
         ahead = time + lookahead
         sample = self._trajectory.sample(ahead)
         if ahead >= self._trajectory.end:
-            if time < self._trajectory.end:  # the robot cannot be there yet
-                present = self._trajectory.sample(time)[0]
-                if not self._is_off(self.deviation(present, measured_positions)):
-                    return self._resting(Status.HOLDING_END, sample[0])
             return self._holding(Status.HOLDING_END, sample[0], measured_positions)
         is_sampled = self._intended is self._trajectory and not lookahead
         intended = sample if is_sampled else self._intended.sample(time)
@@ -255,19 +254,20 @@ class DesiredMotion:
             return largest
         return np.maximum(largest, self.hold_tolerance)
 
-    def largest_approach(self, status: Status) -> Array | float:
+    @property
+    def takeup_tolerance(self) -> Array:
         """
-        Return how far a motion may be that is taken up, shape (joints,) or one for all [rad or m].
+        Return how far a motion may be from a robot that takes it up, shape (joints,) [rad or m].
 
-        A joint of a trajectory that has a tolerance is compared with that one on its path.
+        It is the error that feedback corrects at the goal, so that no joint is pushed more.
         """
-        if status is not Status.FOLLOWING:
-            return self.hold_tolerance
-        return np.where(np.isinf(self.path.tolerances), self.hold_tolerance, np.inf)
+        tolerances = self.path.tolerances
+        along_path = np.where(np.isinf(tolerances), 0.0, tolerances)
+        return np.maximum(along_path, max(self.hold_tolerance, MIN_TAKEUP_TOLERANCE))
 
-    def rest(self, measured_positions: Array) -> DesiredState:
-        """Return what is desired without a motion: rest where the robot is."""
-        return self._resting(Status.NO_TRAJECTORY, measured_positions)
+    def out_of_reach(self, measured_positions: Array) -> DesiredState:
+        """Return what is desired while the motion is too far to be taken up: rest."""
+        return self._resting(Status.MOTION_TOO_FAR, measured_positions)
 
     def explain(self, target: DesiredState) -> str:
         """Return a sentence that explains a target of this motion."""
@@ -291,14 +291,10 @@ class DesiredMotion:
     ) -> DesiredState:
         """Return the end of the motion as target, or where it deviates the measured position."""
         deviation = self.deviation(positions, measured_positions)
-        if not self._is_off(deviation):
+        if np.abs(deviation).max() <= self.hold_tolerance:
             return self._resting(status, positions, deviation)
         kept = positions if self.keeps_tracking else measured_positions
         return self._resting(Status.GOAL_DEVIATION, kept, deviation)
-
-    def _is_off(self, deviation: Array) -> bool:
-        """Return whether a robot is farther from a position than the end of a motion may be."""
-        return bool(np.abs(deviation).max() > self.hold_tolerance)
 
     def _resting(
         self, status: Status, positions: Array, deviation: Array | None = None,

@@ -43,4 +43,5 @@ class DesiredState(NamedTuple):
     @property
     def moves(self) -> bool:
         """Return whether velocities or accelerations may differ from zero."""
-        return self.deviation is None and self.status is not Status.NO_TRAJECTORY
+        return self.deviation is None and self.status not in (
+            Status.NO_TRAJECTORY, Status.MOTION_TOO_FAR)

@@ -212,6 +212,7 @@ def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     :return: the process, and the end of a pipe with which the process ends.
     """
     folders = _folders(sys.path)
+    home = os.path.dirname(os.path.dirname(os.path.realpath(ros2_rnea.__file__)))
     environment = dict(os.environ)
     if 'PYTHONPATH' in environment:
         environment['PYTHONPATH'] = os.pathsep.join(
@@ -221,7 +222,7 @@ def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     try:
         process = subprocess.Popen(
             [sys.executable, worker_program.__file__, str(descriptor), str(reader), VERSION,
-             str(ros2_rnea.__file__), *folders],
+             str(ros2_rnea.__file__), *folders, home],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             pass_fds=[descriptor, reader], env=environment)
     except BaseException:

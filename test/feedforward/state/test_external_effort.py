@@ -466,18 +466,43 @@ def test_a_payload_that_is_blended_in_is_no_contact(asked):
     assert ride.decision.status is Status.CONTACT
 
 
-@pytest.mark.parametrize('change', ['gravity', 'model', 'tolerance'])
-def test_only_the_blend_of_another_model_is_no_contact(change):
+@pytest.mark.parametrize('change, is_contact', [
+    ({'gravity': (0.0, 0.0, -5.0)}, False), ({'gravity': (0.0, 0.0, -9.7)}, True),
+    ({'hold_tolerance': 0.2}, True), ('model', False)])
+def test_only_the_blend_of_another_model_is_no_contact(change, is_contact):
     ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5))
     ride.go(0.8)
     settings = ride.policy.settings
     if change == 'model':
         ride.swap()
     else:
-        ride.policy.change_settings(replace(settings, **(
-            {'gravity': (0.0, 0.0, -9.0)} if change == 'gravity' else {'hold_tolerance': 0.2})))
+        ride.policy.change_settings(replace(settings, **change))
     ride.go(0.2, (5.0, 0.0))
-    assert (ride.decision.status is Status.CONTACT) is (change == 'tolerance')
+    assert (ride.decision.status is Status.CONTACT) is is_contact
+
+
+def test_the_end_of_its_blend_ends_what_another_model_suppresses():
+    """Also where other blends begin again and again, as at each end of a streamed point."""
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5))
+    ride.go(0.8)
+    ride.swap()
+    for _ in range(59):
+        ride.policy.blend()
+        ride.go(0.01, (5.0, 0.0))
+        assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.policy.blend()
+    ride.go(0.02, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+
+
+def test_without_a_blend_another_model_is_no_contact_until_the_observer_has_forgotten_it():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.0))
+    ride.go(0.8)
+    ride.swap()
+    ride.go(0.095, (5.0, 0.0))
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.go(0.02, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
 
 
 def test_in_contact_no_wrench_acts_in_gravity_compensation_either():
@@ -504,7 +529,7 @@ def test_after_a_contact_a_far_reference_leaves_the_damping_of_feedback():
     assert ride.decision.status is Status.CONTACT
     ride.policy.end_contact()
     ride.go(0.1, reference=FAR, **moving)
-    assert ride.decision.status is Status.NO_TRAJECTORY and 'contact' in ride.decision.detail
+    assert ride.decision.status is Status.MOTION_TOO_FAR and 'contact' in ride.decision.detail
     mass = ride.policy.robot.mass_matrix(Q)
     assert ride.policy.terms(ride.decision).feedback == pytest.approx(
         mass @ [-20.0 * 0.5, 20.0 * 0.25])
@@ -559,7 +584,7 @@ def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference
     ride.go(0.1, (5.0, 0.0))
     assert ride.decision.status is Status.CONTACT
     ride.policy.change_settings(OBSERVING)
-    for distance, status in ((1.2, Status.NO_TRAJECTORY), (0.05, Status.FOLLOWING_CONTROLLER)):
+    for distance, status in ((1.2, Status.MOTION_TOO_FAR), (0.05, Status.FOLLOWING_CONTROLLER)):
         ride.go(0.01, reference=(Q + distance, (0.0, 0.0)))
         assert ride.decision.status is status
 
@@ -583,7 +608,7 @@ def test_nor_does_another_model_then(changes, is_set_first):
         ride.go(0.05, reference=FAR)
     ride.swap(settings)
     ride.go(0.05, reference=FAR)
-    assert ride.decision.status is Status.NO_TRAJECTORY
+    assert ride.decision.status is Status.MOTION_TOO_FAR
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     ride.go(0.05, reference=(Q, (0.0, 0.0)))
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
@@ -599,7 +624,7 @@ def test_a_far_reference_that_fails_and_comes_back_after_a_contact_is_not_follow
     for reference in (None, FAR):
         for _ in range(150):
             ride.go(STEP, reference=reference)
-            assert ride.decision.status is Status.NO_TRAJECTORY
+            assert ride.decision.status is Status.MOTION_TOO_FAR
             assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     ride.go(0.05, reference=(Q, (0.0, 0.0)))
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
@@ -639,8 +664,8 @@ def test_after_a_contact_a_reference_is_followed_once_it_is_near():
     assert follow(1.2) is Status.CONTACT
     ride.policy.end_contact()
     ride.go(0.2)
-    assert follow(1.2) is Status.NO_TRAJECTORY
-    assert 'farther than hold_tolerance from the arm' in ride.decision.detail
+    assert follow(1.2) is Status.MOTION_TOO_FAR
+    assert 'farther from the arm than path_tolerance' in ride.decision.detail
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     assert follow(0.05) is Status.FOLLOWING_CONTROLLER
     assert follow(1.2) is Status.FOLLOWING_CONTROLLER

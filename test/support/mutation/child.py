@@ -142,7 +142,7 @@ class Mutated:
 
 
 def measure(place: Path, package: str, tests: list[str], kept: Path) -> None:
-    """Run the tests for coverage, but for bounds of time, which it exceeds; does not return."""
+    """Run the tests for coverage, without those that bound a time; does not return."""
     _enter(place, kept.with_suffix('.log'))
     _pytest([*tests, '-m', 'not flaky'], Measuring(place, package, kept))
 
