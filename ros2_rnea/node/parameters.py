@@ -261,7 +261,9 @@ SPECIFICATIONS = (
     Specification(
         'allow_trajectory_replacement', _DEFAULT.rules.allow_trajectory_replacement,
         'Whether a trajectory continues until the start time of the next one. Otherwise it ends '
-        'when the next one is received. It must be as in the controller.'),
+        'when the next one is received. It must be as in the controller. Where they meet, a '
+        'continuous joint goes the shorter way; the controller turns it by a whole turn if the '
+        'driver wraps positions, and the node then sends gravity until they agree.'),
     Specification(
         'interpolate_from_desired_state', _DEFAULT.rules.interpolate_from_desired_state,
         'Whether a trajectory starts from the desired state. Otherwise it starts from the '
