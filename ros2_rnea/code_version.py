@@ -58,6 +58,6 @@ def _modules(path: Path) -> Iterator[bytes]:
     if path.is_dir() and path.name != '__pycache__':
         for entry in sorted(path.iterdir()):
             yield from _modules(entry)
-    elif path.suffix in SOURCE_SUFFIXES or (
-            path.suffix in BYTECODE_SUFFIXES and not path.with_suffix('.py').exists()):
+    elif path.is_file() and (path.suffix in SOURCE_SUFFIXES or (
+            path.suffix in BYTECODE_SUFFIXES and not path.with_suffix('.py').exists())):
         yield path.read_bytes()

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
@@ -46,13 +45,12 @@ class Contact:
         self._ramp = ramp
         self._final_fade = final_fade
         self._fades = False  # whether the blend at the begin of the reaction may not have ended
-        self._blended_until = -inf  # when the last blend of another model ends
         self.where = ''
         self.awaits_reference = False
 
     def adopt(self, older: Contact) -> None:
         """Continue the reaction of an earlier object."""
-        self._fades, self._blended_until = older._fades, older._blended_until
+        self._fades = older._fades
         self.where, self.awaits_reference = older.where, older.awaits_reference
 
     def begin(self, efforts: Mapping[str, float], blend_time: float) -> None:
@@ -71,24 +69,19 @@ class Contact:
         """End the reaction; a controller's reference is followed once it is near."""
         self.where, self.awaits_reference = '', True
 
-    def can_begin(self, now: float, blend_time: float, observer_time: float) -> bool:
+    def can_begin(self, now: float, settling_time: float) -> bool:
         """
         Return whether an external effort comes from the environment, so that a reaction may begin.
 
         It does not before efforts are sent, and until they have settled: motors may be off, or
-        brakes on.  Nor does it while the effort of another model is blended in: the model has a
-        new payload at once, so that the part of its weight which the efforts do not hold yet looks
-        like a contact.  The reaction would send the whole weight within
-        :data:`CONTACT_BLEND_TIME`, and throw the arm where the payload is not there yet.
+        brakes on.
 
         :param now: on the steady clock [s].
-        :param blend_time: of all blends without a requested duration [s].
-        :param observer_time: how long the external effort is influenced by the past [s].
+        :param settling_time: how long efforts have to be sent before they have settled [s].
         """
-        ramp = self._ramp
-        return (not self.where and now - self._blended_until > observer_time
-                and ramp.is_sending and not self._final_fade.is_active
-                and now - ramp.sending_since > max(blend_time, observer_time))
+        return (not self.where
+                and self._ramp.is_sending and not self._final_fade.is_active
+                and now - self._ramp.sending_since > settling_time)
 
     def allows_blend(self, remaining: float, is_asked: bool) -> bool:
         """
@@ -102,11 +95,3 @@ class Contact:
         """
         self._fades = self._fades and remaining > 0.0
         return is_asked or not self._fades
-
-    def note_blend_of_model(self) -> None:
-        """Note that the present blend is that of another model."""
-        self._blended_until = self._ramp.last_time + self._ramp.remaining
-
-    def forget_times(self) -> None:
-        """Forget when a blend ends, because the clock has jumped."""
-        self._blended_until = -inf

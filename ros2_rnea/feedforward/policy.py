@@ -253,9 +253,8 @@ class FeedforwardPolicy:
             settings = replace(
                 self.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
                 on_stop=settings.on_stop)
-        gravity = self._gravity_effort()
         self._change_to(settings)
-        self.blend(duration, of_model=self._looks_like_contact(self._gravity_effort() - gravity))
+        self.blend(duration, of_model=True)
 
     def _change_to(self, settings: Settings) -> None:
         """Use other settings, and keep what has been measured."""
@@ -381,23 +380,23 @@ class FeedforwardPolicy:
         """
         Blend from the last effort to the next, as after a change of the robot's parameters.
 
-        A longer transition that has begun goes on.  A final fade is not made longer, and the
+        A transition that has begun is not made shorter.  A final fade is not made longer, and the
         fade of an effort that presses in a contact only by a ``duration`` that is asked for.
 
         :param duration: of the transition [s]; None: as the settings say.
         :param at_least: the remaining time of an earlier policy's transition [s].
-        :param of_model: whether masses, gravity or friction have changed, so that the effort which
-            is still blended looks like an external one.
+        :param of_model: whether the model or the settings have changed.  Then the whole difference
+            is blended anew; otherwise the blend of an earlier such change goes on beside this one.
         """
         chosen = self.settings.blend_time if duration is None else duration
         remaining = max(at_least, self._ramp.remaining)
         is_allowed = self._contact.allows_blend(remaining, is_asked=duration is not None)
         if self._final_fade.is_active or not is_allowed:
             self._ramp.blend(remaining)  # what fades has to end in time
+        elif of_model:
+            self._ramp.blend_model(max(chosen, at_least))
         else:
-            self._ramp.blend(max(chosen, at_least), keeps_longer=True)
-        if of_model:
-            self._contact.note_blend_of_model()
+            self._ramp.blend_motion(max(chosen, at_least))
 
     # ---- input ----------------------------------------------------------------------------------
 
@@ -456,7 +455,7 @@ class FeedforwardPolicy:
         self.motion.clear()
         self.wrenches.forget()
         self._transitions.forget_gaps()
-        self._contact.forget_times()
+        self._ramp.forget_ended_blend()
         self.blend()
 
     def discard_trajectory(self, now: Instant, step: float) -> bool:
@@ -628,24 +627,27 @@ class FeedforwardPolicy:
         """Return whether a contact can change what the next cycle decides."""
         return self.settings.contact_reaction is not ContactReaction.NONE
 
-    def _gravity_effort(self) -> np.ndarray:
-        """Return the effort of gravity where the joints are, shape (joints,); NaN: not known."""
-        q = self._index_map.positions(self._singles)
-        return self.robot.gravity(q)[self._motions.controlled]
-
-    def _looks_like_contact(self, change: np.ndarray) -> bool:
-        """Return whether a change of the model's effort is as large as a contact."""
-        thresholds = self.settings.external_effort_threshold
-        return any(abs(effort) > thresholds.get(name, inf)
-                   for name, effort in zip(self.controlled, change.tolist()))
-
     def _can_react(self, now: Instant) -> bool:
         """Return whether a contact that begins now changes what is sent."""
         settings = self.settings
+        observer_time = TIME_CONSTANTS / settings.external_effort_gain
         return (self.reacts_to_contacts and not self._gravity_only
-                and self._contact.can_begin(
-                    now.steady, settings.blend_time,
-                    TIME_CONSTANTS / settings.external_effort_gain))
+                and self._contact.can_begin(now.steady, max(settings.blend_time, observer_time))
+                and not self._lacks_effort(now.steady - observer_time))
+
+    def _lacks_effort(self, time: float) -> bool:
+        """
+        Return whether the blend of another model looked like a contact at a time.
+
+        The model has a new payload at once, so that the part of its weight which the efforts do
+        not hold yet looks like an external effort.  The reaction would send the whole weight at
+        once, and throw the arm where the payload is not there yet.
+
+        :param time: as far back as the external effort is influenced by the past [s].
+        """
+        thresholds = self.settings.external_effort_threshold
+        return any(lack > LACK_SHARE * thresholds.get(name, inf) for name, lack in zip(
+            self.controlled, self._ramp.lack_of_model(time).tolist()))
 
     def end_contact(self) -> None:
         """
@@ -1005,7 +1007,7 @@ class FeedforwardPolicy:
         status = target.status
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
-            self._ramp.blend(self.settings.blend_time, keeps_longer=True)
+            self._ramp.blend_motion(self.settings.blend_time)
         n = len(self.controlled)
         if self._single_count > n:
             velocities = self.states.fresh_velocities(now.steady)
@@ -1043,17 +1045,20 @@ class FeedforwardPolicy:
                         'than path_tolerance and hold_tolerance, or is no longer received')
                 self.blend()  # it may be in motion
             self._contact.awaits_reference = status is Status.NO_TRAJECTORY
-        if self._feedback is None or status not in TRACKED:
+        if self._feedback is None or status not in (*TRACKED, Status.PATH_DEVIATION):
             self._is_taken_up = False
             return target, ''
         begins = self._transitions.begin_motion(status)
+        if status is Status.PATH_DEVIATION:  # joints without a tolerance may be far, too
+            self._is_taken_up = self._is_taken_up or begins
+            return target, ''
         self._is_taken_up = (begins or self._is_taken_up) and self._is_far(
             self._present(target, now))
         if not self._is_taken_up:
             return target, ''
         if self.motion.keeps_tracking:
             if begins:
-                self._ramp.blend(self.settings.blend_time, keeps_longer=True)
+                self._ramp.blend_motion(self.settings.blend_time)
             return target, ''
         what = 'reference of the controller' if self.motion.has_reference else 'trajectory'
         return self.motion.out_of_reach(self._measured_q), (
@@ -1077,10 +1082,10 @@ class FeedforwardPolicy:
         positions, velocities = self._measured
         # At the goal, a robot that comes from beside its path is not suddenly pushed harder.
         both_deviate = ahead.status in DEVIATIONS and target.status in DEVIATIONS
-        of_status = self._transitions.first_deviation if both_deviate else target.status
-        if self._is_taken_up and of_status in TRACKED:
-            of_status = Status.GOAL_DEVIATION
-        largest_error = self.motion.largest_error(of_status)
+        largest_error = self.motion.largest_error(
+            self._transitions.first_deviation if both_deviate else target.status)
+        if self._is_taken_up and target.status in TRACKED:
+            largest_error = self.motion.takeup_tolerance
         return feedback.acceleration(
             target.positions, target.velocities, positions, velocities, largest_error)
 
@@ -1157,6 +1162,9 @@ GAP_SHARE = 0.5
 
 MIN_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
+
+LACK_SHARE = 0.5
+"""An effort that lacks more than this share of a threshold may look like a contact."""
 
 TIME_CONSTANTS = 5.0
 """Time constants of the observer, after which an older sample weighs less than a hundredth."""

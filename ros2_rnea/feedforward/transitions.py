@@ -65,12 +65,13 @@ class Transitions:
         """
         Return whether feedback begins to track a motion from which the robot may be far.
 
-        A trajectory that arrives while efforts are sent begins where the robot is.
+        A trajectory that arrives while efforts are sent begins where the robot is, unless its
+        start has passed.
 
-        :param status: one in which feedback tracks a motion.
+        :param status: one in which feedback tracks a motion, or would without the deviation.
         """
         last = self.last_status
-        if status is Status.FOLLOWING:
+        if status in (Status.FOLLOWING, Status.PATH_DEVIATION):
             return last not in (*TRACKED, *WITHOUT_GOAL)
         return last not in TRACKED or (
             status is Status.FOLLOWING_CONTROLLER and last is not Status.FOLLOWING_CONTROLLER)

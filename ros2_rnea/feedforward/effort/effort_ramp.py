@@ -69,16 +69,24 @@ def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.nd
     return np.minimum(known / SHORTEST_RISE, highest)
 
 
-MAX_BLENDS = 4
-"""Number of blends of different lengths at the same time; another one replaces them all."""
-
-
 class _Blend(NamedTuple):
     """A difference of efforts, shape (joints,), that fades from a time on, for a duration [s]."""
 
     offset: np.ndarray
     since: float
     duration: float
+
+    def rest(self, now: float) -> np.ndarray | None:
+        """Return what is left of the difference at a time, shape (joints,); None: nothing."""
+        weight = remaining_weight(now - self.since, self.duration)
+        return weight * self.offset if weight else None
+
+
+def _blended(
+        wanted: np.ndarray, blend: _Blend, now: float) -> tuple[np.ndarray, _Blend | None]:
+    """Return the wanted effort plus the rest of a blend, and the blend; None: it has ended."""
+    rest = blend.rest(now)
+    return (wanted, None) if rest is None else (wanted + rest, blend)
 
 
 class EffortRamp:
@@ -88,6 +96,10 @@ class EffortRamp:
     Effort controllers hold their last command until the next one, however old it is.  Therefore an
     effort after a pause starts from the last one before it, and the first one from the effort that
     :meth:`start_at` says.
+
+    Two blends go on at the same time: that of the last change of the model or the settings, which
+    may take long, and that of the last change of the motion.  The second one blends what the first
+    one does not.  A change of the model replaces both, because it may take an earlier one back.
 
     :param joints: names, in the order of the efforts.
     :param rate_limits: largest change of each effort per second, shape (joints,) or one number for
@@ -110,8 +122,11 @@ class EffortRamp:
         self._before_last = (self.sent, self._sent_at, False, inf)
         self._period = FIRST_PERIOD
         self._is_behind = False
-        self._blends: list[_Blend] = []  # the newest one last
-        self._asked: float | None = None  # the duration of the one that the next effort begins
+        self._of_model: _Blend | None = None
+        self._of_motion: _Blend | None = None
+        self._asked: float | None = None  # the duration of a blend that the next effort begins
+        self._asked_of_model: float | None = None
+        self._last_of_model: _Blend | None = None  # also after its end
         self.set_rate_limits(rate_limits)
 
     def set_rate_limits(self, rate_limits: np.ndarray | float) -> None:
@@ -150,20 +165,34 @@ class EffortRamp:
         return self.has_start and self._sent_at > -inf
 
     @property
-    def last_time(self) -> float:
-        """Return when the last effort was sent [s]; −infinite: none was."""
-        return self._sent_at
-
-    @property
     def is_settled(self) -> bool:
         """Return whether the effort that was sent last is known to be the wanted one."""
-        return not self._blends and self._asked is None and not self._is_behind
+        return not (self._of_model or self._of_motion or self._asked or self._asked_of_model
+                    or self._is_behind)
 
     @property
     def remaining(self) -> float:
-        """Return the remaining time of all blends after the last effort [s]; 0: none."""
-        ends = [blend.since + blend.duration - self._sent_at for blend in self._blends]
-        return max(0.0, self._asked or 0.0, *ends)
+        """Return the remaining time of both blends after the last effort [s]; 0: none."""
+        asked = max(self._asked or 0.0, self._asked_of_model or 0.0)
+        if self._sent_at == -inf:
+            return asked
+        ends = [blend.since + blend.duration - self._sent_at
+                for blend in (self._of_model, self._of_motion) if blend is not None]
+        return max(0.0, asked, *ends)
+
+    def lack_of_model(self, time: float) -> np.ndarray:
+        """
+        Return which effort of the present model was not sent yet at a time, shape (joints,).
+
+        Where the last change of the model was later, it is the effort that this change added.
+        """
+        if self._asked_of_model is not None:
+            return np.full(len(self.joints), inf)  # it is known with the next effort
+        last = self._last_of_model
+        if last is None:
+            return np.zeros(len(self.joints))
+        rest = last.rest(time) if time >= last.since else last.offset
+        return np.zeros(len(self.joints)) if rest is None else np.abs(rest)
 
     def adopt(self, older: EffortRamp) -> None:
         """Start from the efforts that an earlier object sent, for joints of the same names."""
@@ -193,6 +222,7 @@ class EffortRamp:
         self._held = {}
         self._sent_at = -inf
         self.has_start = self.is_sending = False
+        self.blend(0.0)  # there is nothing from which to blend
 
     def pause(self) -> None:
         """Record that this cycle sends no effort; a start from which none was sent is void."""
@@ -206,45 +236,52 @@ class EffortRamp:
         self._is_behind = self.is_sending
         self._note_excess()
 
-    def blend(self, duration: float, keeps_longer: bool = False) -> None:
+    def blend(self, duration: float) -> None:
         """
-        Start a blend from the effort that was sent last.
+        Start a blend from the effort that was sent last, which replaces all others.
 
         :param duration: of the blend [s]; 0: only the rate is limited.
-        :param keeps_longer: whether a blend in progress that takes longer goes on as it would
-            have, so that the new one blends only the rest of the difference.
         """
-        if keeps_longer:
-            duration = max(duration, self._asked or 0.0)
-            longer = [blend for blend in self._blends
-                      if blend.since + blend.duration - self._sent_at > duration]
-            if len(longer) == MAX_BLENDS:
-                duration, longer = self.remaining, []
-            self._blends = longer
-        else:
-            self._blends = []
+        self._of_model = self._last_of_model = self._asked_of_model = None
+        self.blend_motion(duration)
+
+    def blend_motion(self, duration: float) -> None:
+        """Start the same for a change of the motion: the blend of another model goes on."""
+        self._of_motion = None
         self._asked = duration if duration > 0.0 else None
         self._is_behind = self.is_sending  # until the wanted effort is known
 
+    def blend_model(self, duration: float) -> None:
+        """Start the same for a change of the model or the settings, for as long as others last."""
+        longest = max(duration, self.remaining)
+        self.blend(0.0)
+        self._asked_of_model = longest
+
     def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
-        """Return the wanted effort plus the part of the old differences that is left."""
-        if self._asked is None and not self._blends:
-            return wanted
-        if any(now < blend.since for blend in self._blends):  # a simulated clock has jumped back
-            self._asked = max(self._asked or 0.0, *(blend.duration for blend in self._blends))
-            self._blends = []
-        blended, asked, self._asked = wanted, self._asked, None
-        going_on = []
-        for blend in self._blends:
-            weight = remaining_weight(now - blend.since, blend.duration)
-            if weight:
-                blended = blended + weight * blend.offset
-                going_on.append(blend)
-        self._blends = going_on
-        if asked is not None:
-            self._blends.append(_Blend(self.sent - blended, now, asked))
-            return self.sent.copy()
-        return blended
+        """Return the wanted effort plus what is left of the differences that are blended."""
+        if self._asked_of_model is not None or self._of_model is not None:
+            blend = self._present(self._of_model, self._asked_of_model, wanted, now)
+            self._asked_of_model, self._last_of_model = None, blend
+            wanted, self._of_model = _blended(wanted, blend, now)
+        if self._asked is not None or self._of_motion is not None:
+            blend = self._present(self._of_motion, self._asked, wanted, now)
+            self._asked = None
+            wanted, self._of_motion = _blended(wanted, blend, now)
+        return wanted
+
+    def _present(
+            self, blend: _Blend | None, asked: float | None, wanted: np.ndarray, now: float,
+            ) -> _Blend:
+        """Return the blend that goes on, or the one that begins now."""
+        if asked is None and blend is not None:
+            if now >= blend.since:
+                return blend
+            asked = blend.duration  # a simulated clock has jumped back
+        return _Blend(self.sent - wanted, now, asked or 0.0)
+
+    def forget_ended_blend(self) -> None:
+        """Forget when the last blend of another model was, because the clock has jumped."""
+        self._last_of_model = self._of_model
 
     def limit_rate(self, wanted: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray | None]:
         """
