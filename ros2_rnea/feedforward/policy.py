@@ -156,6 +156,7 @@ class FeedforwardPolicy:
         self._cut_short = ''  # what the last final fade did not reach
         self._transitions = Transitions()
         self._last_motion = self._motions.held(self._singles)
+        self._lacked_at = -inf  # when efforts last lacked a part of another model
         self._is_taken_up = False  # whether a motion is, which the robot has not been near yet
         self._feedback: StateFeedback | None = None
         self.requested = settings
@@ -385,8 +386,8 @@ class FeedforwardPolicy:
 
         :param duration: of the transition [s]; None: as the settings say.
         :param at_least: the remaining time of an earlier policy's transition [s].
-        :param of_model: whether the model or the settings have changed.  Then the whole difference
-            is blended anew; otherwise the blend of an earlier such change goes on beside this one.
+        :param of_model: whether the effort of the model may have changed, so that what is still
+            blended looks like an external effort.
         """
         chosen = self.settings.blend_time if duration is None else duration
         remaining = max(at_least, self._ramp.remaining)
@@ -394,9 +395,9 @@ class FeedforwardPolicy:
         if self._final_fade.is_active or not is_allowed:
             self._ramp.blend(remaining)  # what fades has to end in time
         elif of_model:
-            self._ramp.blend_model(max(chosen, at_least))
+            self._ramp.blend_model(max(chosen, remaining))
         else:
-            self._ramp.blend_motion(max(chosen, at_least))
+            self._ramp.blend(max(chosen, remaining))
 
     # ---- input ----------------------------------------------------------------------------------
 
@@ -456,6 +457,7 @@ class FeedforwardPolicy:
         self.wrenches.forget()
         self._transitions.forget_gaps()
         self._ramp.forget_ended_blend()
+        self._lacked_at = -inf
         self.blend()
 
     def discard_trajectory(self, now: Instant, step: float) -> bool:
@@ -618,6 +620,8 @@ class FeedforwardPolicy:
         self.external.update(MeasuredMotion(
             self._singles, self.states.velocities[:self._single_count], self.states.efforts[:n],
             self.states.without_velocity(), time))
+        if self.reacts_to_contacts and self._lacks_effort(now.steady):
+            self._lacked_at = now.steady
         if self.external.contacts and self._can_react(now):
             self._contact.begin(self.external.contacts, self.settings.blend_time)
             self.motion.clear()
@@ -633,21 +637,21 @@ class FeedforwardPolicy:
         observer_time = TIME_CONSTANTS / settings.external_effort_gain
         return (self.reacts_to_contacts and not self._gravity_only
                 and self._contact.can_begin(now.steady, max(settings.blend_time, observer_time))
-                and not self._lacks_effort(now.steady - observer_time))
+                and now.steady - self._lacked_at > observer_time)
 
-    def _lacks_effort(self, time: float) -> bool:
+    def _lacks_effort(self, now: float) -> bool:
         """
-        Return whether the blend of another model looked like a contact at a time.
+        Return whether the blend of another model looks like a contact.
 
         The model has a new payload at once, so that the part of its weight which the efforts do
         not hold yet looks like an external effort.  The reaction would send the whole weight at
         once, and throw the arm where the payload is not there yet.
 
-        :param time: as far back as the external effort is influenced by the past [s].
+        :param now: on the steady clock [s].
         """
         thresholds = self.settings.external_effort_threshold
         return any(lack > LACK_SHARE * thresholds.get(name, inf) for name, lack in zip(
-            self.controlled, self._ramp.lack_of_model(time).tolist()))
+            self.controlled, self._ramp.lack_of_model(now).tolist()))
 
     def end_contact(self) -> None:
         """
@@ -1007,7 +1011,7 @@ class FeedforwardPolicy:
         status = target.status
         if status is not self._transitions.last_status and self._transitions.need_blend(
                 status, has_feedback=self._feedback is not None):
-            self._ramp.blend_motion(self.settings.blend_time)
+            self._ramp.blend(self.settings.blend_time)
         n = len(self.controlled)
         if self._single_count > n:
             velocities = self.states.fresh_velocities(now.steady)
@@ -1058,7 +1062,7 @@ class FeedforwardPolicy:
             return target, ''
         if self.motion.keeps_tracking:
             if begins:
-                self._ramp.blend_motion(self.settings.blend_time)
+                self._ramp.blend(self.settings.blend_time)
             return target, ''
         what = 'reference of the controller' if self.motion.has_reference else 'trajectory'
         return self.motion.out_of_reach(self._measured_q), (

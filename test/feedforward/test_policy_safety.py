@@ -505,46 +505,28 @@ def test_a_payload_that_is_taken_back_leaves_the_effort_where_it_was(duration):
     ride.is_at(GRAVITY)
 
 
-def test_what_presses_is_blended_out_beside_a_long_transition():
-    ride, beside = on_path(**CORRECTED)
-    robot = AdjustableRobot.of(ARM_ROBOT, ['tool'])
-    ride.change(robot, **GUARDED, **CORRECTED)
-    beside(0.0, 1.0)
-    beside(0.15, 1.0)
-    robot.set_payload('box', 'tool', Inertial(0.001))  # whose weight is nothing
-    ride.policy.blend(20.0, of_model=True)
-    beside(0.15, 0.5)
-    pressing = np.abs(ride.sent[-1] - ARM_ROBOT.gravity(ride.q)).max()
-    assert pressing > 0.8
-    ride.policy.motion.clear()
-    for _ in range(2):  # for whatever reason
-        ride.policy.blend()
-        beside(0.15, 0.1)
-    beside(0.15, 0.6)
-    assert np.abs(ride.sent[-1] - ARM_ROBOT.gravity(ride.q)).max() < 0.05 * pressing
-
-
 def test_feedback_without_velocities_is_refused_with_another_policy_too():
     ride = Ride(mode=Mode.GRAVITY_COMPENSATION).go(1.0)
     with pytest.raises(UnsafeChangeError, match='needs the velocity'):
         ride.change(**CORRECTED)
 
 
-def test_a_requested_transition_goes_on_where_a_motion_begins():
-    """A goal arrives while the effort of a payload is blended in."""
-    plain, moving = (Ride(AdjustableRobot.of(ARM_ROBOT, ['tool']), **CORRECTED)
-                     for _ in range(2))
-    for ride in (plain, moving):
-        ride.go(1.0, qd=(0.0, 0.0))
-        ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
-        ride.policy.blend(5.0, of_model=True)
-        ride.go(1.0, qd=(0.0, 0.0))
-    moving.policy.take_trajectory(TrajectoryCommand(JOINTS, SLOW[:1]), moving.now)
-    for _ in range(4):
-        for ride in (plain, moving):
-            ride.go(0.5, qd=(0.0, 0.0))
-        np.testing.assert_allclose(moving.sent[-1], plain.sent[-1], rtol=1e-3)
-    assert moving.decision.status is Status.HOLDING_END
+def test_a_motion_that_is_discarded_in_a_transition_leaves_no_effort_of_its_feedback():
+    """What is blended was computed with the feedback, which ends."""
+    ride, beside = on_path(**CORRECTED)
+    robot = AdjustableRobot.of(ARM_ROBOT, ['tool'])
+    ride.change(robot, **GUARDED, **CORRECTED)
+    beside(0.15, 1.0)
+    robot.set_payload('box', 'tool', Inertial(5.0))
+    ride.policy.blend(10.0, of_model=True)
+    beside(0.15, 0.2)
+    assert ride.policy.discard_trajectory(ride.now, 1.0)
+    begun, weight = len(ride.sent), robot.gravity(ride.q)
+    ride.go(10.5, ride.q, (0.0, 0.0))
+    ends = np.array([ride.sent[begun - 1], weight])
+    assert (np.array(ride.sent[begun:]) >= ends.min(axis=0) - 1e-6).all()
+    assert (np.array(ride.sent[begun:]) <= ends.max(axis=0) + 1e-6).all()
+    ride.is_at(weight)
 
 
 def test_feedback_without_velocities_is_refused_while_efforts_are_sent():

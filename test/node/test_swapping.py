@@ -267,7 +267,7 @@ def contents(value, depth=0):
     if type(value).__module__.startswith('ros2_rnea.feedforward') and depth < 4 and hasattr(
             value, '__dict__'):
         return {name: contents(item, depth + 1) for name, item in vars(value).items()
-                if name != '_asked_of_model'}
+                if name not in ('_asked', '_asks_for_model')}
     return repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value)
 
 

@@ -82,13 +82,6 @@ class _Blend(NamedTuple):
         return weight * self.offset if weight else None
 
 
-def _blended(
-        wanted: np.ndarray, blend: _Blend, now: float) -> tuple[np.ndarray, _Blend | None]:
-    """Return the wanted effort plus the rest of a blend, and the blend; None: it has ended."""
-    rest = blend.rest(now)
-    return (wanted, None) if rest is None else (wanted + rest, blend)
-
-
 class EffortRamp:
     """
     Blend and rate limit, which start from the effort that was sent last.
@@ -96,10 +89,6 @@ class EffortRamp:
     Effort controllers hold their last command until the next one, however old it is.  Therefore an
     effort after a pause starts from the last one before it, and the first one from the effort that
     :meth:`start_at` says.
-
-    Two blends go on at the same time: that of the last change of the model or the settings, which
-    may take long, and that of the last change of the motion.  The second one blends what the first
-    one does not.  A change of the model replaces both, because it may take an earlier one back.
 
     :param joints: names, in the order of the efforts.
     :param rate_limits: largest change of each effort per second, shape (joints,) or one number for
@@ -122,10 +111,9 @@ class EffortRamp:
         self._before_last = (self.sent, self._sent_at, False, inf)
         self._period = FIRST_PERIOD
         self._is_behind = False
-        self._of_model: _Blend | None = None
-        self._of_motion: _Blend | None = None
+        self._blend: _Blend | None = None
         self._asked: float | None = None  # the duration of a blend that the next effort begins
-        self._asked_of_model: float | None = None
+        self._asks_for_model = False  # whether that one is because of another model
         self._last_of_model: _Blend | None = None  # also after its end
         self.set_rate_limits(rate_limits)
 
@@ -167,31 +155,26 @@ class EffortRamp:
     @property
     def is_settled(self) -> bool:
         """Return whether the effort that was sent last is known to be the wanted one."""
-        return not (self._of_model or self._of_motion or self._asked or self._asked_of_model
-                    or self._is_behind)
+        return self._blend is None and self._asked is None and not self._is_behind
 
     @property
     def remaining(self) -> float:
-        """Return the remaining time of both blends after the last effort [s]; 0: none."""
-        asked = max(self._asked or 0.0, self._asked_of_model or 0.0)
-        if self._sent_at == -inf:
-            return asked
-        ends = [blend.since + blend.duration - self._sent_at
-                for blend in (self._of_model, self._of_motion) if blend is not None]
-        return max(0.0, asked, *ends)
+        """Return the remaining time of the blend after the last effort [s]; 0: none."""
+        if self._asked is not None:
+            return self._asked
+        if self._blend is None or self._sent_at == -inf:
+            return 0.0
+        return max(self._blend.since + self._blend.duration - self._sent_at, 0.0)
 
-    def lack_of_model(self, time: float) -> np.ndarray:
+    def lack_of_model(self, now: float) -> np.ndarray:
         """
-        Return which effort of the present model was not sent yet at a time, shape (joints,).
+        Return how much of the last change of the model is not sent yet, shape (joints,) [Nm or N].
 
-        Where the last change of the model was later, it is the effort that this change added.
+        It is as if no other change had followed; infinite before the next effort.
         """
-        if self._asked_of_model is not None:
-            return np.full(len(self.joints), inf)  # it is known with the next effort
-        last = self._last_of_model
-        if last is None:
-            return np.zeros(len(self.joints))
-        rest = last.rest(time) if time >= last.since else last.offset
+        if self._asks_for_model:
+            return np.full(len(self.joints), inf)
+        rest = None if self._last_of_model is None else self._last_of_model.rest(now)
         return np.zeros(len(self.joints)) if rest is None else np.abs(rest)
 
     def adopt(self, older: EffortRamp) -> None:
@@ -222,6 +205,8 @@ class EffortRamp:
         self._held = {}
         self._sent_at = -inf
         self.has_start = self.is_sending = False
+        self._last_of_model = None
+        self._asks_for_model = False
         self.blend(0.0)  # there is nothing from which to blend
 
     def pause(self) -> None:
@@ -238,50 +223,41 @@ class EffortRamp:
 
     def blend(self, duration: float) -> None:
         """
-        Start a blend from the effort that was sent last, which replaces all others.
+        Start a blend from the effort that was sent last, in place of any other.
 
         :param duration: of the blend [s]; 0: only the rate is limited.
         """
-        self._of_model = self._last_of_model = self._asked_of_model = None
-        self.blend_motion(duration)
-
-    def blend_motion(self, duration: float) -> None:
-        """Start the same for a change of the motion: the blend of another model goes on."""
-        self._of_motion = None
+        self._blend = None
         self._asked = duration if duration > 0.0 else None
         self._is_behind = self.is_sending  # until the wanted effort is known
 
     def blend_model(self, duration: float) -> None:
-        """Start the same for a change of the model or the settings, for as long as others last."""
-        longest = max(duration, self.remaining)
-        self.blend(0.0)
-        self._asked_of_model = longest
+        """Start the same because of another model, for as long as the present blend lasts."""
+        self.blend(max(duration, self.remaining))
+        self._asks_for_model = True
 
     def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
-        """Return the wanted effort plus what is left of the differences that are blended."""
-        if self._asked_of_model is not None or self._of_model is not None:
-            blend = self._present(self._of_model, self._asked_of_model, wanted, now)
-            self._asked_of_model, self._last_of_model = None, blend
-            wanted, self._of_model = _blended(wanted, blend, now)
-        if self._asked is not None or self._of_motion is not None:
-            blend = self._present(self._of_motion, self._asked, wanted, now)
+        """Return the wanted effort plus the part of the old difference that has not faded yet."""
+        blend = self._blend
+        if blend is not None and now < blend.since:  # a simulated clock has jumped back
+            self._asked = blend.duration
+            self._asks_for_model = blend is self._last_of_model
+        if self._asked is not None or self._asks_for_model:
+            self._blend = blend = _Blend(self.sent - wanted, now, self._asked or 0.0)
             self._asked = None
-            wanted, self._of_motion = _blended(wanted, blend, now)
-        return wanted
-
-    def _present(
-            self, blend: _Blend | None, asked: float | None, wanted: np.ndarray, now: float,
-            ) -> _Blend:
-        """Return the blend that goes on, or the one that begins now."""
-        if asked is None and blend is not None:
-            if now >= blend.since:
-                return blend
-            asked = blend.duration  # a simulated clock has jumped back
-        return _Blend(self.sent - wanted, now, asked or 0.0)
+            if self._asks_for_model:
+                self._last_of_model, self._asks_for_model = blend, False
+        if blend is None:
+            return wanted
+        rest = blend.rest(now)
+        if rest is None:
+            self._blend = None
+            return wanted
+        return wanted + rest
 
     def forget_ended_blend(self) -> None:
         """Forget when the last blend of another model was, because the clock has jumped."""
-        self._last_of_model = self._of_model
+        self._last_of_model = self._blend if self._blend is self._last_of_model else None
 
     def limit_rate(self, wanted: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray | None]:
         """

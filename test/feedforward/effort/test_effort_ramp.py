@@ -100,33 +100,6 @@ def test_an_effort_beyond_a_lowered_limit_does_not_grow_faster_for_that():
     assert late == [True, True]
 
 
-def test_a_blend_of_the_motion_lets_that_of_the_model_go_on():
-    plain, both = ramp(inf), ramp(inf)
-    for one in (plain, both):
-        one.start_at(np.array([10.0, 0.0]))
-        sent(one, [10.0, 0.0], 0.0)
-        one.blend_model(5.0)
-        sent(one, [0.0, 0.0], 0.0)
-    for time in (1.0, 1.001):
-        sent(plain, [0.0, 0.0], time)
-        before, _ = sent(both, [0.0, 0.0], time)
-    both.blend_motion(0.5)
-    assert both.remaining == pytest.approx(3.999)
-    effort, _ = sent(both, [0.0, 3.0], 1.002)
-    assert effort == pytest.approx(before, abs=0.01)
-    for time in (1.3, 1.6, 2.5, 4.0):
-        first, _ = sent(plain, [0.0, 0.0], time)
-        effort, _ = sent(both, [0.0, 3.0], time)
-        assert abs(effort[0] - first[0]) < 0.01
-        assert effort[1] == pytest.approx(3.0) if time > 1.502 else 0.0 < effort[1] < 3.0
-    assert not both.is_settled
-    both.blend(0.5)
-    assert both.remaining == 0.5
-    sent(both, [0.0, 3.0], 4.0)
-    assert sent(both, [0.0, 3.0], 4.6)[0] == [0.0, 3.0]
-    assert both.is_settled
-
-
 @pytest.mark.parametrize('durations', [(10.0, 0.5), (0.5, 10.0), (60.0, 3.0)])
 def test_a_change_of_the_model_that_is_taken_back_leaves_nothing(durations):
     one = ramp(inf)
@@ -135,7 +108,6 @@ def test_a_change_of_the_model_that_is_taken_back_leaves_nothing(durations):
     one.blend_model(durations[0])
     for time in (0.001, 0.1, 0.2):
         sent(one, [9.0, -7.0], time)
-    one.blend_motion(0.5)
     before = sent(one, [9.0, -7.0], 0.201)[0]
     one.blend_model(durations[1])
     assert one.remaining == pytest.approx(max(durations[1], durations[0] - 0.2), abs=0.01)
@@ -152,19 +124,23 @@ def test_what_the_efforts_lack_of_a_model_is_known_until_it_is_blended_in():
     sent(one, [0.0, 0.0], 0.0)
     assert one.lack_of_model(0.0).tolist() == [0.0, 0.0]
     one.blend_model(1.0)
+    one.blend(1.0)  # for another reason, before the next effort
     assert one.lack_of_model(0.0).tolist() == [inf, inf]
     sent(one, [4.0, -2.0], 2.0)
-    assert one.lack_of_model(1.9).tolist() == [4.0, 2.0]
+    assert one.lack_of_model(2.0).tolist() == [4.0, 2.0]
     assert one.lack_of_model(2.5) == pytest.approx([2.0, 1.0])
-    sent(one, [4.0, -2.0], 3.5)
-    assert one.lack_of_model(2.5) == pytest.approx([2.0, 1.0])  # also after its end
+    one.blend(0.1)
+    sent(one, [4.0, -2.0], 2.5)
+    assert one.lack_of_model(2.5) == pytest.approx([2.0, 1.0])
     assert one.lack_of_model(3.0).tolist() == [0.0, 0.0]
-    one.blend_model(0.0)
+    one.blend_model(5.0)
     sent(one, [4.0, 3.0], 4.0)
-    assert one.lack_of_model(3.9).tolist() == [0.0, 5.0]
-    assert one.lack_of_model(4.0).tolist() == [0.0, 0.0]
-    one.forget_ended_blend()
-    assert one.lack_of_model(3.9).tolist() == [0.0, 0.0]
+    sent(one, [4.0, 3.0], 3.0)  # a simulated clock jumps back
+    assert one.lack_of_model(3.0).tolist() == [4.0, 3.0]
+    one.blend_model(0.0)
+    assert one.lack_of_model(3.0).tolist() == [inf, inf]
+    one.forget()
+    assert one.lack_of_model(3.0).tolist() == [0.0, 0.0]
 
 
 def test_a_model_that_comes_after_a_restart_is_blended_for_a_finite_time():
