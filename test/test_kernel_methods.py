@@ -24,6 +24,7 @@ import sys
 from threading import Barrier, Thread
 import weakref
 
+from many_threads import frequent_switches, together
 import numpy as np
 from paired_robots import (
     arguments_of,
@@ -128,30 +129,16 @@ def test_one_method_looked_up_by_many_threads_at_once_is_the_same():
 @needs_llvmlite
 def test_all_methods_are_looked_up_by_many_threads_at_once():
     arm, _ = pair(Engine.COMPILED)
-    interval, errors = sys.getswitchinterval(), []
+    names = [*METHODS]
 
-    def look_up(fresh, barrier, names):
-        barrier.wait()
-        try:
-            for name in names:
-                getattr(fresh, name)
-        except RuntimeError as error:
-            errors.append(error)
+    def look_up(fresh, first):
+        for name in names[first:] + names[:first]:
+            getattr(fresh, name)
 
-    sys.setswitchinterval(1e-6)
-    try:
+    with frequent_switches():
         for _ in range(500):
-            fresh, barrier = arm.with_gravity([0.0, 0.0, -1.0]), Barrier(4, timeout=PATIENCE)
-            names = [*METHODS]
-            threads = [Thread(target=look_up, args=(fresh, barrier, names[2 * k:] + names[:2 * k]))
-                       for k in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join(PATIENCE)
-    finally:
-        sys.setswitchinterval(interval)
-    assert errors == []
+            fresh = arm.with_gravity([0.0, 0.0, -1.0])
+            together(*(functools.partial(look_up, fresh, 2 * k) for k in range(4)))
 
 
 @needs_llvmlite

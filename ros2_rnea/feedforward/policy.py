@@ -157,7 +157,7 @@ class FeedforwardPolicy:
         self._transitions = Transitions()
         self._last_motion = self._motions.held(self._singles)
         self._lacked_at = -inf  # when efforts last lacked a part of another model
-        self._is_taken_up = False  # whether a motion is, which the robot has not been near yet
+        self._may_be_far = False  # whether feedback tracks a motion that it was not near yet
         self._feedback: StateFeedback | None = None
         self.requested = settings
         self._use(settings)
@@ -194,7 +194,7 @@ class FeedforwardPolicy:
         self.motion.controller.timeout = settings.controller_state_timeout
         had_feedback, self._feedback = self._feedback is not None, None
         if settings.mode is Mode.COMPUTED_TORQUE:
-            self._is_taken_up = self._is_taken_up or not had_feedback
+            self._may_be_far = self._may_be_far or not had_feedback
             self._feedback = StateFeedback(
                 self.controlled, settings.position_gains, settings.velocity_gains,
                 self._continuous)
@@ -393,11 +393,8 @@ class FeedforwardPolicy:
         remaining = max(at_least, self._ramp.remaining)
         is_allowed = self._contact.allows_blend(remaining, is_asked=duration is not None)
         if self._final_fade.is_active or not is_allowed:
-            self._ramp.blend(remaining)  # what fades has to end in time
-        elif of_model:
-            self._ramp.blend_model(max(chosen, remaining))
-        else:
-            self._ramp.blend(max(chosen, remaining))
+            chosen = 0.0  # what fades has to end in time
+        self._ramp.blend(max(chosen, remaining), of_model)
 
     # ---- input ----------------------------------------------------------------------------------
 
@@ -435,7 +432,7 @@ class FeedforwardPolicy:
                 previous.motion.keeps_tracking and self._feedback is not None)
             self._transitions.adopt(previous._transitions)
             if previous._feedback is not None:
-                self._is_taken_up = previous._is_taken_up
+                self._may_be_far = previous._may_be_far
         self.wrenches.adopt(previous.wrenches)
         self.external.adopt(previous.external)
         self._contact.adopt(previous._contact)
@@ -911,6 +908,8 @@ class FeedforwardPolicy:
         self._started_anew = self._starts_anew
         if decision.effort is not None:
             self._starts_anew = False
+            if decision.status in (*TRACKED, *DEVIATIONS):  # a motion is followed
+                self._contact.awaits_reference = False
         else:
             self._ramp.pause()
             self.motion.keeps_tracking = False
@@ -975,8 +974,13 @@ class FeedforwardPolicy:
             '[Nm or N]')
 
     def _may_fade_out(self) -> bool:
-        """Return whether an effort was being sent, and that of ``on_stop`` can be computed."""
-        return (self._ramp.is_sending and self.settings.on_stop is not OnStop.NONE
+        """
+        Return whether an effort was being sent, and that of ``on_stop`` can be computed.
+
+        What a joint holds that has just become a controlled one may be unknown.
+        """
+        return (self._ramp.is_sending and self._ramp.has_start
+                and self.settings.on_stop is not OnStop.NONE
                 and not self._holding.unknown_positions())
 
     def _stop_effort(self) -> np.ndarray:
@@ -1048,17 +1052,16 @@ class FeedforwardPolicy:
                         'after a contact: the reference of the controller is farther from the arm '
                         'than path_tolerance and hold_tolerance, or is no longer received')
                 self.blend()  # it may be in motion
-            self._contact.awaits_reference = status is Status.NO_TRAJECTORY
         if self._feedback is None or status not in (*TRACKED, Status.PATH_DEVIATION):
-            self._is_taken_up = False
+            self._may_be_far = False
             return target, ''
-        begins = self._transitions.begin_motion(status)
+        begins = self._transitions.begins_motion(status)
         if status is Status.PATH_DEVIATION:  # joints without a tolerance may be far, too
-            self._is_taken_up = self._is_taken_up or begins
+            self._may_be_far = self._may_be_far or begins
             return target, ''
-        self._is_taken_up = (begins or self._is_taken_up) and self._is_far(
+        self._may_be_far = (begins or self._may_be_far) and self._is_far(
             self._present(target, now))
-        if not self._is_taken_up:
+        if not self._may_be_far:
             return target, ''
         if self.motion.keeps_tracking:
             if begins:
@@ -1088,7 +1091,7 @@ class FeedforwardPolicy:
         both_deviate = ahead.status in DEVIATIONS and target.status in DEVIATIONS
         largest_error = self.motion.largest_error(
             self._transitions.first_deviation if both_deviate else target.status)
-        if self._is_taken_up and target.status in TRACKED:
+        if self._may_be_far and target.status in TRACKED:
             largest_error = self.motion.takeup_tolerance
         return feedback.acceleration(
             target.positions, target.velocities, positions, velocities, largest_error)

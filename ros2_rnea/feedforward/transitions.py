@@ -61,7 +61,7 @@ class Transitions:
         """Forget the times of gaps, because they are not valid any more."""
         self._gap_ended = -inf
 
-    def begin_motion(self, status: Status) -> bool:
+    def begins_motion(self, status: Status) -> bool:
         """
         Return whether feedback begins to track a motion from which the robot may be far.
 

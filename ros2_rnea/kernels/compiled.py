@@ -199,10 +199,9 @@ class CompiledKernels:
         return code
 
     def _say_what_is_not_used(self) -> None:
-        if self._store is None:
-            say_what_is_not_used(cache())
-        else:  # the caller, who gave it, also has to say why nothing can be stored in it
-            say_refused(self._store)
+        # A caller who has given a store has to say why nothing can be stored in it.
+        for text in what_is_not_used(cache()) if self._store is None else self._store.refused:
+            say_once(text)
 
     def load(self, spec: KernelSpec, code: bytes) -> None:
         """
@@ -250,22 +249,10 @@ def say_once(message: str) -> None:
     LOGGER.warning(message)
 
 
-def say_refused(store: ObjectCache) -> None:
-    """Log why shipped object files are not used, each reason once."""
-    for text in store.refused:
-        say_once(text)
-
-
 def what_is_not_used(store: ObjectCache) -> list[str]:
     """Return why shipped object files are not used, and why others are kept in memory only."""
     memory = f'compiled robots are kept in memory only: {store.reason}' if store.reason else ''
     return [*store.refused, *filter(None, [memory])]
-
-
-def say_what_is_not_used(store: ObjectCache) -> None:
-    """Log that, each text once."""
-    for text in what_is_not_used(store):
-        say_once(text)
 
 
 @functools.cache

@@ -28,7 +28,7 @@ from ros2_rnea.kernels.compiled import (
     cache,
     CompiledKernels,
     say_once,
-    say_what_is_not_used,
+    what_is_not_used,
 )
 from ros2_rnea.kernels.python import PythonKernels
 from ros2_rnea.kernels.tracing import KernelSpec, Variant
@@ -121,7 +121,8 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
         return None
     if engine is Engine.PYTHON:
         return PythonKernels(tree)
-    say_what_is_not_used(cache())
+    for text in what_is_not_used(cache()):
+        say_once(text)
     if call.EXTENSION_ERROR:
         say_once(_without_extension())
     return CompiledKernels(tree)

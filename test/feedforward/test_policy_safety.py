@@ -134,6 +134,16 @@ def test_a_lowered_limit_is_reached_at_the_highest_rate_whatever_else_would_be_b
     assert abs(ride.sent[-1][1]) == 8.0
 
 
+def test_a_joint_whose_held_effort_is_unknown_is_sent_nothing_in_a_final_fade():
+    """It is a controlled one only since the change that disables."""
+    ride = Ride(joints=JOINTS[1:], assumed_positions={'shoulder': (Q[0],)}).go(1.0)
+    assert ride.sent[-1].shape == (1,)
+    ride.change(enabled=False).go(0.5)
+    assert ride.decision.status is Status.DISABLED
+    assert ride.sent[-1].shape == (1,)  # the last one that was sent
+    assert ride.policy.held_effort() == {}
+
+
 def test_a_lowered_limit_does_not_keep_what_presses_in_the_final_fade():
     """The smaller the limit, the lower is its rate: the final fade would be over before."""
     pressing = {**CORRECTED, 'position_gains': (1000.0,), 'hold_tolerance': 9.0}

@@ -14,16 +14,17 @@
 """What is put into the cache comes out as it was or not at all, and only from a private folder."""
 
 import errno
+from functools import partial
 import os
 from pathlib import Path
 import signal
 import stat
 import subprocess
 import sys
-from threading import Barrier, Thread
 import time
 from types import SimpleNamespace
 
+from many_threads import frequent_switches, together
 from patience import PATIENCE
 import pytest
 from repository import ROOT
@@ -203,30 +204,16 @@ def test_memory_is_bounded():
 
 def test_threads_may_use_the_memory_at_once(monkeypatch):
     monkeypatch.setattr(cache, 'MAX_IN_MEMORY', 2)
-    opened, errors = ObjectCache(None), []
-    barrier = Barrier(4, timeout=PATIENCE)
+    opened = ObjectCache(None)
 
     def use(thread):
-        barrier.wait()
-        try:
-            for number in range(30_000):
-                key = f'{thread} {number % 3}'
-                opened.put(key, DATA)
-                assert opened.get(key) in (DATA, None)  # another thread may have removed it
-        except Exception as error:  # noqa: BLE001 (whatever it is, the test fails)
-            errors.append(error)
+        for number in range(30_000):
+            key = f'{thread} {number % 3}'
+            opened.put(key, DATA)
+            assert opened.get(key) in (DATA, None)  # another thread may have removed it
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [Thread(target=use, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
-    finally:
-        sys.setswitchinterval(interval)
-    assert errors == []
+    with frequent_switches():
+        together(*(partial(use, number) for number in range(4)))
     assert len(opened._memory) == 2
 
 

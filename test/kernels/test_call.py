@@ -23,6 +23,7 @@ from threading import Barrier, Thread
 import weakref
 
 import numpy as np
+from many_threads import frequent_switches
 from patience import PATIENCE
 import pytest
 from ros2_rnea.errors import ArgumentError
@@ -432,14 +433,12 @@ def test_threads_may_make_the_first_call_at_once(call_type, resolve, arrays):
 
 
 @pytest.fixture
-def frequent_switches():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+def switches():
+    with frequent_switches():
+        yield
 
 
-def test_threads_may_share_calls_from_the_first_on(call_type, resolve, frequent_switches):
+def test_threads_may_share_calls_from_the_first_on(call_type, resolve, switches):
     """They call in all ways, also with a list that one of them changes, and drop the calls."""
     calls = [call_type(NAMES, SHAPES, 2, resolve, lambda *_, **__: None) for _ in range(100)]
     barrier, finished, changing = Barrier(9, timeout=PATIENCE), [], [1.0, 2.0, 3.0]

@@ -24,6 +24,7 @@ import sys
 from threading import Barrier, Event, Thread
 
 import numpy as np
+from many_threads import together
 from patience import PATIENCE, until
 import pytest
 from repository import ROOT
@@ -397,23 +398,6 @@ def test_package_installed_as_bytecode_alone_compiles_robots(tmp_path):
     assert version != compiled.VERSION
     (package / 'dynamics' / 'rnea.pyc').write_bytes(b'something else')
     assert code_version(package, SOURCES) != version
-
-
-def together(*calls):
-    """Run calls at once, and return their results."""
-    barrier, results = Barrier(len(calls), timeout=PATIENCE), [None] * len(calls)
-
-    def run(place, call):
-        barrier.wait()
-        results[place] = call()
-
-    threads = [Thread(target=run, args=numbered) for numbered in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert all(result is not None for result in results)
-    return results
 
 
 def test_first_calls_at_once_compile_once(compilations):

@@ -170,7 +170,8 @@ class EffortRamp:
         """
         Return how much of the last change of the model is not sent yet, shape (joints,) [Nm or N].
 
-        It is as if no other change had followed; infinite before the next effort.
+        Blends that were started later for other reasons are not considered.  Before the next
+        effort, it is infinite.
         """
         if self._asks_for_model:
             return np.full(len(self.joints), inf)
@@ -221,20 +222,18 @@ class EffortRamp:
         self._is_behind = self.is_sending
         self._note_excess()
 
-    def blend(self, duration: float) -> None:
+    def blend(self, duration: float, of_model: bool = False) -> None:
         """
         Start a blend from the effort that was sent last, in place of any other.
 
         :param duration: of the blend [s]; 0: only the rate is limited.
+        :param of_model: whether the effort of the model may have changed, see
+            :meth:`lack_of_model`.
         """
         self._blend = None
         self._asked = duration if duration > 0.0 else None
+        self._asks_for_model = self._asks_for_model or of_model
         self._is_behind = self.is_sending  # until the wanted effort is known
-
-    def blend_model(self, duration: float) -> None:
-        """Start the same because of another model, for as long as the present blend lasts."""
-        self.blend(max(duration, self.remaining))
-        self._asks_for_model = True
 
     def crossfade(self, wanted: np.ndarray, now: float) -> np.ndarray:
         """Return the wanted effort plus the part of the old difference that has not faded yet."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
@@ -212,7 +213,7 @@ def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     :return: the process, and the end of a pipe with which the process ends.
     """
     folders = _folders(sys.path)
-    home = os.path.dirname(os.path.dirname(os.path.realpath(ros2_rnea.__file__)))
+    home = str(Path(ros2_rnea.__file__).resolve().parents[1])
     environment = dict(os.environ)
     if 'PYTHONPATH' in environment:
         environment['PYTHONPATH'] = os.pathsep.join(

@@ -105,12 +105,11 @@ def test_a_change_of_the_model_that_is_taken_back_leaves_nothing(durations):
     one = ramp(inf)
     one.start_at(np.array([1.0, 2.0]))
     sent(one, [1.0, 2.0], 0.0)
-    one.blend_model(durations[0])
+    one.blend(durations[0], of_model=True)
     for time in (0.001, 0.1, 0.2):
         sent(one, [9.0, -7.0], time)
     before = sent(one, [9.0, -7.0], 0.201)[0]
-    one.blend_model(durations[1])
-    assert one.remaining == pytest.approx(max(durations[1], durations[0] - 0.2), abs=0.01)
+    one.blend(durations[1], of_model=True)
     for time in (0.202, 0.5, 1.0, 5.0, 11.0, 61.0):
         effort, _ = sent(one, [1.0, 2.0], time)
         assert 1.0 - 1e-9 <= effort[0] <= before[0] + 1e-9  # never beyond both
@@ -123,7 +122,7 @@ def test_what_the_efforts_lack_of_a_model_is_known_until_it_is_blended_in():
     one.start_at(np.zeros(2))
     sent(one, [0.0, 0.0], 0.0)
     assert one.lack_of_model(0.0).tolist() == [0.0, 0.0]
-    one.blend_model(1.0)
+    one.blend(1.0, of_model=True)
     one.blend(1.0)  # for another reason, before the next effort
     assert one.lack_of_model(0.0).tolist() == [inf, inf]
     sent(one, [4.0, -2.0], 2.0)
@@ -133,11 +132,11 @@ def test_what_the_efforts_lack_of_a_model_is_known_until_it_is_blended_in():
     sent(one, [4.0, -2.0], 2.5)
     assert one.lack_of_model(2.5) == pytest.approx([2.0, 1.0])
     assert one.lack_of_model(3.0).tolist() == [0.0, 0.0]
-    one.blend_model(5.0)
+    one.blend(5.0, of_model=True)
     sent(one, [4.0, 3.0], 4.0)
     sent(one, [4.0, 3.0], 3.0)  # a simulated clock jumps back
     assert one.lack_of_model(3.0).tolist() == [4.0, 3.0]
-    one.blend_model(0.0)
+    one.blend(0.0, of_model=True)
     assert one.lack_of_model(3.0).tolist() == [inf, inf]
     one.forget()
     assert one.lack_of_model(3.0).tolist() == [0.0, 0.0]
@@ -153,7 +152,8 @@ def test_a_model_that_comes_after_a_restart_is_blended_for_a_finite_time():
             one.forget()
         else:
             one.withdraw()
-        one.blend_model(0.5)
+        assert one.remaining == 0.0
+        one.blend(0.5, of_model=True)
         assert one.remaining == 0.5
 
 

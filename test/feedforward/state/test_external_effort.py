@@ -26,6 +26,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.decision import Instant, Status
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.reference.controller_state import ControllerReference
+from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.feedforward.settings import Arm, ContactReaction, Mode, Settings
 from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
@@ -646,6 +647,28 @@ def test_a_far_reference_that_fails_and_comes_back_after_a_contact_is_not_follow
             assert ride.decision.status is Status.MOTION_TOO_FAR
             assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_motion_for_which_nothing_is_sent_does_not_let_a_far_reference_be_followed():
+    """After a contact, a trajectory comes while gravity exceeds the limits of the joints."""
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
+    ride = Ride(hold)
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    ride.policy.end_contact()
+    ride.policy.change_settings(replace(hold, enabled=False))
+    ride.go(1.0)
+    ride.policy.change_settings(replace(hold, effort_limit_factor=1e-3))
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, Q)]), ride.now)
+    ride.go(0.1)
+    assert ride.decision.status is Status.OVERLOADED
+    ride.policy.change_settings(hold)
+    ride.go(0.1, reference=FAR)
+    assert ride.decision.status is Status.MOTION_TOO_FAR
+    ride.go(0.1, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+    ride.go(0.1, reference=FAR)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
 
 
