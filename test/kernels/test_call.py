@@ -22,8 +22,8 @@ import sys
 from threading import Barrier, Thread
 import weakref
 
-import numpy as np
 from many_threads import frequent_switches
+import numpy as np
 from patience import PATIENCE
 import pytest
 from ros2_rnea.errors import ArgumentError

@@ -23,8 +23,8 @@ import subprocess
 import sys
 from threading import Barrier, Event, Thread
 
-import numpy as np
 from many_threads import together
+import numpy as np
 from patience import PATIENCE, until
 import pytest
 from repository import ROOT
