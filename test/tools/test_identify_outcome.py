@@ -94,6 +94,7 @@ def test_the_error_has_to_be_ten_times_smaller(outcome):
     worse = replace(outcome, after=Recording(
         outcome.after.times, outcome.before.errors / 9.0, TIMING))
     assert not judge(worse)[0].passed
+    assert judge(replace(worse, rate=250.0))[0].limit == 5.0
 
 
 @pytest.mark.parametrize(('late', 'code', 'verdict'), [

@@ -27,6 +27,7 @@ from ros2_rnea.tools.demo.judge import (
     is_disturbed,
     judge,
     LIMITS,
+    Limits,
     machine_too_slow,
 )
 from ros2_rnea.tools.demo.play import MAX_REPEATS, Repeats
@@ -79,6 +80,26 @@ def test_good_results_pass_every_check(make_results):
 def test_each_threshold_fails_alone_beyond_its_limit(make_results, passing, failing, name):
     assert failed(make_results(**passing)) == []
     assert failed(make_results(**failing)) == [name]
+
+
+@pytest.mark.parametrize(('passing', 'failing', 'name'), [
+    ({'feedforward': one_joint(0.199, 0.01)},
+     {'feedforward': one_joint(0.201, 0.01), 'pd': 9.0, 'gravity': 2.0}, WORST_JOINT),
+    ({'feedforward_240': one_joint(0.0959, 0.01)},
+     {'feedforward_240': one_joint(0.0961, 0.01)}, AT_240_HZ),
+    ({'pd': 0.126}, {'pd': 0.124}, OVER_PD),
+    ({'gravity': 0.0201}, {'gravity': 0.0199}, OVER_GRAVITY),
+])
+def test_at_a_quarter_of_the_rate_errors_may_be_four_times_as_large(
+        make_results, passing, failing, name):
+    assert failed(replace(make_results(**passing), rate=125.0)) == []
+    assert failed(replace(make_results(**failing), rate=125.0)) == [name]
+
+
+def test_feedforward_must_improve_at_every_rate():
+    assert Limits(0.1, 50.0, 8.0, 2.0, 3.0, 4.0).at(125.0) == Limits(0.4, 12.5, 2.0, 1.0, 1.0, 1.0)
+    assert GENERAL.at(FULL_RATE) == GENERAL
+    assert GENERAL.at(2.0 * FULL_RATE) == GENERAL
 
 
 def test_a_joint_that_hardly_errs_needs_no_improvement(make_results):

@@ -161,14 +161,14 @@ def present(results: Results, out: Path, console: Console, limits: Limits) -> in
     Judge the results, print them and write the files.
 
     :param out: folder of the files.
-    :param limits: thresholds for the results.
+    :param limits: thresholds for the results, with joint states at :data:`FULL_RATE`.
     :returns: exit code.
     """
     slow = machine_too_slow(results)
     checks = [] if slow else judge(results, limits)
     show(results, checks, console, None if not slow else NOT_JUDGED)
     write_summary(out / 'summary.json', summary(results, checks, _verdict(checks, slow)))
-    pictures = _draw(results, out, limits, judged=not slow)
+    pictures = _draw(results, out, limits.at(results.rate), judged=not slow)
     why = (f'{NOT_JUDGED}: {results.share_late():.1%} of the states had no answer within 20 ms, '
            f'{results.share_slow():.1%} of the simulated time was as late') if slow else ''
     return _conclude(

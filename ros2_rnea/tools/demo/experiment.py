@@ -50,11 +50,14 @@ class Phase:
     wrench: bool = False
 
 
+LOW_RATE = 240.0
+"""Of the joint states in one of the phases [Hz]."""
+
 PHASES = (
     Phase('pd', 'PD alone', mode=''),
     Phase('gravity', 'PD + gravity', mode='gravity_compensation'),
     Phase('feedforward', 'PD + full feedforward'),
-    Phase('feedforward_240', 'the same at 240 Hz', rate=240.0),
+    Phase('feedforward_240', f'the same at {LOW_RATE:g} Hz', rate=LOW_RATE),
     Phase('tip_force', 'tip force, unknown', tip_force=True),
     Phase('tip_force_wrench', 'tip force, on wrench', tip_force=True, wrench=True),
 )

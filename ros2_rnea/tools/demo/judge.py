@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
 from math import inf
 
 import numpy as np
@@ -24,7 +23,8 @@ import numpy as np
 from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
 from ros2_rnea.feedforward.settings import Settings
-from ros2_rnea.tools.demo.figures import Episode, Results, share_too_late, Timing
+from ros2_rnea.tools.demo.experiment import LOW_RATE
+from ros2_rnea.tools.demo.figures import Episode, FULL_RATE, Results, share_too_late, Timing
 
 NOT_JUDGED = 'not judged: the machine was too slow'
 """The verdict where the figures are those of the machine and not of the node."""
@@ -62,10 +62,23 @@ class TooSlowError(RneaError):
     """The machine was so slow that nothing follows from what was recorded."""
 
 
+def ratio_at(rate: float, ratio: float) -> float:
+    """
+    Return by how many times an error must become smaller with joint states at a lower rate.
+
+    An effort is held until the next joint state, and the error that this leaves grows with the
+    time between them.
+
+    :param rate: of the joint states [Hz].
+    :param ratio: at :data:`FULL_RATE`.
+    """
+    return max(1.0, ratio * min(1.0, rate / FULL_RATE))
+
+
 @dataclass(frozen=True)
 class Limits:
     """
-    Thresholds for a robot.
+    Thresholds for a robot, with joint states at :data:`FULL_RATE`.
 
     :param worst_joint: RMS error of any joint under full feedforward [deg or mm].
     :param over_pd: ratio of the arm's error under PD alone to that under full feedforward.
@@ -81,6 +94,14 @@ class Limits:
     least_improved: float
     tip_force: float
     change: float
+
+    def at(self, rate: float) -> Limits:
+        """Return the thresholds with joint states at a lower rate [Hz]."""
+        return Limits(
+            self.worst_joint * max(1.0, FULL_RATE / rate),
+            *(ratio_at(rate, ratio) for ratio in (
+                self.over_pd, self.over_gravity, self.least_improved, self.tip_force,
+                self.change)))
 
 
 LIMITS = {'panda': Limits(0.05, 50.0, 8.0, 10.0, 20.0, 10.0)}
@@ -133,9 +154,11 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     Compare the results with the thresholds.
 
     :param results: of all scenes that were played.
+    :param limits: with joint states at :data:`FULL_RATE`.
     :returns: all checks, passed or not.
     """
     checks = _judge_tracking(results, limits) if results.recordings else []
+    limits = limits.at(results.rate)
     for name, episode in results.episodes.items():
         if name in CHANGES:
             checks.append(_at_least(f'error when {episode.title}: unknown / known',
@@ -174,10 +197,12 @@ def _largest_limited_share(results: Results) -> float:
 def _judge_tracking(results: Results, limits: Limits) -> list[Check]:
     alone, gravity, full, full_240 = (
         results.recordings[key] for key in ('pd', 'gravity', 'feedforward', 'feedforward_240'))
+    worst_joint_240 = limits.worst_joint * max(1.0, LOW_RATE / results.rate)
+    limits = limits.at(results.rate)
     checks = [
         _at_most('full feedforward: RMS of the worst joint', np.max(full.rms),
                  limits.worst_joint, 'deg'),
-        _at_most('the same at 240 Hz', np.max(full_240.rms), limits.worst_joint, 'deg'),
+        _at_most('the same at 240 Hz', np.max(full_240.rms), worst_joint_240, 'deg'),
         _at_least('arm RMS: PD alone / full feedforward', _ratio(alone.arm_rms, full.arm_rms),
                   limits.over_pd),
         _at_least('arm RMS: PD + gravity / full feedforward',

@@ -28,13 +28,13 @@ from ros2_rnea.identification.results import Identification
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.figures import FULL_RATE, Recording, Timing
 from ros2_rnea.tools.demo.identify.machine import Machine
-from ros2_rnea.tools.demo.judge import Check, is_disturbed
+from ros2_rnea.tools.demo.judge import Check, is_disturbed, ratio_at
 from ros2_rnea.tools.demo.report import checks_as_data, number_or_none
 
 Array = NDArray[np.float64]
 
 MIN_IMPROVEMENT = 10.0
-"""Ratio of the tracking errors with the description and with the identified model."""
+"""Ratio of the tracking errors with the description and with the identified model, at 500 Hz."""
 
 LONGEST_UNSEEN = 0.02
 """From the begin of the push until the estimated wrench is above what it is without one [s]."""
@@ -136,7 +136,7 @@ def judge(outcome: Outcome) -> list[Check]:
     """Compare the results with the thresholds."""
     return [
         Check('tracking error: with the description / identified', outcome.improvement,
-              MIN_IMPROVEMENT, '', at_least=True),
+              ratio_at(outcome.rate, MIN_IMPROVEMENT), '', at_least=True),
         Check('largest step while the new model is blended in', outcome.largest_step,
               outcome.arm.rate_limit * LONGEST_STEP + 1e-6, 'Nm', at_least=False),
         Check('time until the push is seen', 1e3 * outcome.push.seen_after,
