@@ -53,7 +53,6 @@ def _enter(place: Path, log: Path) -> None:
     os.chdir(place)
     sys.path[0] = str(place)
     os.environ['PYTHONPATH'] = str(place)
-    os.environ['ROS2_RNEA_TEST_PATIENCE'] = '10'  # mutants let many a test wait in vain
 
 
 def _pytest(arguments: list[str], plugin: object) -> None:
@@ -150,6 +149,7 @@ def measure(place: Path, package: str, tests: list[str], kept: Path) -> None:
 def run_tests(place: Path, tests: list[str], seconds: dict[str, float]) -> None:
     """Run the tests of a mutant until one fails; does not return."""
     _enter(place, place / 'log')
+    os.environ['ROS2_RNEA_TEST_PATIENCE'] = '10'  # mutants let many a test wait in vain
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     files = list(dict.fromkeys(name.split('::')[0] for name in tests))
     _pytest(['-x', '--tb=line', *files], Mutated(place, tests, seconds))
