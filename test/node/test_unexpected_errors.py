@@ -47,7 +47,7 @@ DOUBLE, UNKNOWN, LARGEST = 3, 10, 255
 """Types of parameters, as messages have them."""
 
 TRIES = 5
-"""Once in thousands, on a busy machine, DDS does not connect a new participant with the node."""
+"""On a busy machine, DDS has once not connected a new participant with the node for minutes."""
 
 
 def active(**arguments) -> ManagedInverseDynamicsNode:

@@ -64,36 +64,34 @@ def test_good_results_pass_every_check(make_results):
     assert failed(make_results()) == []
 
 
-@pytest.mark.parametrize(('passing', 'failing', 'name'), [
-    ({'feedforward': one_joint(0.0499, 0.001)},
+@pytest.mark.parametrize(('rate', 'passing', 'failing', 'name'), [
+    (500.0, {'feedforward': one_joint(0.0499, 0.001)},
      {'feedforward': one_joint(0.0501, 0.001), 'pd': 9.0, 'gravity': 2.0}, WORST_JOINT),
-    ({'feedforward_240': one_joint(0.0499, 0.01)},
-     {'feedforward_240': one_joint(0.0501, 0.01)}, AT_240_HZ),
-    ({'pd': 0.501}, {'pd': 0.499}, OVER_PD),
-    ({'gravity': 0.0801}, {'gravity': 0.0799}, OVER_GRAVITY),
-    ({'pd': one_joint(0.101, 1.0)},
-     {'pd': one_joint(0.101, 1.0), 'feedforward': one_joint(0.0102, 0.01)}, MIN_IMPROVED),
-    ({'tip_force': 0.111, 'tip_force_wrench': 0.015},
-     {'tip_force': 0.109, 'tip_force_wrench': 0.015}, TIP_FORCE),
-    ({'gravity_errors': (0.0, 0.99e-6)}, {'gravity_errors': (0.0, 1.01e-6)}, GRAVITY_SERVICE),
-])
-def test_each_threshold_fails_alone_beyond_its_limit(make_results, passing, failing, name):
-    assert failed(make_results(**passing)) == []
-    assert failed(make_results(**failing)) == [name]
-
-
-@pytest.mark.parametrize(('passing', 'failing', 'name'), [
-    ({'feedforward': one_joint(0.199, 0.01)},
+    (125.0, {'feedforward': one_joint(0.199, 0.01)},
      {'feedforward': one_joint(0.201, 0.01), 'pd': 9.0, 'gravity': 2.0}, WORST_JOINT),
-    ({'feedforward_240': one_joint(0.0959, 0.01)},
+    (500.0, {'feedforward_240': one_joint(0.0499, 0.01)},
+     {'feedforward_240': one_joint(0.0501, 0.01)}, AT_240_HZ),
+    (250.0, {'feedforward_240': one_joint(0.0499, 0.01)},
+     {'feedforward_240': one_joint(0.0501, 0.01)}, AT_240_HZ),
+    (125.0, {'feedforward_240': one_joint(0.0959, 0.01)},
      {'feedforward_240': one_joint(0.0961, 0.01)}, AT_240_HZ),
-    ({'pd': 0.126}, {'pd': 0.124}, OVER_PD),
-    ({'gravity': 0.0201}, {'gravity': 0.0199}, OVER_GRAVITY),
+    (500.0, {'pd': 0.501}, {'pd': 0.499}, OVER_PD),
+    (125.0, {'pd': 0.126}, {'pd': 0.124}, OVER_PD),
+    (500.0, {'gravity': 0.0801}, {'gravity': 0.0799}, OVER_GRAVITY),
+    (125.0, {'gravity': 0.0201}, {'gravity': 0.0199}, OVER_GRAVITY),
+    (500.0, {'pd': one_joint(0.101, 1.0)},
+     {'pd': one_joint(0.101, 1.0), 'feedforward': one_joint(0.0102, 0.01)}, MIN_IMPROVED),
+    (500.0, {'tip_force': 0.111, 'tip_force_wrench': 0.015},
+     {'tip_force': 0.109, 'tip_force_wrench': 0.015}, TIP_FORCE),
+    (500.0, {'gravity_errors': (0.0, 0.99e-6)}, {'gravity_errors': (0.0, 1.01e-6)},
+     GRAVITY_SERVICE),
+    (125.0, {'gravity_errors': (0.0, 0.99e-6)}, {'gravity_errors': (0.0, 1.01e-6)},
+     GRAVITY_SERVICE),
 ])
-def test_at_a_quarter_of_the_rate_errors_may_be_four_times_as_large(
-        make_results, passing, failing, name):
-    assert failed(replace(make_results(**passing), rate=125.0)) == []
-    assert failed(replace(make_results(**failing), rate=125.0)) == [name]
+def test_each_threshold_fails_alone_beyond_its_limit(make_results, rate, passing, failing, name):
+    """Tracking errors grow with the time between joint states, and their thresholds do so."""
+    assert failed(replace(make_results(**passing), rate=rate)) == []
+    assert failed(replace(make_results(**failing), rate=rate)) == [name]
 
 
 def test_feedforward_must_improve_at_every_rate():
