@@ -65,14 +65,15 @@ def link_findings(description: RobotDescription) -> Iterator[Finding]:
 def _findings(link: LinkDescription, inertial: Inertial, total: float) -> Iterator[Finding]:
     subject = f'link {link.name!r}'
     yield from _units(subject, inertial)
-    mass, moments = inertial.mass, principal_moments(_inertia_in_link_axes(inertial))
+    at_center = _inertia_in_link_axes(inertial)
+    mass, moments = inertial.mass, principal_moments(at_center)
     impossible = _impossible(subject, mass, moments)
     if impossible:
         yield impossible
     elif mass > 0.0:
         share, area = NEGLIGIBLE
         if mass > share * total or moments[2] > area * total:
-            yield from _scale(subject, inertial, moments)
+            yield from _scale(subject, inertial, at_center, moments)
 
 
 def _inertia_in_link_axes(inertial: Inertial) -> Matrix:
@@ -113,7 +114,9 @@ def _impossible(subject: str, mass: float, moments: Moments) -> Finding | None:
     return None
 
 
-def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Finding]:
+def _scale(
+        subject: str, inertial: Inertial, at_center: Matrix, moments: Moments,
+        ) -> Iterator[Finding]:
     mass, radius = inertial.mass, radius_of_gyration(inertial.mass, moments)
     if radius < POINT:
         yield Finding(
@@ -131,10 +134,12 @@ def _scale(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Findi
             f'{has}: even as a ball, that is {least_density_of_a_ball(mass, moments):.2g} kg/m^3, '
             'more than any metal; the inertia is too small or the mass too large', moments[2])
     else:
-        yield from _wrong_point(subject, inertial, moments)
+        yield from _wrong_point(subject, inertial, at_center, moments)
 
 
-def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator[Finding]:
+def _wrong_point(
+        subject: str, inertial: Inertial, at_center: Matrix, moments: Moments,
+        ) -> Iterator[Finding]:
     """
     Yield a finding where the inertia is more plausible about the link's origin.
 
@@ -143,7 +148,7 @@ def _wrong_point(subject: str, inertial: Inertial, moments: Moments) -> Iterator
     an implausibly low density.
     """
     mass, center = inertial.mass, Vector(*inertial.origin.xyz)
-    shifted = principal_moments(moved_to_center(mass, center, _inertia_in_link_axes(inertial)))
+    shifted = principal_moments(moved_to_center(mass, center, at_center))
     small, middle, large = shifted
     slack = ROUNDING * moments[2]
     possible = small >= -slack and small + middle >= large - slack
