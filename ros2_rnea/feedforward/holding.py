@@ -27,6 +27,7 @@ from ros2_rnea.feedforward.effort.effort_limits import (
     allowed_efforts,
     check_effort_limits,
     effort_limit_defects,
+    LimitDefects,
     overloads,
 )
 from ros2_rnea.feedforward.effort.guiding import check_guiding
@@ -91,6 +92,8 @@ class Holding:
         self._positions = positions
         self._motions = motions
         self._all_known = False
+        self._judged_limits: Mapping[str, float] | None = None
+        self._defects = LimitDefects()
         self._tau = np.zeros(robot.nv)
 
     def unknown_positions(self) -> tuple[str, ...]:
@@ -107,6 +110,13 @@ class Holding:
         if joint_body(self._robot, joint).type.nv > 1:
             return assume
         return f'publish {joint!r} in joint_states, or {assume}'
+
+    def limit_defects(self, settings: Settings) -> LimitDefects:
+        """Return what is wrong with the effort limits; equal ones are judged only once."""
+        if settings.effort_limits != self._judged_limits:
+            self._defects = effort_limit_defects(self._robot, self._controlled, settings)
+            self._judged_limits = dict(settings.effort_limits)
+        return self._defects
 
     def overloads(self, settings: Settings, gravity: np.ndarray) -> dict[str, str]:
         """Return the joints that need more than they may have, and how much of it."""
@@ -126,11 +136,7 @@ class Holding:
         """
         positions = self._index_map.with_zero_where_unknown(self._positions)
         needed, _ = self._load(settings, gravity, positions)
-        for name, effort in zip(self._controlled, needed.tolist()):
-            if not effort < inf:
-                raise ArgumentError(
-                    f'the effort that holds joint {name!r} is no finite number: gravity, a mass '
-                    'or a spring is far too large')
+        self._check_numbers(needed)
 
     def check(
             self, settings: Settings, gravity: np.ndarray, accepted: Mapping[str, float]) -> None:
@@ -138,9 +144,14 @@ class Holding:
         Check that efforts could be sent which hold the robot where it is.
 
         :param accepted: the overload that is there already, by joint [Nm or N].
-        :raises UnsafeChangeError: where they could not.
+        :raises ArgumentError: naming the first joint whose effort is not a finite number.
+        :raises UnsafeChangeError: where none could be sent, or they would not hold it.
         """
-        reason = self.reason_to_refuse(settings, gravity, accepted)
+        reason = self._reason_to_send_nothing(settings)
+        if not reason:
+            needed, allowed = self._load(settings, gravity, self._positions)
+            self._check_numbers(needed)
+            reason = '; '.join(overloads(self._controlled, needed, allowed, accepted).values())
         if reason:
             raise UnsafeChangeError(
                 f'{reason}. Efforts are being sent, and the arm would not be held any more: '
@@ -149,14 +160,29 @@ class Holding:
     def reason_to_refuse(
             self, settings: Settings, gravity: np.ndarray, accepted: Mapping[str, float]) -> str:
         """Return why the robot could not be held; empty where it could."""
-        defects = effort_limit_defects(self._robot, self._controlled, settings)
+        reason = self._reason_to_send_nothing(settings)
+        if reason:
+            return reason
+        load = self._load(settings, gravity, self._positions)
+        return '; '.join(overloads(self._controlled, *load, accepted).values())
+
+    def _reason_to_send_nothing(self, settings: Settings) -> str:
+        """Return why no effort could be sent, whatever gravity is; empty where one could."""
+        defects = self.limit_defects(settings)
         if defects:
             return defects.text
         unknown = self.unknown_positions()
         if unknown:
             return f'the position of joint {unknown[0]!r} is unknown: {self.remedy(unknown[0])}'
-        load = self._load(settings, gravity, self._positions)
-        return '; '.join(overloads(self._controlled, *load, accepted).values())
+        return ''
+
+    def _check_numbers(self, needed: np.ndarray) -> None:
+        """Check that efforts are finite numbers."""
+        for name, effort in zip(self._controlled, needed.tolist()):
+            if not effort < inf:
+                raise ArgumentError(
+                    f'the effort that holds joint {name!r} is no finite number: gravity, a mass '
+                    'or a spring is far too large')
 
     def _load(
             self, settings: Settings, gravity: np.ndarray, positions: np.ndarray,

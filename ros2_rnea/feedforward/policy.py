@@ -22,7 +22,6 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.dynamics.friction import SLOW
 from ros2_rnea.errors import (
     ArgumentError,
     did_you_mean,
@@ -35,14 +34,13 @@ from ros2_rnea.feedforward.decision import Decision, Instant, SentTerms, Status
 from ros2_rnea.feedforward.effort.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.feedforward.effort.effort_limiter import EffortLimiter
 from ros2_rnea.feedforward.effort.effort_limits import (
-    effort_limit_defects,
     effort_limits,
     raised_limits,
-    ROUNDING,
     share_of,
 )
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
+from ros2_rnea.feedforward.effort.friction_check import FrictionCheck, reason_to_refuse, too_large
 from ros2_rnea.feedforward.effort.guiding import Guiding
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
@@ -139,6 +137,8 @@ class FeedforwardPolicy:
         self._motions = MotionBuffers(self._index_map, n)
         self._holding = Holding(
             self.robot, self.controlled, self._index_map, self._singles, self._motions)
+        self._friction_check = FrictionCheck(
+            self.robot, self._bodies, self._motions.controlled)
         self._compensation = WrenchCompensation(self.robot, self._motions.controlled)
         self._guiding = Guiding(self.robot, self.controlled, self._motions.controlled)
         self._guiding_effort: np.ndarray | None = None
@@ -201,7 +201,7 @@ class FeedforwardPolicy:
         else:
             self.motion.keeps_tracking = False
         self._law.set_terms(settings.sent_terms, settings.arm_gravity)
-        self._defects = effort_limit_defects(self.robot, self.controlled, settings)
+        self._defects = self._holding.limit_defects(settings)
         limits = effort_limits(self.robot, settings)[self._motions.controlled]
         if self._defects:
             limits[:] = 0.0  # nothing is sent
@@ -249,7 +249,8 @@ class FeedforwardPolicy:
         """
         self.check_change(settings)
         self.requested = settings
-        if self._ramp.is_sending and self._holding.reason_to_refuse(
+        is_sent_on = self._ramp.is_sending and not settings.enabled  # during the final fade
+        if is_sent_on and self._holding.reason_to_refuse(
                 settings, self._gravity_with(settings), self.overload()):
             settings = replace(
                 self.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
@@ -286,10 +287,9 @@ class FeedforwardPolicy:
                 'command_scale cannot change at run time, because the command that a drive holds '
                 'would be taken in another unit; restart the node')
         if settings.enabled:
-            self.check_finite(settings)
+            self.check_overload(self.overload(), settings)
             if self._ramp.is_sending:
                 self._check_velocities(settings, self._feedback is not None)
-                self._holding.check(settings, self._gravity_with(settings), self.overload())
                 if settings.sent_terms is not self.settings.sent_terms:
                     self.check_friction(self.friction_shares, settings)
 
@@ -317,15 +317,18 @@ class FeedforwardPolicy:
     def check_overload(
             self, before: Mapping[str, float], settings: Settings | None = None) -> None:
         """
-        Check that a change of the robot has not added to what its motors cannot hold.
+        Check that a change has not added to what the motors cannot hold.
 
         :param before: the :meth:`overload` before the change.
         :param settings: in place of those in use.
+        :raises ArgumentError: as :meth:`check_finite` does.
         :raises UnsafeChangeError: where efforts are being sent, and it has.
         """
+        chosen = settings or self.settings
         if self._ramp.is_sending:
-            chosen = settings or self.settings
             self._holding.check(chosen, self._gravity_with(chosen), before)
+        else:
+            self.check_finite(chosen)
 
     def check_friction(
             self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
@@ -333,8 +336,7 @@ class FeedforwardPolicy:
         """
         Check that a change does not let a joint be driven by friction with all its effort.
 
-        Friction acts in the direction of the motion: with far too much of it, each joint runs away
-        at its effort limit as soon as it moves.
+        See :mod:`.friction_check`.
 
         :param before: returns the :meth:`friction_shares` before the change.
         :param settings: in place of those in use.
@@ -347,17 +349,10 @@ class FeedforwardPolicy:
     def _check_friction(
             self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
             ) -> None:
-        large = {name: share for name, share in self.friction_shares(settings).items()
-                 if not share <= MAX_FRICTION}
-        known = before() if large else {}
-        for name, share in large.items():
-            if not share <= known.get(name, 0.0) * (1.0 + ROUNDING):
-                raise UnsafeChangeError(
-                    f'up to half the velocity limit of joint {name!r}, the friction that is sent '
-                    f'would be {share:.3g} times its effort limit. Efforts are being sent, and '
-                    'the joint would be driven on as soon as it moves: check damping, friction, '
-                    'friction_offset and the other friction parameters, or set enabled to false '
-                    'first')
+        shares = self.friction_shares(settings)
+        reason = reason_to_refuse(shares, before()) if too_large(shares) else ''
+        if reason:
+            raise UnsafeChangeError(reason)
 
     def overload(self) -> dict[str, float]:
         """
@@ -803,29 +798,18 @@ class FeedforwardPolicy:
 
     def friction_shares(self, settings: Settings | None = None) -> dict[str, float]:
         """
-        Return the largest friction that is sent in either direction, by joint.
+        Return the largest friction that is sent as a share of the effort limit, by joint.
 
-        It is a share of the effort limit, of all speeds up to half the velocity limit: breakaway
-        friction is largest at a low speed.  Where the arm adds friction by itself, or a limit is
-        missing, there is none.
+        See :class:`.FrictionCheck`.  Where the arm adds friction by itself, or a limit is missing,
+        there is none.
 
         :param settings: in place of those in use.
         """
         chosen = settings or self.settings
-        if 'friction' in chosen.sent_terms.left_out or effort_limit_defects(
-                self.robot, self.controlled, chosen):
+        if 'friction' in chosen.sent_terms.left_out or self._holding.limit_defects(chosen):
             return {}
-        limits = np.array([body.limits.velocity for body in self._bodies])
-        has_limit = (limits > 0.0) & np.isfinite(limits)
-        fastest = np.where(has_limit, 0.5 * limits, SPEED_WITHOUT_LIMIT)
-        speeds = np.geomspace(SLOW, np.maximum(fastest, SLOW), SPEEDS_OF_FRICTION)
-        controlled, qd = self._motions.controlled, np.zeros(self.robot.nv)
-        largest = np.zeros(len(self._bodies))
-        for velocities in (np.zeros_like(fastest), *speeds, *-speeds):
-            qd[controlled] = velocities
-            largest = np.maximum(largest, np.abs(self.robot.friction(qd)[controlled]))
-        shares = largest / effort_limits(self.robot, chosen)[controlled]
-        return dict(zip(self.controlled, shares.tolist()))
+        return self._friction_check.shares(
+            effort_limits(self.robot, chosen)[self._motions.controlled])
 
     def raised_limits(self) -> dict[str, tuple[float, float]]:
         """Return the effort limits of the settings above those of the description, and these."""
@@ -1154,15 +1138,6 @@ class FeedforwardPolicy:
                 name for name, flag in zip(self.controlled, not_finite) if flag))
         return Decision(status, joints, detail, effort, flags)
 
-
-MAX_FRICTION = 1.0
-"""No friction that is sent may become a larger share of an effort limit than this."""
-
-SPEED_WITHOUT_LIMIT = 0.1
-"""Up to this speed friction is reported for a joint without a velocity limit [rad/s or m/s]."""
-
-SPEEDS_OF_FRICTION = 16
-"""Speeds in each direction at which friction is computed for the report on it."""
 
 GAP_SHARE = 0.5
 """States that are missing for more than this share of ``state_timeout`` are a gap."""

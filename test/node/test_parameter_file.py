@@ -20,6 +20,7 @@ import re
 import pytest
 from rclpy.node import Node
 from repository import ROOT
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.parameters import (
     BY_NAME,
@@ -28,6 +29,7 @@ from ros2_rnea.node.parameters import (
     PER_JOINT,
     read,
     values_of,
+    with_changes,
 )
 import yaml
 
@@ -119,6 +121,24 @@ def another(name: str):
         return 'null'  # a text that YAML has to quote
     lowest, highest = specification.minimum, min(specification.maximum, 1e6)
     return type(default)(lowest + (highest - lowest) / 4)
+
+
+@pytest.mark.parametrize('name', BY_NAME)
+def test_one_value_that_changes_is_read_as_all_values_are(name):
+    values = {'damping.elbow': 0.5, 'effort_limits.elbow': 40.0, 'lookahead': 0.3}
+    known, changed = read(values), {name: another(name), 'not_of_this_node': 3}
+    try:
+        expected = read({**values, **changed})
+    except ArgumentError as error:  # as of a contact_reaction without a threshold
+        with pytest.raises(ArgumentError, match=re.escape(str(error))):
+            with_changes(known, changed)
+        return
+    assert with_changes(known, changed) == expected != known
+    assert with_changes(expected, {name: values.get(name)}) == known
+
+
+def test_a_value_of_a_joint_needs_all_values():
+    assert with_changes(read({}), {'damping.elbow': 0.5, 'lookahead': 0.3}) is None
 
 
 @pytest.mark.ros

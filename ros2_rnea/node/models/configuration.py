@@ -145,6 +145,7 @@ class Configuration:
         self._transition: float | None = None  # of the blend to the requested model [s]
         self._parameter_transition: float | None = None
         self._checked: _Checked | None = None
+        self._may_differ = False  # what the node stores, from the parameters that are applied
         self._answer: Answer | None = None
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
@@ -374,19 +375,23 @@ class Configuration:
 
         :raises RneaError: where a value is not possible; then nothing has changed.
         """
-        if self._model is None or self.policy is None:
+        present = self._model_parameters
+        if self._model is None or self.policy is None or present == self._applied:
             return
-        self._check_load(self._model, self._model_parameters)
-        if self._model.update(self._model_parameters):
+        try:
+            is_changed = self._use_load(self._model, self.policy, present, self.policy.settings)
+        except RneaError:
+            self._model.update(self._applied)
+            raise
+        if is_changed:
             self.policy.take_snapshot()
             self.policy.blend(transition, of_model=True)
-        self._applied = self._model_parameters
+        self._applied = present
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)
 
     def _check_load(
-            self, model: Model, candidate: ModelParameters, settings: Settings | None = None,
-            ) -> None:
+            self, model: Model, candidate: ModelParameters, settings: Settings) -> None:
         """
         Check that payloads and joint parameters are possible, and that the arm is held with them.
 
@@ -398,24 +403,31 @@ class Configuration:
         model.check(candidate)
         if self.policy is None or candidate == self._applied:
             return
-        if settings is None or not self.policy.can_change_to(settings):
+        if not self.policy.can_change_to(settings):
             settings = self.policy.settings
-        before = self.policy.overload()
         try:
-            model.update(candidate)
-            self.policy.check_finite(settings)
-            self.policy.check_overload(before, settings)
-            if candidate.joint_parameters != self._applied.joint_parameters:
-                self.policy.check_friction(self._friction_shares_in_use, settings)
+            self._use_load(model, self.policy, candidate, settings)
         finally:
             model.update(self._applied)
 
-    def _friction_shares_in_use(self) -> Mapping[str, float]:
-        """Return the shares of friction with the parameters in use."""
-        if self._model is None or self.policy is None:
-            return {}
-        self._model.update(self._applied)
-        return self.policy.friction_shares()
+    def _use_load(
+            self, model: Model, policy: FeedforwardPolicy, candidate: ModelParameters,
+            settings: Settings) -> bool:
+        """
+        Set payloads and joint parameters in the robot, and return whether any has changed.
+
+        :param settings: with which the arm has to be held.
+        :raises RneaError: where a value is not possible, or the arm would not be held.  The robot
+            may have some of the values then, so that the caller sets those in use again.
+        """
+        overload = policy.overload()
+        is_friction_changed = candidate.joint_parameters != self._applied.joint_parameters
+        friction = policy.friction_shares() if is_friction_changed else {}
+        is_changed = model.update(candidate)
+        policy.check_overload(overload, settings)
+        if is_friction_changed:
+            policy.check_friction(lambda: friction, settings)
+        return is_changed
 
     @property
     def _model_parameters(self) -> ModelParameters:
@@ -456,6 +468,7 @@ class Configuration:
         Nothing is applied here, because another callback may still refuse them.
         """
         if self._is_declaring:
+            self._may_differ = True
             return SetParametersResult(successful=True)
         new = {parameter.name: parameter.value for parameter in changed}
         self._checked = None
@@ -463,15 +476,27 @@ class Configuration:
             # The request to send nothing is never refused, whatever else is wrong.
             if new != {'enabled': False}:
                 self._check_clock(new.get('use_sim_time', self._clocks.is_simulated))
-                candidate = parameters.read({**parameters.values_of(self._node), **new})
+                candidate = self._candidate(new)
                 self._check(candidate)
                 self._checked = _Checked(changed, candidate)
         except RneaError as error:
             return SetParametersResult(successful=False, reason=shortened(str(error)))
+        self._may_differ = True
         if not hasattr(self._node, 'add_post_set_parameters_callback') and (
                 self._deferred_apply is None):  # Humble
             self._deferred_apply = self._timer(0.0, self._apply_parameters)
         return SetParametersResult(successful=True)
+
+    def _candidate(self, new: Mapping[str, Any]) -> NodeParameters:
+        """
+        Return all parameters of the node, if it stores some new values.
+
+        :raises RneaError: where a value is invalid.
+        """
+        candidate = None if self._may_differ else parameters.with_changes(self._parameters, new)
+        if candidate is None:
+            candidate = parameters.read({**parameters.values_of(self._node), **new})
+        return candidate
 
     def _check_clock(self, is_simulated: bool) -> None:
         """
@@ -576,6 +601,7 @@ class Configuration:
 
     def _apply_all_parameters(self) -> None:
         previous, self._parameters = self._parameters, self._stored_parameters()
+        self._may_differ = False
         self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
         self._apply_settings()
         own, source = self._parameters.own, self._latest

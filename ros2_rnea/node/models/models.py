@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -136,13 +137,14 @@ class Model(NamedTuple):
         """
         self.check(parameters)
         is_changed = False
-        bodies, joints = self.robot.tree.bodies, self.tree.joints
+        joints, described = self.tree.joints, self.tree.bodies
+        present = self.robot.tree.bodies
         for name in filter(self.robot.takes_joint_parameter, ADJUSTABLE):
-            overrides = parameters.joint_parameters.get(name, {})
-            values = {joint: overrides.get(joint, getattr(self.tree.bodies[index], name))
-                      for joint, index in joints.items()}
-            changed = {joint: value for joint, value in values.items()
-                       if value != getattr(bodies[joints[joint]], name)}
+            value_of, overrides = attrgetter(name), parameters.joint_parameters.get(name, {})
+            changed = {
+                joint: value for joint, index in joints.items()
+                if (value := overrides.get(joint, value_of(described[index])))
+                != value_of(present[index])}
             if changed:
                 self.robot.set_joint_parameters(name, changed)
                 is_changed = True

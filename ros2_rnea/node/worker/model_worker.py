@@ -240,6 +240,7 @@ class ModelWorker:
         model.update(parameters)
         policy = FeedforwardPolicy(robot, settings)
         policy.check_finite()
+        policy.friction_shares()  # are known then where the model is swapped
         return Built(model, policy)
 
     def _set_progress(self, report: Any) -> None:
