@@ -25,12 +25,14 @@ a call nor a process that is forked meanwhile waits for the compilation of anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 import functools
 import logging
 from pathlib import Path
 import threading
 from typing import Any
+import weakref
 
 import numpy as np
 from ros2_rnea.code_version import code_version
@@ -99,6 +101,17 @@ class CompiledKernels:
         self._signature = signature(tree)
         self._loaded: dict[tuple[str, str, Variant], machine.Loaded] = {}
         self._locks: dict[tuple[str, str, Variant], threading.RLock] = {}
+        self._predecessor: Callable[[], CompiledKernels | None] = lambda: None
+
+    def successor(self) -> CompiledKernels:
+        """
+        Return kernels of the same tree, for a robot that takes the place of another one.
+
+        A kernel that is loaded here is not loaded again there, as long as these kernels exist.
+        """
+        other = copy(self)
+        other._loaded, other._locks, other._predecessor = {}, {}, weakref.ref(self)
+        return other
 
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
         """Return a function ``f(*inputs, output) -> bool`` for one state."""
@@ -212,8 +225,14 @@ class CompiledKernels:
         if self._symbol(spec).encode() not in code:
             raise CompilerError(f'{len(code)} bytes are no object file of {spec.quantity.name} of '
                                 f'{self._tree.name!r}')
-        if spec.name not in self._loaded:
+        if spec.name in self._loaded:
+            return
+        before = self._predecessor()
+        loaded = None if before is None else before._loaded.get(spec.name)
+        if loaded is None:
             self._keep(spec, code)
+        else:
+            self._loaded.setdefault(spec.name, loaded)
 
     def _keep(self, spec: KernelSpec, code: bytes) -> machine.Loaded:
         """Load a kernel's object file; return what another thread has loaded meanwhile."""

@@ -68,6 +68,9 @@ class Compilation(NamedTuple):
 class Kernels(Protocol):
     """What makes the kernels of one robot when they are asked for."""
 
+    def successor(self) -> Kernels:
+        """Return kernels of the same tree, for a robot that takes the place of another one."""
+
     def one(
             self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
             ) -> Callable[..., bool]:

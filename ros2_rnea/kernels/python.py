@@ -74,6 +74,10 @@ class PythonKernels:
         self._tree = tree
         self._made: dict[tuple[str, str, Variant], Function] = {}
 
+    def successor(self) -> PythonKernels:
+        """Return kernels of the same tree, for a robot that takes the place of another one."""
+        return PythonKernels(self._tree)
+
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
         """Return a function ``f(*inputs, output) -> True`` for one state."""
         function = self._function(quantity, variant)

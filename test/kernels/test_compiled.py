@@ -15,6 +15,7 @@
 
 import compileall
 from dataclasses import replace
+import gc
 import json
 import os
 import shutil
@@ -22,6 +23,7 @@ import signal
 import subprocess
 import sys
 from threading import Barrier, Event, Thread
+import weakref
 
 from many_threads import together
 import numpy as np
@@ -33,6 +35,7 @@ from ros2_rnea.code_version import code_version
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import BY_NAME
+from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
 from ros2_rnea.kernels.compiled import CompiledKernels, signature, SOURCES
@@ -306,6 +309,40 @@ def test_tree_from_another_process_takes_its_code(description):
         ours, other = (Robot(each, engine='python', kernels=kernels(each))
                        for each in (tree, theirs))
         ours.load_machine_code(['friction'], other.machine_code('friction'))
+
+
+def test_kernels_that_are_loaded_serve_a_successor_without_being_loaded_again(monkeypatch):
+    tree = build_tree(parse_urdf(ARM))
+    first = CompiledKernels(tree)
+    before = Robot(tree, kernels=first)
+    code = before.machine_code('gravity', 'friction')
+    before.load_machine_code(['gravity'], code[:1])
+    loaded = Counted(machine.load)
+    monkeypatch.setattr(machine, 'load', loaded)
+    after = Robot(tree, kernels=first.successor())
+    after.load_machine_code(['gravity', 'friction'], code)
+    assert loaded.count == 1  # friction
+    with pytest.raises(CompilerError, match='are no object file of gravity'):
+        after.load_machine_code(['gravity'], code[1:])
+    expected = before.gravity(STATE[0])
+    del before, first  # what is shared stays
+    np.testing.assert_array_equal(after.gravity(STATE[0]), expected)
+
+
+def test_a_successor_loads_its_kernels_where_those_before_it_have_gone(monkeypatch):
+    tree = build_tree(parse_urdf(ARM))
+    first = CompiledKernels(tree)
+    before = Robot(tree, kernels=first)
+    code, expected = before.machine_code('gravity'), before.gravity(STATE[0])
+    gone, after = weakref.ref(first), Robot(tree, kernels=first.successor())
+    del before, first
+    gc.collect()
+    assert gone() is None  # no chain of all that there have been
+    loaded = Counted(machine.load)
+    monkeypatch.setattr(machine, 'load', loaded)
+    after.load_machine_code(['gravity'], code)
+    assert loaded.count == 1
+    np.testing.assert_array_equal(after.gravity(STATE[0]), expected)
 
 
 class FullCache:

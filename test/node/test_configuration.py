@@ -301,7 +301,8 @@ def test_an_error_while_parameters_are_applied_does_not_keep_the_node_enabled(
     def fail(*_):
         raise ArgumentError('no such number')
 
-    monkeypatch.setattr(type(arm.node._configuration._model), 'update', fail)
+    monkeypatch.setattr(
+        type(arm.node._configuration), '_apply_model_parameters', fail)
     assert arm.set_parameter('enabled', False).successful
     assert not arm.node.policy.settings.enabled
     assert 'no such number' in arm.told('parameters')

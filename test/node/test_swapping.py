@@ -150,6 +150,28 @@ def test_a_swap_takes_no_longer_while_efforts_are_sent(
         raise TooSlowError(durations)
 
 
+@pytest.mark.parametrize('engine', ['compiled', 'python', 'textbook'])
+def test_a_model_of_the_same_tree_is_not_read_and_loaded_again(
+        bench, threads, monkeypatch, engine):
+    if engine == 'compiled' and not machine.available():
+        pytest.skip('llvmlite is not installed')
+    monkeypatch.setenv('ROS2_RNEA_ENGINE', engine)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    first = arm.node.policy
+    threads.clear()
+    arm.describe(ARM.replace('<robot ', '<!-- the same --><robot '))
+    assert arm.node.policy is not first
+    assert arm.node._configuration._model.tree is first.robot.tree
+    assert 'load' not in threads
+    assert is_in_use(arm, ARM)
+    arm.describe(OTHER_ARM)
+    assert arm.node._configuration._model.tree is not first.robot.tree
+    assert is_in_use(arm, OTHER_ARM)
+    arm.describe(ARM)
+    assert is_in_use(arm, ARM)
+
+
 def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatch):
     """Nothing is sent before it; each of them takes 0.1 ms here."""
     now = itertools.count(step=0.0001)
@@ -398,6 +420,17 @@ def test_a_payload_stays_where_the_description_changes_and_changes_back(loaded, 
     loaded.describe(ARM)
     assert carried(loaded) == ['box']
     assert after_swaps == [['box'], ['box']]  # the first pair builds nothing
+
+
+def test_a_link_that_accepts_payloads_does_so_after_a_change_of_the_description(
+        loaded, monkeypatch):
+    changes = loaded.node._configuration
+    changes.remove_payload('box')
+    loaded.describe(OTHER_ARM)
+    monkeypatch.setattr(
+        model_worker.ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
+    assert changes.set_payload(box(link='lower'))
+    assert carried(loaded) == ['box']
 
 
 def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, after_swaps):

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+import json
 import sys
 from threading import Condition
 from time import monotonic
@@ -38,7 +39,8 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.compiled import say_once
-from ros2_rnea.kernels.engines import Compilation, Engine, engine_of
+from ros2_rnea.kernels.engines import Compilation, Engine, engine_of, Kernels, kernels_of
+from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
@@ -101,6 +103,14 @@ class Progress(NamedTuple):
     since: float
 
 
+class _Parts(NamedTuple):
+    """What a model is made from: its tree, in JSON and as it is, and the kernels."""
+
+    text: bytes
+    tree: Tree
+    kernels: Kernels | None
+
+
 class ModelWorker:
     """
     The thread and its process, which run until :meth:`close`.
@@ -120,6 +130,7 @@ class ModelWorker:
         self._answer: Answer | None = None
         self._progress: Progress | None = None
         self._discarded: list[object] = []
+        self._latest: _Parts | None = None
         self._is_closed = False
         self._thread = BackgroundThread(
             target=self._run, name='model_worker', daemon=True)
@@ -229,11 +240,13 @@ class ModelWorker:
         engine = engine_of(None)
         message = self._process.ask(
             model_request(source, engine), self._is_cancelled, self._set_progress)
-        tree, findings = (from_plain(message.content[name]) for name in ('tree', 'findings'))
         for text in message.content['about_kernels']:  # nobody sees the log of the process
             say_once(text)
-        robot = adjustable(tree, source, engine)
-        robot.load_machine_code(source.kernels, message.blobs)
+        text, *machine_code = message.blobs
+        tree, kernels = self._tree_and_kernels(text, engine)
+        findings = from_plain(message.content['findings'])
+        robot = adjustable(tree, source, engine, kernels)
+        robot.load_machine_code(source.kernels, machine_code)
         robot.compile(*source.kernels)
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
         model = Model(source, tree, robot, findings)
@@ -242,6 +255,23 @@ class ModelWorker:
         policy.check_finite()
         policy.friction_shares()  # are known then where the model is swapped
         return Built(model, policy)
+
+    def _tree_and_kernels(self, text: bytes, engine: Engine) -> tuple[Tree, Kernels | None]:
+        """
+        Return a tree from JSON, and its kernels.
+
+        Where the tree is that of the model before, which only accepted other payloads, say, it is
+        not read again, and its kernels need not be loaded again.  The cycle would have to share
+        the interpreter with that for up to 20 ms.
+        """
+        if self._latest is not None and self._latest.text == text:
+            tree, kernels = self._latest.tree, self._latest.kernels
+            kernels = None if kernels is None else kernels.successor()
+        else:
+            tree = from_plain(json.loads(text))
+            kernels = kernels_of(tree, engine)
+        self._latest = _Parts(text, tree, kernels)
+        return tree, kernels
 
     def _set_progress(self, report: Any) -> None:
         with self._changed:

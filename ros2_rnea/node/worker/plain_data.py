@@ -41,6 +41,19 @@ RECORDS: dict[str, type] = {kind.__name__: kind for kind in (
     Transform, Tree, Vector)}
 
 
+def _field_names(kind: Any) -> tuple[str, ...]:
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    return getattr(kind, '_fields', None) or kind.__slots__
+
+
+FIELDS = {name: _field_names(kind) for name, kind in RECORDS.items()}
+
+SLOTTED = {name for name, kind in RECORDS.items()
+           if hasattr(kind, '__slots__') and not hasattr(kind, '_fields')}
+"""The types of spatial.py, whose constructors do not take all that they consist of."""
+
+
 def to_plain(value: Any) -> Any:
     """
     Return a value as None, numbers, strings, lists and dictionaries.
@@ -52,7 +65,7 @@ def to_plain(value: Any) -> Any:
         return {'enum': kind.__name__, 'name': value.name}
     if kind.__name__ in RECORDS:
         return {'record': kind.__name__,
-                'values': [to_plain(getattr(value, name)) for name in _field_names(kind)]}
+                'values': [to_plain(getattr(value, name)) for name in FIELDS[kind.__name__]]}
     if isinstance(value, np.ndarray):
         return {'array': value.tolist()}
     if isinstance(value, Mapping):
@@ -76,16 +89,10 @@ def from_plain(plain: Any) -> Any:
         return np.array(plain['array'])
     if 'mapping' in plain:
         return {from_plain(key): from_plain(item) for key, item in plain['mapping']}
-    kind, values = RECORDS[plain['record']], map(from_plain, plain['values'])
-    if hasattr(kind, '__slots__') and not hasattr(kind, '_fields'):  # of spatial.py
-        record: Any = object.__new__(kind)
-        for name, value in zip(_field_names(kind), values):
-            setattr(record, name, value)
+    name, values = plain['record'], map(from_plain, plain['values'])
+    if name in SLOTTED:
+        record: Any = object.__new__(RECORDS[name])
+        for field, value in zip(FIELDS[name], values):
+            setattr(record, field, value)
         return record
-    return kind(*values)
-
-
-def _field_names(kind: Any) -> tuple[str, ...]:
-    if is_dataclass(kind):
-        return tuple(field.name for field in fields(kind))
-    return getattr(kind, '_fields', None) or kind.__slots__
+    return RECORDS[name](*values)

@@ -101,16 +101,20 @@ def answer(request: Message, report: Report = lambda _: None) -> Message:
 
 
 def make_model(request: Message, report: Report) -> Message:
-    """Parse a description, audit it and compile its kernels, each of which is reported."""
+    """
+    Parse a description, audit it and compile its kernels, each of which is reported.
+
+    The first blob of the answer is the tree in JSON, the others are the machine code.
+    """
     source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
     source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
     tree, findings = _read_description(
         source._replace(payload_links=(), optional_parameters=(), observes=False))
     robot = adjustable(tree, source, engine)
     code = robot.machine_code(*source.kernels, on_compile=lambda kernel: report([*kernel]))
-    return Message({
-        'tree': to_plain(tree), 'findings': to_plain(findings),
-        'about_kernels': what_is_not_used(cache())}, code)
+    return Message(
+        {'findings': to_plain(findings), 'about_kernels': what_is_not_used(cache())},
+        (json.dumps(to_plain(tree)).encode(), *code))
 
 
 def fill(request: Message, _: Report) -> Message:
