@@ -90,6 +90,11 @@ class Robot(Observables):
         return type(self), (
             self._tree_without_payloads, dict(self._payloads), self._gravity, self._engine)
 
+    @property
+    def tree_without_payloads(self) -> Tree:
+        """Return the tree with the joint parameters of this robot, but without its payloads."""
+        return self._tree_without_payloads
+
     def _without_calls(self) -> Robot:
         """Return a copy that shares everything with this robot but the calls of its kernels."""
         if COPY not in vars(self):

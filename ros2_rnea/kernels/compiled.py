@@ -108,6 +108,8 @@ class CompiledKernels:
         Return kernels of the same tree, for a robot that takes the place of another one.
 
         A kernel that is loaded here is not loaded again there, as long as these kernels exist.
+        The successor does not keep what its robot does not need; if both robots had the same
+        kernels, those for all links that ever carried a payload would stay in memory.
         """
         other = copy(self)
         other._loaded, other._locks, other._predecessor = {}, {}, weakref.ref(self)

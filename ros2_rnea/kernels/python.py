@@ -75,7 +75,11 @@ class PythonKernels:
         self._made: dict[tuple[str, str, Variant], Function] = {}
 
     def successor(self) -> PythonKernels:
-        """Return kernels of the same tree, for a robot that takes the place of another one."""
+        """
+        Return kernels of the same tree, for a robot that takes the place of another one.
+
+        Nothing is shared, since a function in Python is quickly made from its bytecode.
+        """
         return PythonKernels(self._tree)
 
     def one(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:

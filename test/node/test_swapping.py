@@ -18,6 +18,7 @@ import gc
 import itertools
 import math
 import os
+import statistics
 import threading
 import time
 import weakref
@@ -123,10 +124,26 @@ def test_a_swap_takes_the_cycle_a_millisecond_at_most(
         raise TooSlowError(durations)
 
 
+@pytest.fixture
+def hold_answers(monkeypatch):
+    """Return what lets the worker's answers wait until what it returns is called."""
+    take = model_worker.ModelWorker.take
+
+    def hold():
+        monkeypatch.setattr(model_worker.ModelWorker, 'take', lambda _: None)
+        return lambda: monkeypatch.setattr(model_worker.ModelWorker, 'take', take)
+
+    return hold
+
+
 @REPEATED_WHERE_TOO_SLOW
 def test_a_swap_takes_no_longer_while_efforts_are_sent(
-        bench, monkeypatch, fastest_engine, no_garbage_collection):
-    """It is then checked, too, whether the arm is held, and not driven by friction."""
+        bench, hold_answers, monkeypatch, fastest_engine, no_garbage_collection):
+    """
+    It is then checked, too, whether the arm is held, and not driven by friction.
+
+    Payload and gravity change while each model is being built.
+    """
     talos = example_urdf('talos_data/robots/talos_full_v2.urdf')
     joints = single_joints(Robot.from_urdf(talos))
     swap, durations = configuration.Configuration._swap, []
@@ -137,16 +154,25 @@ def test_a_swap_takes_no_longer_while_efforts_are_sent(
         swap(configured, *arguments)
         durations.append(time.thread_time() - began)
 
-    arm = bench(joints=joints, mode='gravity_compensation', state_timeout=9.0)
+    arm = bench(joints=joints, mode='gravity_compensation', state_timeout=9.0,
+                payload_links=['torso_2_link'])
     monkeypatch.setattr(configuration.Configuration, '_swap', timed)
     for turn in range(11):
         described = talos.replace('damping="1.0"', f'damping="0.{99 - turn}"')
-        arm.describe(described)
+        release = hold_answers()
+        arm.begin_to_describe(described)
+        changes = arm.node._configuration
+        changes.set_payload(box(0.1 + 0.1 * turn, 'torso_2_link'))
+        assert changes.set_parameter('gravity', [0.01 * turn, 0.0, -9.81]).successful
+        release()
+        arm.until_answered(arm.is_settled)
         arm.answer(joints, [0.1] * len(joints))
+        assert carried(arm) == ['box']
         assert arm.node.policy.robot.friction([1.0] * len(joints)) == pytest.approx(
             Robot.from_urdf(described).friction([1.0] * len(joints)))
-    assert len(durations) == 11
-    if sorted(durations)[-3] > LONGEST_SWAP:  # single ones: see above
+    assert len(durations) == 21  # in two turns each, but for the first robot
+    # A busy machine makes many of them slower.
+    if statistics.median(durations) > LONGEST_SWAP:
         raise TooSlowError(durations)
 
 
@@ -170,6 +196,90 @@ def test_a_model_of_the_same_tree_is_not_read_and_loaded_again(
     assert is_in_use(arm, OTHER_ARM)
     arm.describe(ARM)
     assert is_in_use(arm, ARM)
+
+
+def test_a_model_of_the_same_tree_is_not_loaded_again_after_one_that_nobody_used(
+        bench, threads, hold_answers, fastest_engine):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    threads.clear()
+    release, worker = hold_answers(), arm.node._configuration._worker
+    for turn in range(4):
+        arm.begin_to_describe(ARM.replace('<robot ', f'<!-- {turn} --><robot '))
+        arm.until_answered(lambda: worker._answer is not None)
+    release()
+    arm.until_answered(arm.is_settled)
+    assert len(threads['__init__']) and 'load' not in threads
+
+
+# ---- what changes while a model is being built --------------------------------------------------
+
+
+def test_gravity_that_is_set_meanwhile_is_that_of_the_first_robot_with_an_imu_too(
+        bench, hold_answers):
+    arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation',
+                gravity_from_imu=True)
+    release = hold_answers()
+    arm.begin_to_describe(ARM)
+    assert arm.node.set_parameters([Parameter('gravity', value=[0.0, 9.81, 0.0])])[0].successful
+    release()
+    arm.until_answered(arm.is_settled)
+    assert arm.node.policy.gravity.tolist() == [0.0, 9.81, 0.0]
+    assert arm.node.policy.robot.gravity([0.1, 0.2]) == pytest.approx(
+        Robot.from_urdf(ARM).gravity([0.1, 0.2], [0.0, 9.81, 0.0]))
+
+
+@pytest.mark.parametrize('name, value', [
+    ('lookahead', 0.1), ('gravity', [0.1, 0.0, -9.81]), ('hold_tolerance', 0.4)])
+def test_a_transition_that_is_asked_for_counts_though_a_parameter_has_changed_meanwhile(
+        bench, hold_answers, name, value):
+    arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation', blend_time=0.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+    release = hold_answers()
+    changes = arm.node._configuration
+    assert not changes.set_payload(box(link='lower'), 0.05)
+    for each, to in ((name, value), ('blend_time', 5.0)):
+        assert arm.node.set_parameters([Parameter(each, value=to)])[0].successful
+    policy = arm.node.policy
+    remaining = policy._ramp.remaining
+    release()
+    arm.until_answered(arm.is_settled)
+    assert arm.node.policy is not policy and carried(arm) == ['box']
+    assert arm.node.policy._ramp.remaining <= max(remaining, 0.05)
+
+
+def test_a_final_fade_is_not_longer_with_a_model_that_comes_meanwhile(bench, hold_answers):
+    arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation', blend_time=0.5)
+    arm.describe(ARM)
+    arm.answer(JOINTS, [0.1, 0.2])
+    release = hold_answers()
+    arm.begin_to_describe(OTHER_ARM)
+    assert arm.node.set_parameters([Parameter('blend_time', value=5.0)])[0].successful
+    assert arm.node.set_parameters([Parameter('enabled', value=False)])[0].successful
+    arm.answer(JOINTS, [0.1, 0.2])
+    policy = arm.node.policy
+    assert policy._final_fade.is_active
+    remaining = policy._ramp.remaining
+    release()
+    arm.until_answered(arm.is_settled)
+    assert arm.node.policy is not policy
+    assert 0.0 < arm.node.policy._ramp.remaining <= remaining
+
+
+@pytest.mark.parametrize('error', [ArgumentError, ZeroDivisionError])
+def test_no_payload_stays_that_could_not_be_judged(loaded, monkeypatch, error):
+    def fail(*_):
+        raise error('nonsense')
+
+    changes = loaded.node._configuration
+    with monkeypatch.context() as patch:
+        patch.setattr(FeedforwardPolicy, 'check_overload', fail)
+        with pytest.raises(error):
+            changes.set_payload(box(2.0, 'lower', 'other'))
+    assert carried(loaded) == ['box']
+    assert loaded.set_parameter('damping.elbow', 0.5).successful
+    assert carried(loaded) == ['box']
 
 
 def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatch):
@@ -308,16 +418,29 @@ def test_settings_that_change_in_place_are_those_of_a_new_policy():
     assert contents(changed) == contents(made)
 
 
-def contents(value, depth=0):
+@pytest.mark.parametrize('before', [
+    {}, {'gravity_from_imu': True, 'blend_time': 5.0}, {'command_scale': {'elbow': 3.0}},
+    {'effort_limits': {'elbow': 10.0}, 'mode': Mode.COMPUTED_TORQUE, 'position_gains': (9.0,),
+     'velocity_gains': (6.0,)}])
+def test_a_policy_whose_settings_are_reset_is_a_new_one(before):
+    arm, settings = Robot.from_urdf(ARM), Settings(
+        gravity=(0.0, 9.81, 0.0), gravity_from_imu=True, command_scale={'shoulder': 2.0},
+        lookahead=0.1)
+    reset, made = FeedforwardPolicy(arm, Settings(**before)), FeedforwardPolicy(arm, settings)
+    reset.reset_settings(settings)
+    assert contents(reset, hidden=()) == contents(made, hidden=())
+
+
+def contents(value, depth=0, hidden=('_asked', '_asks_for_model')):
     """Return what an object consists of, as far as it is this package's, in a form to compare."""
     if isinstance(value, np.ndarray):
         return str(value.tolist())  # where NaN is like NaN
     if isinstance(value, (list, tuple)):
-        return [contents(item, depth + 1) for item in value]
+        return [contents(item, depth + 1, hidden) for item in value]
     if type(value).__module__.startswith('ros2_rnea.feedforward') and depth < 4 and hasattr(
             value, '__dict__'):
-        return {name: contents(item, depth + 1) for name, item in vars(value).items()
-                if name not in ('_asked', '_asks_for_model')}
+        return {name: contents(item, depth + 1, hidden) for name, item in vars(value).items()
+                if name not in hidden}
     return repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value)
 
 
@@ -431,6 +554,24 @@ def test_a_link_that_accepts_payloads_does_so_after_a_change_of_the_description(
         model_worker.ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
     assert changes.set_payload(box(link='lower'))
     assert carried(loaded) == ['box']
+
+
+def test_a_link_of_one_robot_accepts_no_payloads_in_another(loaded):
+    loaded.node._configuration.remove_payload('box')
+    loaded.describe(ARM_WITH_GRIPPER)
+    assert loaded.node._configuration._model.source.payload_links == ()
+
+
+def test_a_link_that_no_robot_has_is_not_remembered(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    changes = arm.node._configuration
+    changes.set_description(OTHER_ARM)
+    changes._set_payloads((box(link='nowhere'),), None)
+    changes._set_payloads((), None)
+    arm.until(arm.is_settled)
+    arm.describe(ARM)
+    assert changes._model.source.payload_links == ()
 
 
 def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, after_swaps):

@@ -39,13 +39,13 @@ SPEEDS_OF_FRICTION = 16
 """Speeds in each direction at which friction is computed, from the least to the largest."""
 
 
-class FrictionCheck:
+class FrictionShares:
     """
     The largest friction of each joint, in either direction, as a share of its effort limit.
 
     It is the largest of all speeds up to half the velocity limit, since breakaway friction is
-    largest at a low speed.  It is computed once for each change of the robot: for 30 joints that
-    takes as long as a whole cycle.
+    largest at a low speed.  It is computed once for each change of joint parameters: for 30 joints
+    that takes as long as a whole cycle.
 
     :param robot: the model, with the joint parameters that it has at each call.
     :param bodies: those that the controlled joints move.
@@ -65,15 +65,15 @@ class FrictionCheck:
         self._tree: Tree | None = None  # whose friction is known
         self._largest = np.zeros(len(bodies))
 
-    def shares(self, limits: np.ndarray) -> dict[str, float]:
+    def of(self, limits: np.ndarray) -> dict[str, float]:
         """
         Return the shares by joint.
 
         :param limits: of the joints, shape (joints,) [Nm or N].
         """
-        if self._tree is not self._robot.tree:  # a change of the robot's numbers replaces it
-            self._largest = self._largest_friction()
-            self._tree = self._robot.tree
+        tree = self._robot.tree_without_payloads  # which a change of joint parameters replaces
+        if self._tree is not tree:
+            self._tree, self._largest = tree, self._largest_friction()
         return dict(zip(self._names, (self._largest / limits).tolist()))
 
     def _largest_friction(self) -> np.ndarray:

@@ -145,8 +145,9 @@ class Configuration:
         self._transition: float | None = None  # of the blend to the requested model [s]
         self._parameter_transition: float | None = None
         self._checked: _Checked | None = None
-        self._may_differ = False  # what the node stores, from the parameters that are applied
+        self._may_differ = False  # whether the node may store other values than _parameters
         self._answer: Answer | None = None
+        self._has_caught_up = False  # the answer, with what changed while it was being made
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
@@ -361,7 +362,7 @@ class Configuration:
         previous, self._payloads = self._payloads, payloads
         try:
             self._apply_model_parameters(transition)
-        except RneaError:
+        except BaseException:
             self._payloads = previous
             raise
         is_in_use = self._model is not None and all(map(self._model.accepts_payload, payloads))
@@ -380,7 +381,7 @@ class Configuration:
             return
         try:
             is_changed = self._use_load(self._model, self.policy, present, self.policy.settings)
-        except RneaError:
+        except BaseException:
             self._model.update(self._applied)
             raise
         if is_changed:
@@ -672,13 +673,14 @@ class Configuration:
         own, model = self._parameters.own, self._model
         links = {*own['payload_links']}
         optional = {*needed_optional_parameters(self._parameters.joint_parameters)}
-        for source in (self._requested, None if model is None else model.source):
-            if source is not None:
-                links.update(source.payload_links)  # a link that accepts payloads continues to
-                if source.description == description:
-                    optional.update(source.optional_parameters)
         if model is not None and model.source.description != description:
+            if robot_name(description) == model.robot.name:  # links of the same robot continue to
+                links.update(model.tree.links.keys() & {*model.source.payload_links})
             model = None
+        for source in (self._requested, None if model is None else model.source):
+            if source is not None and source.description == description:
+                links.update(source.payload_links)  # a link that accepts payloads continues to
+                optional.update(source.optional_parameters)
         links.update(payload.link for payload in self._payloads
                      if model is None or not model.accepts_payload(payload))
         return Source(
@@ -736,6 +738,7 @@ class Configuration:
             if self._answer is None:
                 self._report.go_on(progress, self._model is not None)
                 return
+            self._has_caught_up = False
             self._report.answered(progress, self._answer.result)
             if isinstance(self._answer.result, Built):
                 self._publishers.prepare(self._answer.result.policy.controlled)
@@ -840,10 +843,10 @@ class Configuration:
                 self._request(self._source(self._model.source.description))
             return
         try:
-            if policy.settings != settings:  # parameters have changed meanwhile
-                policy = _with_settings(policy, settings)
-            model.update(self._model_parameters)  # if they have changed meanwhile
-            policy.take_snapshot()
+            if not policy.can_change_to(settings):
+                policy = FeedforwardPolicy(model.robot, settings)
+            if self._catch_up(model, policy, settings):
+                return
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
         except RneaError as error:
@@ -871,6 +874,22 @@ class Configuration:
         self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
+
+    def _catch_up(self, model: Model, policy: FeedforwardPolicy, settings: Settings) -> bool:
+        """
+        Set in a new model what has changed while it was being built.
+
+        :return: whether that was much, so that the swap follows in the next turn: together, both
+            would take more than a millisecond for thirty joints.  It does so only once, so that a
+            swap does not wait for the end of all changes.
+        """
+        is_late = model.update(self._model_parameters)
+        if policy.settings != settings:
+            is_late = True
+            policy.reset_settings(settings)
+        policy.take_snapshot()
+        is_next, self._has_caught_up = is_late and not self._has_caught_up, True
+        return is_next and self.policy is not None
 
     @property
     def _is_meant_to_send(self) -> bool:
@@ -943,16 +962,3 @@ class Configuration:
                 self._node.get_logger().warning(
                     f'the payload {payload.name!r} on link {payload.link!r} is removed: {reason}')
         self._payloads = tuple(filter(can_stay, self._payloads))
-
-
-def _with_settings(policy: FeedforwardPolicy, settings: Settings) -> FeedforwardPolicy:
-    """
-    Return a policy that is not used yet with other settings; a new one only where it has to be.
-
-    A new one for thirty joints takes a millisecond.
-    """
-    if not policy.can_change_to(settings) or (
-            policy.settings.command_scale != settings.command_scale):
-        return FeedforwardPolicy(policy.robot, settings)
-    policy.change_settings(settings)
-    return policy

@@ -104,8 +104,13 @@ class Progress(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What a model is made from: its tree, in JSON and as it is, and the kernels."""
+    """
+    What a model is made from.
 
+    :ivar text: the tree in JSON.
+    """
+
+    engine: Engine
     text: bytes
     tree: Tree
     kernels: Kernels | None
@@ -242,36 +247,34 @@ class ModelWorker:
             model_request(source, engine), self._is_cancelled, self._set_progress)
         for text in message.content['about_kernels']:  # nobody sees the log of the process
             say_once(text)
-        text, *machine_code = message.blobs
-        tree, kernels = self._tree_and_kernels(text, engine)
-        findings = from_plain(message.content['findings'])
-        robot = adjustable(tree, source, engine, kernels)
+        tree_text, *machine_code = message.blobs
+        parts = self._parts(tree_text, engine)
+        robot = adjustable(parts.tree, source, engine, parts.kernels)
         robot.load_machine_code(source.kernels, machine_code)
+        self._latest = parts  # only now: until here, the kernels before are shared
         robot.compile(*source.kernels)
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
-        model = Model(source, tree, robot, findings)
+        model = Model(source, parts.tree, robot, from_plain(message.content['findings']))
         model.update(parameters)
         policy = FeedforwardPolicy(robot, settings)
         policy.check_finite()
-        policy.friction_shares()  # are known then where the model is swapped
+        policy.friction_shares()  # computed here, so that the swap need not compute them
         return Built(model, policy)
 
-    def _tree_and_kernels(self, text: bytes, engine: Engine) -> tuple[Tree, Kernels | None]:
+    def _parts(self, text: bytes, engine: Engine) -> _Parts:
         """
-        Return a tree from JSON, and its kernels.
+        Return the tree that JSON contains, and its kernels.
 
-        Where the tree is that of the model before, which only accepted other payloads, say, it is
-        not read again, and its kernels need not be loaded again.  The cycle would have to share
-        the interpreter with that for up to 20 ms.
+        Where the model before was made from the same tree, it is not read again, and the kernels
+        that both need are not loaded again.  Otherwise the cycle would have to share the
+        interpreter and the processor with that for up to 20 ms.
         """
-        if self._latest is not None and self._latest.text == text:
-            tree, kernels = self._latest.tree, self._latest.kernels
-            kernels = None if kernels is None else kernels.successor()
-        else:
+        before = self._latest
+        if before is None or (before.engine, before.text) != (engine, text):
             tree = from_plain(json.loads(text))
-            kernels = kernels_of(tree, engine)
-        self._latest = _Parts(text, tree, kernels)
-        return tree, kernels
+            return _Parts(engine, text, tree, kernels_of(tree, engine))
+        return before if before.kernels is None else before._replace(
+            kernels=before.kernels.successor())
 
     def _set_progress(self, report: Any) -> None:
         with self._changed:
