@@ -179,10 +179,7 @@ class FeedforwardPolicy:
             self._plausibility.set_speed_factor(settings.plausible_speed_factor)
         self._dead_man_switch.use(settings.dead_man_button, settings.dead_man_timeout)
         self.wrenches = ExternalWrenches(self.robot.tree, settings.wrenches)
-        self.measured_gravity = MeasuredGravity(
-            settings.gravity_time_constant, settings.gravity, settings.gravity_tolerance)
-        self.gravity = np.array(settings.gravity)
-        self.robot.set_gravity(self.gravity)
+        self._use_gravity_of(settings)
         self.motion.hold_tolerance = settings.hold_tolerance
         self.motion.fade_time = settings.blend_time
         parameters = [
@@ -228,6 +225,13 @@ class FeedforwardPolicy:
             self.end_contact()
         self._gravity_only = settings.mode is Mode.GRAVITY_COMPENSATION
 
+    def _use_gravity_of(self, settings: Settings) -> None:
+        """Use the gravity of settings, until the imu measures another one."""
+        self.measured_gravity = MeasuredGravity(
+            settings.gravity_time_constant, settings.gravity, settings.gravity_tolerance)
+        self.gravity = np.array(settings.gravity)
+        self.robot.set_gravity(self.gravity)
+
     # ---- changes at run time --------------------------------------------------------------------
 
     def can_change_to(self, settings: Settings) -> bool:
@@ -260,9 +264,10 @@ class FeedforwardPolicy:
 
     def reset_settings(self, settings: Settings) -> None:
         """
-        Use other settings as if this policy, which has decided nothing yet, were made with them.
+        Use other settings in a policy that has decided nothing yet.
 
-        Another policy for thirty joints would take a millisecond.
+        Only what it has measured of the joints stays.  Making another policy takes a millisecond
+        for thirty joints.
 
         :param settings: about the same joints, see :meth:`can_change_to`.
         :raises ArgumentError: where they do not fit the robot; then nothing changes.
@@ -417,9 +422,9 @@ class FeedforwardPolicy:
         :raises ArgumentError: where no finite effort holds the joints where they are.
         :raises UnsafeChangeError: where the previous policy is sending efforts, and this one could
             send none, or less than what holds a joint where it is, or friction that
-            :meth:`check_friction` refuses.  Then the previous one has to
-            go on, so that a robot which cannot be driven does not decide what is held.  It does
-            so with its own gravity, also where both policies have the same robot.
+            :meth:`check_friction` refuses.  Then the previous one has to go on, so that a robot
+            which cannot be driven does not decide what is held.  It does so with its own gravity,
+            also where both policies have the same robot.
         """
         self.states.adopt(previous.states)
         same_root = previous.robot.tree.root == self.robot.tree.root
@@ -434,6 +439,7 @@ class FeedforwardPolicy:
             else:
                 self.check_finite()
         except ArgumentError:
+            self._use_gravity_of(self.settings)
             previous.robot.set_gravity(previous.gravity)  # both may have the same robot
             raise
         if previous.controlled == self.controlled:

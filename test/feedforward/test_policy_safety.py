@@ -273,6 +273,22 @@ def test_a_transition_is_not_cut_short_where_nothing_else_happens():
     np.testing.assert_allclose(gone, 0.5, atol=0.01)
 
 
+def test_a_final_fade_is_not_longer_with_a_policy_that_has_waited():
+    """One that waits receives joint states, too, and would blend after a gap of them."""
+    ride = Ride(blend_time=5.0).go(6.0)
+    waiting = FeedforwardPolicy(ARM_ROBOT, ride.policy.settings)
+    for q in (Q, (0.9, -0.4)):
+        waiting.take_joint_state(MeasuredJoints(JOINTS, q, ()), ride.now)
+        ride.go(0.4)
+    assert waiting._ramp.remaining > 0.0
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=False), 0.2)
+    ride.go(0.1)
+    left = ride.policy._ramp.remaining
+    waiting.reset_settings(ride.policy.settings)
+    waiting.continue_from(ride.policy)
+    assert 0.0 < waiting._ramp.remaining <= left
+
+
 def test_zeroing_a_wrench_makes_no_step():
     ride = Ride(effort_rate_limit=inf, wrench_timeout=60.0, **COMPENSATED_AT_ONCE)
     ride.policy.take_wrench('tool', PUSH, ride.now)

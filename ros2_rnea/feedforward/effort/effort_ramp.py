@@ -179,7 +179,11 @@ class EffortRamp:
         return np.zeros(len(self.joints)) if rest is None else np.abs(rest)
 
     def adopt(self, older: EffortRamp) -> None:
-        """Start from the efforts that an earlier object sent, for joints of the same names."""
+        """
+        Start from the efforts that an earlier object sent, for joints of the same names.
+
+        A blend of this object, which has sent nothing, is forgotten.
+        """
         sent = zip(older.joints, older.sent.tolist()) if older.has_start else ()
         self._held = {**older._held, **dict(sent)}
         self.sent = np.array([self._held.get(name, 0.0) for name in self.joints])
@@ -188,6 +192,8 @@ class EffortRamp:
         self._sent_at, self._period = older._sent_at, older._period
         self._sent_before, self._credit = self.sent, 0.0
         self._is_behind = older.is_sending  # until the wanted effort is known
+        self._blend = self._asked = None
+        self._asks_for_model = False
         self._note_excess()
 
     def start_at(self, effort: np.ndarray) -> None:

@@ -147,7 +147,8 @@ class Configuration:
         self._checked: _Checked | None = None
         self._may_differ = False  # whether the node may store other values than _parameters
         self._answer: Answer | None = None
-        self._has_caught_up = False  # the answer, with what changed while it was being made
+        self._given: tuple[ModelParameters, Settings] | None = None  # to the model in the answer
+        self._was_late = False  # that model, so that it is swapped one turn later
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
@@ -738,7 +739,7 @@ class Configuration:
             if self._answer is None:
                 self._report.go_on(progress, self._model is not None)
                 return
-            self._has_caught_up = False
+            self._given, self._was_late = self._answer.request[1:], False
             self._report.answered(progress, self._answer.result)
             if isinstance(self._answer.result, Built):
                 self._publishers.prepare(self._answer.result.policy.controlled)
@@ -843,10 +844,11 @@ class Configuration:
                 self._request(self._source(self._model.source.description))
             return
         try:
-            if not policy.can_change_to(settings):
-                policy = FeedforwardPolicy(model.robot, settings)
-            if self._catch_up(model, policy, settings):
-                return
+            if self._given != (self._model_parameters, settings):
+                policy = self._brought_up_to_date(model, policy, settings)
+                if self.policy is not None and not self._was_late:
+                    self._was_late = True
+                    return
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
         except RneaError as error:
@@ -875,21 +877,31 @@ class Configuration:
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
 
-    def _catch_up(self, model: Model, policy: FeedforwardPolicy, settings: Settings) -> bool:
+    def _brought_up_to_date(
+            self, model: Model, policy: FeedforwardPolicy, settings: Settings,
+            ) -> FeedforwardPolicy:
         """
-        Set in a new model what has changed while it was being built.
+        Set in a new model what has changed while it was being built or had to wait.
 
-        :return: whether that was much, so that the swap follows in the next turn: together, both
-            would take more than a millisecond for thirty joints.  It does so only once, so that a
-            swap does not wait for the end of all changes.
+        Where efforts are being sent, the model is swapped in the next turn only: in one turn,
+        both would take more than a millisecond for thirty joints.
+
+        :return: the policy, or another one where other joints are controlled.
+        :raises RneaError: where the model cannot be used with that.
         """
-        is_late = model.update(self._model_parameters)
-        if policy.settings != settings:
-            is_late = True
+        parameters_now = self._model_parameters
+        model.update(parameters_now)
+        if not policy.can_change_to(settings):
+            policy = FeedforwardPolicy(model.robot, settings)
+        elif policy.settings != settings:
             policy.reset_settings(settings)
         policy.take_snapshot()
-        is_next, self._has_caught_up = is_late and not self._has_caught_up, True
-        return is_next and self.policy is not None
+        policy.check_finite()
+        policy.friction_shares()  # computed here, so that the swap need not compute them
+        self._given = parameters_now, settings
+        if self._answer is not None:
+            self._answer = self._answer._replace(result=Built(model, policy))
+        return policy
 
     @property
     def _is_meant_to_send(self) -> bool:
@@ -934,7 +946,7 @@ class Configuration:
             self._diagnostics.notice('robot_description' if is_robot else 'model', (
                 f'the new {"robot" if is_robot else "model"} is not used yet, and the previous '
                 f'one stays in use: {error}'), is_error=is_robot)
-        self._retry_at = monotonic() + RETRY_PERIOD
+        self._retry_at, self._was_late = monotonic() + RETRY_PERIOD, False
         if self._answer is not None:
             self._answer = self._answer._replace(result=built)
 

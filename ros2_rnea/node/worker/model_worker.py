@@ -73,7 +73,7 @@ class Built(NamedTuple):
     """
     A model that is ready to be swapped in.
 
-    :ivar policy: with the request's settings; it has received no messages yet.
+    :ivar policy: it has decided nothing yet.
     """
 
     model: Model

@@ -186,7 +186,12 @@ def merged(parts: list[dict]) -> dict:
 
 
 def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
-    """Return the tests that execute a mutant, likely killers first, for so many seconds."""
+    """
+    Return the tests that execute a mutant, likely killers first, for so many seconds.
+
+    After those of the file with the same name, each file has its turn, with its shortest test
+    first: the shortest of all are much alike, as where they refuse what one line of a file gets.
+    """
     namesake = f'test_{Path(mutant.path).stem}.py'
     lines = covered['lines'].get(mutant.path, {})
     first, last = mutant.lines
@@ -199,8 +204,13 @@ def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
         files = {name.split('::')[0] for name in near}
         names = {name for name in covered['seconds']
                  if name.split('::')[0] in files or f'/{namesake}::' in name}
-    ordered = sorted(names, key=lambda name: (
-        namesake not in name, covered['seconds'].get(name, 0.0), name))
+    turns: Counter[str] = Counter()
+    order = {}
+    for name in sorted(names, key=lambda name: (covered['seconds'].get(name, 0.0), name)):
+        file = name.split('::')[0]
+        order[name] = namesake not in name, 0 if namesake in name else turns[file]
+        turns[file] += 1
+    ordered = sorted(order, key=order.__getitem__)
     until = accumulate(covered['seconds'].get(name, 0.0) for name in ordered)
     return [name for name, end in zip(ordered, until) if end <= seconds] or ordered[:1]
 
