@@ -187,7 +187,7 @@ def rotation_about(axis: Vector, angle: Number) -> Matrix:
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
     """Return the orientation Rz(yaw) Ry(pitch) Rx(roll) of URDF's fixed-axis angles [rad]."""
-    if roll == pitch == yaw == 0.0:  # as most are
+    if roll == pitch == yaw == 0.0:  # as for most links
         return IDENTITY
     x_axis, y_axis, z_axis = IDENTITY.rows
     return (rotation_about(z_axis, yaw)

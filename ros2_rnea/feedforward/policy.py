@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -40,7 +40,7 @@ from ros2_rnea.feedforward.effort.effort_limits import (
 )
 from ros2_rnea.feedforward.effort.effort_ramp import EffortRamp
 from ros2_rnea.feedforward.effort.final_fade import FinalFade
-from ros2_rnea.feedforward.effort.friction_check import FrictionShares, reason_to_refuse, too_large
+from ros2_rnea.feedforward.effort.friction_check import FrictionShares, reason_to_refuse
 from ros2_rnea.feedforward.effort.guiding import Guiding
 from ros2_rnea.feedforward.effort.joint_bounds import JointBounds
 from ros2_rnea.feedforward.effort.motion_buffers import MotionBuffers
@@ -311,7 +311,7 @@ class FeedforwardPolicy:
             if self._ramp.is_sending:
                 self._check_velocities(settings, self._feedback is not None)
                 if settings.sent_terms is not self.settings.sent_terms:
-                    self.check_friction(self.friction_shares, settings)
+                    self.check_friction(self.friction_shares(), settings)
 
     def _check_velocities(self, settings: Settings, had_feedback: bool) -> None:
         """Check that feedback, which needs velocities, would not end what is sent now."""
@@ -351,14 +351,13 @@ class FeedforwardPolicy:
             self.check_finite(chosen)
 
     def check_friction(
-            self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
-            ) -> None:
+            self, before: Mapping[str, float], settings: Settings | None = None) -> None:
         """
         Check that a change does not let a joint be driven by friction with all its effort.
 
         See :mod:`.friction_check`.
 
-        :param before: returns the :meth:`friction_shares` before the change.
+        :param before: the :meth:`friction_shares` before the change.
         :param settings: in place of those in use.
         :raises UnsafeChangeError: where efforts are being sent, and friction that has become
             larger needs more than the effort limit of a joint up to half its velocity limit.
@@ -367,10 +366,8 @@ class FeedforwardPolicy:
             self._check_friction(before, settings)
 
     def _check_friction(
-            self, before: Callable[[], Mapping[str, float]], settings: Settings | None = None,
-            ) -> None:
-        shares = self.friction_shares(settings)
-        reason = reason_to_refuse(shares, before()) if too_large(shares) else ''
+            self, before: Mapping[str, float], settings: Settings | None = None) -> None:
+        reason = reason_to_refuse(self.friction_shares(settings), before)
         if reason:
             raise UnsafeChangeError(reason)
 
@@ -435,7 +432,7 @@ class FeedforwardPolicy:
             if previous.is_sending:
                 self._check_velocities(self.settings, previous._feedback is not None)
                 self._holding.check(self.settings, self.gravity, previous.overload())
-                self._check_friction(previous.friction_shares)
+                self._check_friction(previous.friction_shares())
             else:
                 self.check_finite()
         except ArgumentError:

@@ -85,11 +85,6 @@ class FrictionShares:
         return largest
 
 
-def too_large(shares: Mapping[str, float]) -> dict[str, float]:
-    """Return the shares that are too large, and those that are no number."""
-    return {name: share for name, share in shares.items() if not share <= MAX_FRICTION}
-
-
 def reason_to_refuse(shares: Mapping[str, float], before: Mapping[str, float]) -> str:
     """
     Return why friction is not sent; empty where it may be.
@@ -97,8 +92,9 @@ def reason_to_refuse(shares: Mapping[str, float], before: Mapping[str, float]) -
     :param shares: of the friction after a change.
     :param before: of that before it; what is as large already may stay.
     """
-    for name, share in too_large(shares).items():
-        if not share <= before.get(name, 0.0) * (1.0 + ROUNDING):
+    for name, share in shares.items():
+        is_allowed = share <= MAX_FRICTION  # false where it is no number
+        if not (is_allowed or share <= before.get(name, 0.0) * (1.0 + ROUNDING)):
             return (
                 f'up to half the velocity limit of joint {name!r}, the friction that is sent '
                 f'would be {share:.3g} times its effort limit. Efforts are being sent, and the '

@@ -147,8 +147,7 @@ class Configuration:
         self._checked: _Checked | None = None
         self._may_differ = False  # whether the node may store other values than _parameters
         self._answer: Answer | None = None
-        self._given: tuple[ModelParameters, Settings] | None = None  # to the model in the answer
-        self._was_late = False  # that model, so that it is swapped one turn later
+        self._was_updated = False  # the model in the answer, before this turn
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
@@ -377,18 +376,18 @@ class Configuration:
 
         :raises RneaError: where a value is not possible; then nothing has changed.
         """
-        present = self._model_parameters
-        if self._model is None or self.policy is None or present == self._applied:
+        wanted = self._model_parameters
+        if self._model is None or self.policy is None or wanted == self._applied:
             return
         try:
-            is_changed = self._use_load(self._model, self.policy, present, self.policy.settings)
+            is_changed = self._use_load(self._model, self.policy, wanted, self.policy.settings)
         except BaseException:
             self._model.update(self._applied)
             raise
         if is_changed:
             self.policy.take_snapshot()
             self.policy.blend(transition, of_model=True)
-        self._applied = present
+        self._applied = wanted
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)
 
@@ -428,7 +427,7 @@ class Configuration:
         is_changed = model.update(candidate)
         policy.check_overload(overload, settings)
         if is_friction_changed:
-            policy.check_friction(lambda: friction, settings)
+            policy.check_friction(friction, settings)
         return is_changed
 
     @property
@@ -675,7 +674,7 @@ class Configuration:
         links = {*own['payload_links']}
         optional = {*needed_optional_parameters(self._parameters.joint_parameters)}
         if model is not None and model.source.description != description:
-            if robot_name(description) == model.robot.name:  # links of the same robot continue to
+            if robot_name(description) == model.robot.name:  # its links still accept payloads
                 links.update(model.tree.links.keys() & {*model.source.payload_links})
             model = None
         for source in (self._requested, None if model is None else model.source):
@@ -739,7 +738,7 @@ class Configuration:
             if self._answer is None:
                 self._report.go_on(progress, self._model is not None)
                 return
-            self._given, self._was_late = self._answer.request[1:], False
+            self._was_updated = False
             self._report.answered(progress, self._answer.result)
             if isinstance(self._answer.result, Built):
                 self._publishers.prepare(self._answer.result.policy.controlled)
@@ -749,7 +748,7 @@ class Configuration:
         if isinstance(result, RneaError):
             self._refuse(source, result)
         elif not self._declare_some():
-            self._swap(source, result)
+            self._swap(self._answer, result)
 
     def _declare_some(self) -> bool:
         """Declare some of the joints' parameters, and return whether more may remain."""
@@ -816,16 +815,12 @@ class Configuration:
             self._refusal = f'the new model is refused, and the previous one stays in use: {error}'
             self._diagnostics.notice('model', self._refusal)
 
-    def _swap(self, source: Source, built: Built) -> None:
-        """
-        Use a model from now on.
-
-        :param source: from which it was requested.
-        """
+    def _swap(self, answer: Answer, built: Built) -> None:
+        """Use the model of an answer from now on."""
         if self._retry_at is not None and monotonic() < self._retry_at:
             return
         model, policy = built
-        settings, transition = self._settings(), self._transition
+        source, settings, transition = answer.request.source, self._settings(), self._transition
         missing = {payload.link for payload in self._payloads
                    if payload.link in model.tree.links and not model.accepts_payload(payload)}
         if missing:
@@ -844,10 +839,13 @@ class Configuration:
                 self._request(self._source(self._model.source.description))
             return
         try:
-            if self._given != (self._model_parameters, settings):
-                policy = self._brought_up_to_date(model, policy, settings)
-                if self.policy is not None and not self._was_late:
-                    self._was_late = True
+            request = answer.request._replace(
+                parameters=self._model_parameters, settings=settings)
+            if request != answer.request:  # parameters have changed meanwhile
+                policy = _updated(model, policy, request)
+                self._answer = Answer(request, Built(model, policy))
+                if self.policy is not None and not self._was_updated:
+                    self._was_updated = True  # the swap follows in the next turn; see _updated()
                     return
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
@@ -876,32 +874,6 @@ class Configuration:
         self._worker.discard(replaced)
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
-
-    def _brought_up_to_date(
-            self, model: Model, policy: FeedforwardPolicy, settings: Settings,
-            ) -> FeedforwardPolicy:
-        """
-        Set in a new model what has changed while it was being built or had to wait.
-
-        Where efforts are being sent, the model is swapped in the next turn only: in one turn,
-        both would take more than a millisecond for thirty joints.
-
-        :return: the policy, or another one where other joints are controlled.
-        :raises RneaError: where the model cannot be used with that.
-        """
-        parameters_now = self._model_parameters
-        model.update(parameters_now)
-        if not policy.can_change_to(settings):
-            policy = FeedforwardPolicy(model.robot, settings)
-        elif policy.settings != settings:
-            policy.reset_settings(settings)
-        policy.take_snapshot()
-        policy.check_finite()
-        policy.friction_shares()  # computed here, so that the swap need not compute them
-        self._given = parameters_now, settings
-        if self._answer is not None:
-            self._answer = self._answer._replace(result=Built(model, policy))
-        return policy
 
     @property
     def _is_meant_to_send(self) -> bool:
@@ -946,7 +918,7 @@ class Configuration:
             self._diagnostics.notice('robot_description' if is_robot else 'model', (
                 f'the new {"robot" if is_robot else "model"} is not used yet, and the previous '
                 f'one stays in use: {error}'), is_error=is_robot)
-        self._retry_at, self._was_late = monotonic() + RETRY_PERIOD, False
+        self._retry_at, self._was_updated = monotonic() + RETRY_PERIOD, False
         if self._answer is not None:
             self._answer = self._answer._replace(result=built)
 
@@ -974,3 +946,25 @@ class Configuration:
                 self._node.get_logger().warning(
                     f'the payload {payload.name!r} on link {payload.link!r} is removed: {reason}')
         self._payloads = tuple(filter(can_stay, self._payloads))
+
+
+def _updated(model: Model, policy: FeedforwardPolicy, request: Request) -> FeedforwardPolicy:
+    """
+    Set in a new model what has changed while it was being built or had to wait.
+
+    For thirty joints this takes as long as a swap.  Both in one turn would take the control
+    thread more than a millisecond.
+
+    :param request: with the parameters and settings of now.
+    :return: the policy, or another one where other joints are controlled.
+    :raises RneaError: where the model cannot be used with these values.
+    """
+    model.update(request.parameters)
+    if not policy.can_change_to(request.settings):
+        policy = FeedforwardPolicy(model.robot, request.settings)
+    elif policy.settings != request.settings:
+        policy.reset_settings(request.settings)
+    policy.take_snapshot()
+    policy.check_finite()
+    policy.friction_shares()  # computed here, so that the swap need not compute them
+    return policy

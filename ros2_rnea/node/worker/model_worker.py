@@ -251,7 +251,7 @@ class ModelWorker:
         parts = self._parts(tree_text, engine)
         robot = adjustable(parts.tree, source, engine, parts.kernels)
         robot.load_machine_code(source.kernels, machine_code)
-        self._latest = parts  # only now: until here, the kernels before are shared
+        self._latest = parts  # only now, since the previous kernels had to exist until here
         robot.compile(*source.kernels)
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
         model = Model(source, parts.tree, robot, from_plain(message.content['findings']))

@@ -189,8 +189,8 @@ def tests_of(mutant: Mutant, covered: dict, seconds: float) -> list[str]:
     """
     Return the tests that execute a mutant, likely killers first, for so many seconds.
 
-    After those of the file with the same name, each file has its turn, with its shortest test
-    first: the shortest of all are much alike, as where they refuse what one line of a file gets.
+    The tests of the file with the same name come first.  Then each file has its turn, with its
+    shortest test first.  The shortest tests of all are often of one kind, which expect an error.
     """
     namesake = f'test_{Path(mutant.path).stem}.py'
     lines = covered['lines'].get(mutant.path, {})
