@@ -43,7 +43,7 @@ from public_recordings import (
     ur10e_recording,
 )
 from rich.console import Console
-from ros2_rnea.feedforward.state.momentum_observer import MomentumObserver
+from ros2_rnea.control.inputs.momentum_observer import MomentumObserver
 from ros2_rnea.identification.identification import HELD_BACK, identify
 from ros2_rnea.identification.information import chunks, Information, reduced
 from ros2_rnea.identification.node_parameters import CONTACT

@@ -41,7 +41,7 @@ FLOORS = [
     ['kernel_method', 'observables'],
     ['robot'],
     ['adjustable_robot'],
-    ['audit', 'closed_chain', 'feedforward'],
+    ['audit', 'closed_chain', 'control'],
     ['filling', 'identification'],
     ['__init__'],
     ['node'],

@@ -29,7 +29,7 @@ from patience import PATIENCE, until
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
+from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.tools.models import seven_dof_arm
 import yaml
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import pytest
 from repository import PACKAGE, ROOT
-from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.control.decision import Status
 
 DOCS = ROOT / 'docs'
 PAGES = sorted(DOCS.glob('*.rst'))

@@ -18,7 +18,7 @@ import inspect
 
 import pytest
 from ros2_rnea import results
-from ros2_rnea.feedforward import decision
+from ros2_rnea.control import decision
 from ros2_rnea.model.description import JointType
 
 

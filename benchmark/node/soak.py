@@ -38,8 +38,8 @@ from benchmark.node.soak_report import draw, table
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.ros_domain import reserve_domain
 
 NAMESPACE = '/node'

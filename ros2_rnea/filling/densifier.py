@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.control.target.trajectory import Array
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Array
 from ros2_rnea.filling.effort_along import EffortAlong, joined, Samples
 from ros2_rnea.filling.polyline import knots
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.control.inputs.joint_index_map import JointIndexMap, single_joints
+from ros2_rnea.control.settings import Terms
+from ros2_rnea.control.target.trajectory import Array, Trajectory
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory
-from ros2_rnea.feedforward.settings import Terms
-from ros2_rnea.feedforward.state.joint_index_map import JointIndexMap, single_joints
 from ros2_rnea.robot import Robot
 
 

@@ -31,11 +31,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.control.inputs.joint_index_map import check_joint_names, joint_body
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Terms
+from ros2_rnea.control.target.trajectory import Array, Trajectory, Waypoint
 from ros2_rnea.errors import ArgumentError, did_you_mean, TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, Waypoint
-from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Terms
-from ros2_rnea.feedforward.state.joint_index_map import check_joint_names, joint_body
 from ros2_rnea.filling.densifier import Densifier, FINEST, Segment
 from ros2_rnea.filling.effort_along import EffortAlong, joined, Samples
 from ros2_rnea.filling.polyline import lines_at

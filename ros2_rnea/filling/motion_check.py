@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ros2_rnea.feedforward.reference.trajectory import Array, differentiated, Splines, Trajectory
-from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
+from ros2_rnea.control.inputs.joint_index_map import joint_body, single_joints
+from ros2_rnea.control.target.trajectory import Array, differentiated, Splines, Trajectory
 from ros2_rnea.robot import Robot
 
 Mask = NDArray[np.bool_]

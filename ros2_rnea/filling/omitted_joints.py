@@ -25,8 +25,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import Plan
 
 

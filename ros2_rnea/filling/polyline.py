@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_rnea.feedforward.reference.trajectory import Array
+from ros2_rnea.control.target.trajectory import Array
 
 _FIRST_WINDOW = 64
 

@@ -33,9 +33,9 @@ import logging
 from typing import Any
 
 import numpy as np
+from ros2_rnea.control.target.trajectory import Array, Trajectory, Waypoint
 from ros2_rnea.dynamics.friction import friction_slope
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Array, Trajectory, Waypoint
 from ros2_rnea.filling.effort_along import EffortAlong
 from ros2_rnea.filling.effort_filler import Plan, Start
 from ros2_rnea.filling.motion_check import MotionLimits, ROUNDING

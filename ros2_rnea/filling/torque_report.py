@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.control.target.trajectory import Array
 from ros2_rnea.dynamics.friction import friction_slope
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.reference.trajectory import Array
 from ros2_rnea.filling.effort_filler import Filled
 from ros2_rnea.filling.motion_check import (
     check_motion,

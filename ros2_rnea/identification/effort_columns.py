@@ -27,9 +27,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.arguments import Array, check_link
+from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.identification.unknowns import (
     INERTIAL_UNITS,
     payload_columns,

@@ -33,8 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.arguments import Array
+from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.identification.effort_columns import Columns
 from ros2_rnea.identification.expected_information import (
     condition_number,

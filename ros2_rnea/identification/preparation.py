@@ -28,8 +28,8 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 from ros2_rnea.arguments import floats
+from ros2_rnea.control.inputs.joint_index_map import joint_body, single_joints
 from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
-from ros2_rnea.feedforward.state.joint_index_map import joint_body, single_joints
 from ros2_rnea.identification.angle_unit import DEGREES, taken_for_degrees
 from ros2_rnea.identification.effort_delay import BY_JOINT, Delay, effort_delay, WAYS
 from ros2_rnea.identification.effort_saturation import saturated_efforts

@@ -31,8 +31,8 @@ from functools import cached_property
 from math import inf
 
 import numpy as np
+from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.dynamics.friction import sign_width, SLOW, smooth_sign
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.identification.comparison import Comparison, Run
 from ros2_rnea.identification.correlation import correlation_of
 from ros2_rnea.identification.recording import slowest_speeds

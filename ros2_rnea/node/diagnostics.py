@@ -25,8 +25,8 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.audit import Finding
+from ros2_rnea.control.decision import Decision, LimitFlags, Status
 from ros2_rnea.errors import shortened
-from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.state_gaps import StateGaps
 from ros2_rnea.node.topics.conversions import listed

@@ -33,13 +33,13 @@ from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
+from ros2_rnea.control.decision import Decision, Instant, Status
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.inputs.state_ages import StateAges
+from ros2_rnea.control.output.final_fade import OLDEST_FINAL_STATE
+from ros2_rnea.control.output.start_effort import Evidence
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
-from ros2_rnea.feedforward.decision import Decision, Instant, Status
-from ros2_rnea.feedforward.effort.final_fade import OLDEST_FINAL_STATE
-from ros2_rnea.feedforward.effort.start_effort import Evidence
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
-from ros2_rnea.feedforward.state.state_ages import StateAges
 from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.bounds import (

@@ -24,8 +24,8 @@ from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from ros2_rnea.control.decision import Instant
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
-from ros2_rnea.feedforward.decision import Instant
 from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import LEVELS, sentence
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run

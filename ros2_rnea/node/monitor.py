@@ -18,8 +18,8 @@ from __future__ import annotations
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from ros2_rnea.audit.joints import LARGE_FRICTION
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Mode, Terms
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import Mode, Terms
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import listed
 

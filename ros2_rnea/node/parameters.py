@@ -24,9 +24,9 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from ros2_rnea.control.settings import LARGEST_ASSISTANCE, Settings
+from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
-from ros2_rnea.feedforward.settings import LARGEST_ASSISTANCE, Settings
 from ros2_rnea.model.description import (
     DynamicsParameter,
     JOINT_DYNAMICS,

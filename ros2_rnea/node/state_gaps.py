@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import inf
 
-from ros2_rnea.feedforward.decision import Decision, Status
+from ros2_rnea.control.decision import Decision, Status
 
 QUIET_PERIOD = 10.0
 """After a line about gaps, the next ones are only counted for this long [s]."""

@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 from repository import ROOT
 from ros2_rnea import EffortTerms
+from ros2_rnea.control.decision import SentTerms
+from ros2_rnea.control.settings import Terms
 from ros2_rnea.dynamics.terms import TERM_NAMES, TERMS
-from ros2_rnea.feedforward.decision import SentTerms
-from ros2_rnea.feedforward.settings import Terms
 
 MESSAGE = ROOT / 'ros2_rnea_interfaces' / 'msg' / 'EffortTerms.msg'
 

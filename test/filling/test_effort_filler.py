@@ -25,10 +25,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Terms
+from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.errors import ArgumentError, TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
-from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Terms
 from ros2_rnea.filling.densifier import FINEST
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.robot import Robot

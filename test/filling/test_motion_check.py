@@ -17,7 +17,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
+from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan, Start
 from ros2_rnea.filling.motion_check import check_motion, described_limits, MotionLimits
 from ros2_rnea.filling.torque_report import TorqueCheck

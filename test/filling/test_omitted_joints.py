@@ -15,8 +15,8 @@
 
 import numpy as np
 import pytest
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import Plan
 from ros2_rnea.filling.omitted_joints import Controller, with_joints_at_rest
 

@@ -18,8 +18,8 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 import pytest
+from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.errors import TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan, Start
 from ros2_rnea.filling.motion_check import described_limits, Moment, MotionLimits
 from ros2_rnea.filling.torque_report import Checked, TorqueCheck

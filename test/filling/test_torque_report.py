@@ -18,8 +18,8 @@ from math import inf, pi, sqrt
 
 import numpy as np
 import pytest
+from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan, Start
 from ros2_rnea.filling.motion_check import MotionLimits
 from ros2_rnea.filling.torque_report import first_root, TorqueCheck

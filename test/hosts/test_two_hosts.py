@@ -36,7 +36,7 @@ import numpy as np
 from patience import until
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.tools.models import ur5
 from two_hosts import TwoHosts, why_impossible
 

@@ -30,7 +30,7 @@ from patience import PATIENCE
 from patient_clock import PatientClock
 import pytest
 import rclpy
-from ros2_rnea.feedforward.effort import final_fade
+from ros2_rnea.control.effort import final_fade
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.process import EVENTS_EXECUTOR

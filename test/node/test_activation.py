@@ -14,7 +14,7 @@
 """What follows from the reports of a controller manager, by tables."""
 
 import pytest
-from ros2_rnea.feedforward.effort.start_effort import Receiver
+from ros2_rnea.control.output.start_effort import Receiver
 from ros2_rnea.node.controllers.activation import Activation, ControllerKind, ManagerReport
 
 JOINTS = ('shoulder', 'elbow')

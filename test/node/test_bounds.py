@@ -42,8 +42,8 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from repository import ROOT
 from ros2_rnea import Robot
+from ros2_rnea.control.decision import Status
 from ros2_rnea.errors import ArgumentError, DescriptionError
-from ros2_rnea.feedforward.decision import Status
 from ros2_rnea.model.description import (
     JointDescription,
     JointType,

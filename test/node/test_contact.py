@@ -22,7 +22,7 @@ from node_bench import AT_ONCE
 import numpy as np
 from pressing_rod import PRESSING, PressingRod, ROD
 import pytest
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.control.settings import Settings
 from simulated_clock import time_setter
 
 pytestmark = pytest.mark.ros

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.control.decision import Status
 from ros2_rnea.node import monitor
 from small_robots import ARM
 

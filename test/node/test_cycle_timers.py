@@ -16,7 +16,7 @@
 from types import SimpleNamespace
 
 import pytest
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 
 

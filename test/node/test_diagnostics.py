@@ -19,7 +19,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.decision import Decision, LimitFlags, Status
+from ros2_rnea.control.decision import Decision, LimitFlags, Status
 from ros2_rnea.node import diagnostics
 from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD, START_UP
 from ros2_rnea.node.state_gaps import QUIET_PERIOD

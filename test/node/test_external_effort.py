@@ -19,7 +19,7 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.node import monitor
 from ros2_rnea.node.models.configuration import Configuration
 from sensor_msgs.msg import JointState

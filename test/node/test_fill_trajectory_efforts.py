@@ -27,14 +27,14 @@ import rclpy
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Arm, Settings, Terms
+from ros2_rnea.control.target.controller_rules import ControllerRules
+from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.errors import LONGEST_TEXT
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference.controller_rules import ControllerRules
-from ros2_rnea.feedforward.reference.controller_state import ControllerReference
-from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Arm, Settings, Terms
-from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.filling.torque_report import TorqueCheck
 from ros2_rnea.model.description import Inertial, Pose

@@ -20,7 +20,7 @@ Messages are handed to the node as its executor does, with the times that the mi
 from geometry_msgs.msg import WrenchStamped
 import pytest
 from rclpy.serialization import serialize_message
-from ros2_rnea.feedforward.decision import Status
+from ros2_rnea.control.decision import Status
 from sensor_msgs.msg import Imu, JointState
 from small_robots import ARM
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

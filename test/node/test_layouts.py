@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 import pytest
 from repository import ROOT
-from ros2_rnea.feedforward.decision import SentTerms
+from ros2_rnea.control.decision import SentTerms
 
 EffortTerms = pytest.importorskip('ros2_rnea_interfaces.msg').EffortTerms
 

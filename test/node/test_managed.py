@@ -34,8 +34,8 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
+from ros2_rnea.control.output.effort_ramp import effort_rate_limits
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot

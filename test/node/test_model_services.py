@@ -23,8 +23,8 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
 from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.errors import ArgumentError, UnsafeChangeError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.services import compute_services

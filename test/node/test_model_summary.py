@@ -17,8 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.node.models.model_summary import log_model_summary
 from small_robots import ARM, ROVER
 

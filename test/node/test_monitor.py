@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.settings import Mode, Terms
+from ros2_rnea.control.settings import Mode, Terms
 from ros2_rnea.node import monitor
 
 NOW = 50.0

@@ -20,8 +20,8 @@ import re
 import pytest
 from rclpy.node import Node
 from repository import ROOT
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.parameters import (
     BY_NAME,
     declare,

@@ -17,8 +17,8 @@ from array import array
 import os
 
 import pytest
+from ros2_rnea.control.settings import Mode
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.settings import Mode
 from ros2_rnea.node.parameter_specification import Specification
 from ros2_rnea.node.parameters import BY_NAME, SPECIFICATIONS
 

@@ -194,7 +194,7 @@ CUT_SHORT = 'the final fade was cut short'
 
 FAILING = ['-c', """
 import os
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.node import inverse_dynamics_node as node
 
 decide = FeedforwardPolicy.decide

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.effort.start_effort import Receiver
+from ros2_rnea.control.output.start_effort import Receiver
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.controllers.receivers import (
     DISCOVERY_TIME,

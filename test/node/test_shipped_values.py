@@ -17,7 +17,7 @@ from node_bench import AT_ONCE
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits, LONGEST_STEP
+from ros2_rnea.control.output.effort_ramp import effort_rate_limits, LONGEST_STEP
 from ros2_rnea.node.parameters import BY_NAME
 from small_robots import ARM
 

@@ -30,13 +30,13 @@ from processor_time import REPEATED_WHERE_TOO_SLOW, TooSlowError
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.inputs.joint_index_map import single_joints
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Mode, Settings
-from ros2_rnea.feedforward.state.joint_index_map import single_joints
-from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
 from ros2_rnea.kernels import call, compiled, machine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
@@ -479,7 +479,7 @@ def contents(value, depth=0, hidden=('_asked', '_asks_for_model')):
         return str(value.tolist())  # where NaN is like NaN
     if isinstance(value, (list, tuple)):
         return [contents(item, depth + 1, hidden) for item in value]
-    if type(value).__module__.startswith('ros2_rnea.feedforward') and depth < 4 and hasattr(
+    if type(value).__module__.startswith('ros2_rnea.control') and depth < 4 and hasattr(
             value, '__dict__'):
         return {name: contents(item, depth + 1, hidden) for name, item in vars(value).items()
                 if name not in hidden}

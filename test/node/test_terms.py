@@ -16,7 +16,7 @@
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.node import monitor
 from ros2_rnea.node.topics import terms_publisher
 from small_robots import ARM

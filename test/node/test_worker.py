@@ -32,8 +32,8 @@ from repository import ROOT
 import ros2_rnea
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.audit import audit
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import DescriptionError, RneaError
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf

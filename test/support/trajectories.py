@@ -14,8 +14,8 @@
 """Trajectories that a desired motion is told to follow."""
 
 import numpy as np
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.reference.trajectory import TrajectoryCommand
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.target.trajectory import TrajectoryCommand
 
 
 def follow(motion, names, waypoints, stamp, now, positions, velocities=None, steady=0.0):

@@ -21,8 +21,8 @@ import sys
 
 from patience import until
 import pytest
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels import cache, compiled, machine
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial

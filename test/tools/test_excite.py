@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.reference.trajectory import Trajectory
+from ros2_rnea.control.target.trajectory import Trajectory
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 main = pytest.importorskip('ros2_rnea.tools.excite.__main__').main

@@ -22,7 +22,7 @@ import sys
 
 import numpy as np
 import pytest
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import fill_efforts, Plan
 from ros2_rnea.filling.motion_check import described_limits, Moment, MotionLimits
 from ros2_rnea.filling.torque_report import Checked, LargestPayload, TorqueCheck, TorqueReport

@@ -17,8 +17,8 @@ import sys
 
 import numpy as np
 import pytest
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import FilledPoint
 from ros2_rnea.tools.fill_efforts import csv_file, yaml_file
 from ros2_rnea.tools.fill_efforts.files import read_trajectory, write_trajectory

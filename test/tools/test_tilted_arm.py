@@ -18,12 +18,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.effort.start_effort import Evidence, Receiver
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.ros_time import RosTime
-from ros2_rnea.feedforward.settings import Arm, Mode, Settings
-from ros2_rnea.feedforward.state.joint_states import MeasuredJoints
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.output.start_effort import Evidence, Receiver
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Arm, Mode, Settings
 from ros2_rnea.tools.models import seven_dof_arm
 
 mujoco = pytest.importorskip('mujoco')

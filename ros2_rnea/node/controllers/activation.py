@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ros2_rnea.feedforward.effort.start_effort import Receiver
+from ros2_rnea.control.output.start_effort import Receiver
 
 ACTIVE = 'active'
 

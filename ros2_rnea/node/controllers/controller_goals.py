@@ -23,7 +23,7 @@ from action_msgs.msg import GoalStatusArray
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from ros2_rnea.feedforward.reference.hold_trigger import GoalState
+from ros2_rnea.control.target.hold_trigger import GoalState
 from ros2_rnea.node.guarded_node import call_when_done
 from ros2_rnea.node.topics.controller_messages import FollowJointTrajectory, JointTolerance
 from ros2_rnea.node.topics.publishers import publishers_of

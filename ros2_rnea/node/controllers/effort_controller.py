@@ -21,8 +21,8 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.timer import Timer
-from ros2_rnea.feedforward.effort.start_effort import HANDING_OVER, Receiver
-from ros2_rnea.feedforward.settings import Arm
+from ros2_rnea.control.output.start_effort import HANDING_OVER, Receiver
+from ros2_rnea.control.settings import Arm
 from ros2_rnea.node.controllers.activation import Activation, ManagerReport
 from ros2_rnea.node.controllers.controller_manager import ControllerManager
 from ros2_rnea.node.controllers.receivers import Receivers

@@ -42,7 +42,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
-from ros2_rnea.feedforward.effort.start_effort import Evidence, HANDING_OVER, Receiver
+from ros2_rnea.control.output.start_effort import Evidence, HANDING_OVER, Receiver
 from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record_path
 from ros2_rnea.node.topics.publishers import node_name, UNKNOWN_NODE
 

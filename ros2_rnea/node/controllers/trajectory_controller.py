@@ -20,7 +20,7 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros2_rnea.feedforward.reference.controller_rules import (
+from ros2_rnea.control.target.controller_rules import (
     ControllerRules,
     deviations_from_trajectory,
     parameters_to_read,

@@ -34,10 +34,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
 from ros2_rnea.arguments import check_link
+from ros2_rnea.control.holding import check_settings
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import OnStop, Settings
 from ros2_rnea.errors import ArgumentError, RneaError, shortened, UnsafeChangeError
-from ros2_rnea.feedforward.holding import check_settings
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import OnStop, Settings
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.node import parameters

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
+from ros2_rnea.control.inputs.joint_index_map import joint_body
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.errors import did_you_mean
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.node import parameters
 from ros2_rnea.node.models.models import Model
 from ros2_rnea.node.topics.conversions import listed

@@ -35,8 +35,8 @@ from typing import Any, NamedTuple
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.errors import RneaError, shortened
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.worker_process import WorkerProcess

@@ -24,9 +24,9 @@ from rclpy.node import Node
 from ros2_rnea.arguments import check_link
 from ros2_rnea.audit.findings import Severity
 from ros2_rnea.audit.links import link_findings
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.queries import RequestedState, state_query
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.queries import RequestedState, state_query
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
 from ros2_rnea.node.bounds import check_name, MAX_TRANSITION_TIME
 from ros2_rnea.node.models.configuration import Configuration

@@ -23,16 +23,16 @@ from typing import Any
 import numpy as np
 from rclpy.node import Node
 from ros2_rnea.adjustable_robot import RobotSnapshot
-from ros2_rnea.dynamics.terms import TERM_NAMES
-from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.queries import (
+from ros2_rnea.control.output.effort_limits import allowed_efforts
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.queries import (
     answered_joints,
     AnsweredJoints,
     RequestedState,
     state_query,
 )
+from ros2_rnea.dynamics.terms import TERM_NAMES
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.services.background_services import (

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 from builtin_interfaces.msg import Duration
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
+from ros2_rnea.control.inputs.joint_index_map import check_joint_names, single_joints
+from ros2_rnea.control.output.effort_limits import allowed_efforts
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import Terms
+from ros2_rnea.control.target.trajectory import Trajectory
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, shortened, TrajectoryError
-from ros2_rnea.feedforward.effort.effort_limits import allowed_efforts
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference.trajectory import Trajectory
-from ros2_rnea.feedforward.settings import Terms
-from ros2_rnea.feedforward.state.joint_index_map import check_joint_names, single_joints
 from ros2_rnea.filling.effort_filler import (
     fill_efforts,
     Filled,

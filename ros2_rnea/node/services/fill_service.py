@@ -20,8 +20,8 @@ from time import monotonic, sleep
 
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.adjustable_robot import RobotSnapshot
+from ros2_rnea.control.policy import FeedforwardPolicy
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
 from ros2_rnea.node.bounds import MAX_FILLED_POINTS
 from ros2_rnea.node.services.background_services import (
     BackgroundService,

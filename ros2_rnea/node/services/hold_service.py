@@ -30,9 +30,9 @@ from typing import NamedTuple
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.target.hold_trigger import HoldTrigger
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference.hold_trigger import HoldTrigger
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals
 from ros2_rnea.node.controllers.trajectory_controller import TRAJECTORY
 from ros2_rnea.node.diagnostics import Diagnostics

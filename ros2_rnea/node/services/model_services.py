@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 from ros2_rnea.adjustable_robot import RobotSnapshot
-from ros2_rnea.errors import ArgumentError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.queries import (
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.queries import (
     answered_joints,
     AnsweredJoints,
     held_joints,
@@ -36,6 +35,7 @@ from ros2_rnea.feedforward.queries import (
     state_query,
     StateQuery,
 )
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
     BackgroundServices,

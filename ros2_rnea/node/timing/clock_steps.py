@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import nan
 
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.ros_time import NANOSECONDS
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.ros_time import NANOSECONDS
 from ros2_rnea.node.timing.clocks import Clocks
 
 SMALLEST_STEP = 0.05

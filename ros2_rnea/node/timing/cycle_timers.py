@@ -20,7 +20,7 @@ from math import inf
 
 from rclpy.node import Node
 from rclpy.timer import Timer
-from ros2_rnea.feedforward.settings import Settings
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.node.timing.clocks import Clocks
 
 LOOKS = 4

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ros2_rnea.feedforward.reference.controller_state import ControllerReference
+from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.node.topics.conversions import seconds
 
 try:

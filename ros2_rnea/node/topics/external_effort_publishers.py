@@ -20,8 +20,8 @@ from collections.abc import Callable
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.node import Node
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import ContactReaction, Settings
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import ContactReaction, Settings
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.qos import RELIABLE
 from sensor_msgs.msg import JointState

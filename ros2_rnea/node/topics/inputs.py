@@ -23,10 +23,10 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError, MessageError, RneaError
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.node.bounds import MAX_SENSOR_BYTES, MAX_STATE_BYTES
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.controller_messages import (

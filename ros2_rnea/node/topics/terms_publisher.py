@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from ros2_rnea.feedforward.decision import SentTerms
+from ros2_rnea.control.decision import SentTerms
 from ros2_rnea.node.topics.qos import RELIABLE
 
 try:

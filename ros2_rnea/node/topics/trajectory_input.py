@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.timer import Timer
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.target.planned_motion import MotionStart, PlannedMotion
 from ros2_rnea.errors import RneaError, TrajectoryError
-from ros2_rnea.feedforward.decision import Instant
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.reference.planned_motion import MotionStart, PlannedMotion
 from ros2_rnea.node.bounds import (
     MAX_JOINED_POSITIONS,
     MAX_TRAJECTORY_JOINTS,

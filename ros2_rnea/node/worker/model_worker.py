@@ -35,9 +35,9 @@ from threading import Condition
 from time import monotonic
 from typing import Any, NamedTuple
 
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.policy import FeedforwardPolicy
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.kernels.compiled import say_once
 from ros2_rnea.kernels.engines import Compilation, Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.tree import Tree

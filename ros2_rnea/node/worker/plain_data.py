@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from ros2_rnea.audit.findings import Finding, Kind
-from ros2_rnea.feedforward.settings import Terms
+from ros2_rnea.control.settings import Terms
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, JointLimits, JointType, Pose
 from ros2_rnea.model.tree import Body, LinkFrame, Tree

@@ -20,9 +20,9 @@ from math import inf
 
 import numpy as np
 
+from ros2_rnea.control.output.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
-from ros2_rnea.feedforward.settings import Settings
 from ros2_rnea.tools.demo.experiment import LOW_RATE
 from ros2_rnea.tools.demo.figures import Episode, FULL_RATE, Results, share_too_late, Timing
 

@@ -28,12 +28,12 @@ import numpy as np
 from rich.console import Console
 
 from ros2_rnea.arguments import Array
-from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.state.joint_index_map import (
+from ros2_rnea.control.inputs.joint_index_map import (
     check_joint_names,
     joint_body,
     single_joints,
 )
+from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.broken_pipe import ends_with_its_reader

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from ros2_rnea.arguments import Array
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
+from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.tools.excite.plan import Plan
 from ros2_rnea.tools.fill_efforts.picture import STYLE
 from ros2_rnea.tools.pictures import BLUE, GREY, save, VERMILION

@@ -24,8 +24,8 @@ from time import monotonic
 import numpy as np
 
 from ros2_rnea.arguments import Array
+from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.errors import ArgumentError, RneaError
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
 from ros2_rnea.identification.effort_columns import columns_for, payload_link
 from ros2_rnea.identification.excitation import (
     Excitation,

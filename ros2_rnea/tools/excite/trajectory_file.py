@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import FilledPoint
 from ros2_rnea.identification.excitation import Excitation
 from ros2_rnea.tools.fill_efforts.files import write_trajectory

@@ -23,9 +23,9 @@ import sys
 
 from rich.console import Console
 
+from ros2_rnea.control.inputs.joint_index_map import single_joints
+from ros2_rnea.control.settings import Arm, Settings
 from ros2_rnea.errors import RneaError
-from ros2_rnea.feedforward.settings import Arm, Settings
-from ros2_rnea.feedforward.state.joint_index_map import single_joints
 from ros2_rnea.filling.effort_filler import fill_efforts, Filled, FillSettings, Plan, Start
 from ros2_rnea.filling.omitted_joints import with_joints_at_rest
 from ros2_rnea.filling.torque_report import Checked, TorqueCheck

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import Plan, Start
 from ros2_rnea.identification.bag import (
     JOINT_STATE,

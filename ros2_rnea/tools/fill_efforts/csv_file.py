@@ -20,8 +20,8 @@ import csv
 from io import StringIO
 from math import isfinite
 
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import did_you_mean
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import FilledPoint, Plan
 from ros2_rnea.tools.fill_efforts.found import FileError, Found
 

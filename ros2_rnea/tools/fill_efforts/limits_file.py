@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.feedforward.reference.trajectory import Array
-from ros2_rnea.feedforward.state.joint_index_map import joint_body
+from ros2_rnea.control.inputs.joint_index_map import joint_body
+from ros2_rnea.control.target.trajectory import Array
 from ros2_rnea.filling.motion_check import described_limits, MotionLimits
 from ros2_rnea.model.strict_yaml import read_yaml, Value
 from ros2_rnea.robot import Robot

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 import json
 
-from ros2_rnea.feedforward.reference.trajectory import Waypoint
+from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.filling.effort_filler import FilledPoint, Plan
 from ros2_rnea.model.strict_yaml import read_yaml, Value
 from ros2_rnea.tools.fill_efforts.found import Found, stamp_remarks

@@ -25,9 +25,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, qos_profile_system_default, QoSProfile
 from rclpy.time import Time
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.errors import ArgumentError, TrajectoryError
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
-from ros2_rnea.feedforward.ros_time import RosTime
 from ros2_rnea.tools.simulated_driver.command import EffortCommand
 from ros2_rnea.tools.simulated_driver.description import Load, simplified
 from ros2_rnea.tools.simulated_driver.engine import Engine, GRAVITY

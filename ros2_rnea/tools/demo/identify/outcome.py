@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ros2_rnea.feedforward.effort.effort_ramp import LONGEST_STEP
+from ros2_rnea.control.output.effort_ramp import LONGEST_STEP
 from ros2_rnea.identification.results import Identification
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.figures import FULL_RATE, Recording, Timing

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_rnea.feedforward.effort.effort_ramp import effort_rate_limits
-from ros2_rnea.feedforward.reference.trajectory import Trajectory, Waypoint
-from ros2_rnea.feedforward.ros_time import RosTime
+from ros2_rnea.control.output.effort_ramp import effort_rate_limits
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.robot import Robot
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.figures import Episode, FULL_RATE, Section

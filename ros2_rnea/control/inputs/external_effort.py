@@ -1,0 +1,216 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the environment exerts on the robot: by joint, as a wrench at a link, and as a contact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.control.arrays import any_set
+from ros2_rnea.control.inputs.joint_index_map import JointIndexMap
+from ros2_rnea.control.inputs.momentum_observer import MomentumObserver
+from ros2_rnea.control.inputs.stamps import Stamps
+from ros2_rnea.control.settings import Settings
+from ros2_rnea.dynamics.wrenches import wrench_matrix_to_body, wrench_of_effort
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.tree import BASE
+from ros2_rnea.robot import Robot
+
+LARGEST_SHARE = 4.0
+"""An external effort in one sample is clipped to this multiple of the joint's effort limit."""
+
+DAMPING = 0.01
+"""Damping of the least squares for the wrench: smaller singular values are suppressed."""
+
+
+class MeasuredMotion(NamedTuple):
+    """
+    What is observed: the joints of the index map, of which the observed ones are the first.
+
+    :ivar positions: of the joints of the index map, shape (mapped joints,) [rad or m].
+    :ivar velocities: likewise [rad/s or m/s].
+    :ivar efforts: of the observed joints, shape (joints,) [Nm or N]; NaN where not measured.
+    :ivar without_velocity: observed joints whose velocity is not measured.
+    :ivar time: of the measurement [s], on any clock: only differences are used.
+    """
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    efforts: np.ndarray
+    without_velocity: tuple[str, ...]
+    time: float
+
+
+class ExternalEffort:
+    """
+    Observes the external effort of the controlled joints.
+
+    :param robot: the model.
+    :param joints: the observed joints.
+    :param index_map: the indices of the joints in q and q̇, the observed ones first.
+    :param indices: of the observed joints in efforts.
+    :ivar effort: shape (joints,) [Nm or N]; NaN where no effort is measured; None: nothing is
+        observed.
+    :ivar missing: for people: what the joint states lack; empty where they lack nothing.
+    :ivar contacts: the joints whose external effort exceeds their threshold, and by which effort.
+    """
+
+    def __init__(
+            self, robot: Robot, joints: Sequence[str], index_map: JointIndexMap,
+            indices: slice | np.ndarray) -> None:
+        self._robot = robot
+        self._joints = tuple(joints)
+        self._index_map = index_map
+        self._indices = indices
+        self._tree = robot.tree
+        self._q = np.zeros(robot.nq)
+        self._rest = np.zeros(robot.nv)
+        self._observer: MomentumObserver | None = None
+        self._stamps = Stamps()
+        self.effort: np.ndarray | None = None
+        self.missing = ''
+        self.contacts: dict[str, float] = {}
+
+    def use(self, settings: Settings, limits: np.ndarray) -> None:
+        """
+        Use other settings from now on.
+
+        :param limits: the effort limits of the joints, shape (joints,); 0: not known.
+        """
+        previous = self._observer
+        bound = LARGEST_SHARE * np.where(limits > 0.0, limits, np.inf)
+        self._observer = MomentumObserver(
+            self._robot, settings.external_effort_gain, settings.state_timeout, bound,
+            self._indices)
+        if previous is not None:
+            self._observer.adopt(previous)
+        self._lacking = settings.lacking_terms
+        self._arm_gravity = np.array(settings.arm_gravity) if settings.arm_gravity else None
+        self._thresholds = np.array([
+            settings.external_effort_threshold.get(name, np.inf) for name in self._joints])
+        self._link = settings.external_wrench_link
+        self._unit_wrenches = _unit_wrenches(self._robot, self._link)
+
+    def adopt(self, older: ExternalEffort) -> None:
+        """Continue from the estimate of another model of the same joints."""
+        if older._joints == self._joints and self._observer and older._observer:
+            self._observer.adopt(older._observer)
+
+    def restart(self) -> None:
+        """Begin with no external effort."""
+        self.effort, self.contacts = None, {}
+        if self._observer is not None:
+            self._observer.restart()
+
+    def update(self, measured: MeasuredMotion) -> None:
+        """Take a measured state; without what this needs, say what is missing."""
+        observer = self._observer
+        self.missing = self._lacks(measured) or self._stamps.defect(measured.time)
+        if self.missing or observer is None:
+            self.restart()
+            return
+        if self._robot.tree is not self._tree:  # another payload or number of a joint
+            self._tree = self._robot.tree
+            observer.forget_momentum()
+        self._q = self._index_map.positions(measured.positions)
+        qd = self._index_map.velocities(measured.velocities)
+        effort = measured.efforts.copy()
+        self.missing = self._joints_without_effort(effort)
+        for term in self._lacking or ():
+            effort += self._term(term, qd)[self._indices]
+        observer.update(self._q, qd, effort, measured.time)
+        self.effort = np.where(np.isfinite(effort), observer.estimate, np.nan)
+        exceeds = np.abs(self.effort) > self._thresholds
+        self.contacts = {} if not any_set(exceeds) else {
+            name: float(value) for name, value, is_above in zip(
+                self._joints, self.effort, exceeds.tolist()) if is_above}
+
+    def wrench(self) -> np.ndarray | None:
+        """
+        Return the wrench at the link of the settings that explains the external effort best.
+
+        The Jacobian is that of inverse dynamics by unit wrenches, whose kernel a node has anyway:
+        one for the Jacobian of this link would have to be compiled for each change of the link.
+
+        :return: [moment; force] in the link's frame, shape (6,); None where there is no such link,
+            or no external effort of all joints.
+        """
+        effort = self.effort
+        if self._unit_wrenches is None or effort is None or not np.isfinite(effort).all():
+            return None
+        robot, q, rest = self._robot, self._q, self._rest
+        without = robot.inverse_dynamics(q, rest, rest)
+        columns = [(without - robot.inverse_dynamics(q, rest, rest, f_ext=unit))[self._indices]
+                   for unit in self._unit_wrenches]
+        return np.array(wrench_of_effort(
+            np.transpose(columns).tolist(), effort.tolist(), DAMPING))
+
+    def _lacks(self, measured: MeasuredMotion) -> str:
+        if self._lacking is None:
+            return ('the efforts in joint_states are not the efforts of the joints, as '
+                    'measured_lacks or arm says')
+        if measured.without_velocity:
+            return 'joint_states lack the velocity of ' + ', '.join(measured.without_velocity)
+        if not np.isfinite(measured.efforts).any():
+            return _lack_of_efforts(self._joints)
+        return ''
+
+    def _joints_without_effort(self, efforts: np.ndarray) -> str:
+        """Return which joints have a threshold but no effort."""
+        names = [name for name, effort, threshold in zip(
+            self._joints, efforts.tolist(), self._thresholds.tolist())
+            if not isfinite(effort) and threshold < inf]
+        return _lack_of_efforts(names) if names else ''
+
+    def _term(self, name: str, qd: np.ndarray) -> np.ndarray:
+        """
+        Return a term that the measured efforts lack, at the measured state.
+
+        What they lack of gravity is what the arm adds, which may be for another direction.
+        """
+        if name == 'gravity':
+            return self._robot.gravity(self._q, self._arm_gravity)
+        return getattr(self._robot.effort_terms(self._q, qd, self._rest), name)
+
+
+def _lack_of_efforts(names: Iterable[str]) -> str:
+    """Return that the efforts of joints are not measured."""
+    return 'joint_states lack the efforts of ' + ', '.join(names)
+
+
+def check_external_wrench_link(robot: Robot, link: str) -> None:
+    """
+    Check that the link whose external wrench is asked for is one that joints move.
+
+    :raises ArgumentError: naming the link, and one that would do.
+    """
+    links = {name: frame for name, frame in robot.tree.links.items() if frame.body != BASE}
+    if link and link not in links:
+        raise ArgumentError(
+            f'external_wrench_link is {link!r}, which is no link of {robot.name!r} that joints '
+            f'move{did_you_mean(link, links)}')
+
+
+def _unit_wrenches(robot: Robot, link: str) -> np.ndarray | None:
+    """Return six arrays of wrenches on all bodies, one for each component at a link."""
+    if link not in robot.tree.links:
+        return None
+    frame = robot.tree.links[link]
+    units = np.zeros((6, len(robot.tree.bodies), 6))
+    units[:, frame.body] = np.array(wrench_matrix_to_body(frame), dtype=float).T
+    return units

@@ -1,0 +1,727 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The momentum observer: its response in closed form, contacts, wrenches, and what it survives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp, inf, nan
+
+from example_robots import example_urdf
+import numpy as np
+import pytest
+from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea.control.decision import Instant, Status
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.inputs.momentum_observer import MomentumObserver
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Arm, ContactReaction, Mode, Settings
+from ros2_rnea.control.target.controller_state import ControllerReference
+from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.model.description import Inertial
+from small_robots import ARM
+
+JOINTS = ('shoulder', 'elbow')
+GAIN, STEP = 50.0, 0.001
+PUSH = np.array([3.0, -2.0])
+
+
+def observer(robot, gain=GAIN, longest_gap=0.1, bound=1e6):
+    return MomentumObserver(robot, gain, longest_gap, np.full(2, bound), slice(0, 2))
+
+
+def simulated(robot, external, effort, seconds, step=STEP):
+    """
+    Yield time, q, qd and effort of a robot that moves freely.
+
+    :param external: function of time that returns the external effort.
+    :param effort: what the motors exert, function of time and state.
+    """
+    q, qd = np.array([0.3, -0.8]), np.array([0.5, -0.4])
+
+    def slope(t, q, qd):
+        return qd, robot.forward_dynamics(q, qd, effort(t, q, qd) + external(t))
+
+    for count in range(round(seconds / step)):
+        t = count * step
+        yield t, q, qd, effort(t, q, qd)
+        a = slope(t + 1e-12, q, qd)
+        b = slope(t + step / 2, q + step / 2 * a[0], qd + step / 2 * a[1])
+        c = slope(t + step / 2, q + step / 2 * b[0], qd + step / 2 * b[1])
+        d = slope(t + step - 1e-12, q + step * c[0], qd + step * c[1])
+        q, qd = (now + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+                 for now, k1, k2, k3, k4 in zip((q, qd), a, b, c, d))
+
+
+def holding(robot):
+    return lambda t, q, qd: robot.bias(q, qd) - 4.0 * qd + 3.0 * np.sin([9.0 * t, 7.0 * t])
+
+
+@pytest.mark.parametrize('gain', [20.0, 50.0, 200.0])
+def test_a_step_appears_as_a_first_order_response_with_the_gain(gain):
+    robot, began = Robot.from_urdf(ARM), 0.1
+    seen = observer(robot, gain)
+    worst = 0.0
+    for t, q, qd, effort in simulated(
+            robot, lambda t: PUSH * (t > began), holding(robot), 0.3):
+        seen.update(q, qd, effort, t)
+        expected = PUSH * (1.0 - exp(-gain * max(0.0, t - began)))
+        worst = max(worst, np.max(np.abs(seen.estimate - expected)))
+    assert worst < 3e-4 * np.max(np.abs(PUSH))  # the trapezoidal rule at 1 kHz
+
+
+def test_the_error_of_the_discretization_falls_with_the_square_of_the_step():
+    robot = Robot.from_urdf(ARM)
+    errors = []
+    for step in (0.004, 0.002):
+        seen = observer(robot)
+        errors.append(0.0)
+        for t, q, qd, effort in simulated(
+                robot, lambda t: np.zeros(2), holding(robot), 0.4, step):
+            seen.update(q, qd, effort, t)
+            errors[-1] = max(errors[-1], np.max(np.abs(seen.estimate)))
+    assert errors[0] < 0.02 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
+
+
+def test_a_rotor_of_the_model_is_no_external_effort():
+    tree = Robot.from_urdf(ARM).tree
+    geared = Robot(replace(tree, bodies=tuple(
+        replace(body, armature=2.0) for body in tree.bodies)))
+    worst = {}
+    for model in (geared, Robot.from_urdf(ARM)):
+        seen, worst[model] = observer(model), 0.0
+        for t, q, qd, effort in simulated(geared, lambda t: np.zeros(2), holding(geared), 0.4):
+            seen.update(q, qd, effort, t)
+            worst[model] = max(worst[model], np.max(np.abs(seen.estimate)))
+    with_rotors, without = worst.values()
+    assert with_rotors < 1e-3 < 1.0 < without
+
+
+def test_friction_of_the_model_is_no_external_effort():
+    tree = Robot.from_urdf(ARM).tree
+    robot = Robot(replace(tree, bodies=tuple(
+        replace(body, damping=0.5, friction=1.0, friction_offset=0.3) for body in tree.bodies)))
+    seen = observer(robot)
+    for t, q, qd, effort in simulated(
+            robot, lambda t: np.zeros(2),
+            lambda t, q, qd: robot.bias(q, qd) + 0.2, 0.1):
+        seen.update(q, qd, effort, t)
+    assert np.max(np.abs(seen.estimate)) < 1e-3
+
+
+def test_a_gap_starts_anew_and_a_state_twice_changes_nothing():
+    robot = Robot.from_urdf(ARM)
+    seen, at_rest = observer(robot), robot.gravity([0.3, -0.8])
+    state = np.array([0.3, -0.8]), np.zeros(2), at_rest - PUSH
+    for count in range(200):
+        seen.update(*state, count * STEP)
+    reached = seen.estimate
+    assert reached == pytest.approx(PUSH, rel=1e-3)
+    seen.update(*state, 199 * STEP)
+    assert np.array_equal(seen.estimate, reached)
+    seen.update(*state, 0.5)
+    assert np.array_equal(seen.estimate, np.zeros(2))
+    seen.update(*state, 0.4)  # time jumps back
+    assert np.array_equal(seen.estimate, np.zeros(2))
+
+
+def test_a_measurement_that_is_no_number_and_an_impact_leave_it_bounded():
+    robot = Robot.from_urdf(ARM)
+    seen, q = observer(robot, bound=10.0), np.array([0.3, -0.8])
+    at_rest = robot.gravity(q)
+    for count, qd in enumerate(([0.0, 0.0], [1e90, 0.0], [nan, 0.0], [0.0, 0.0], [0.0, 0.0])):
+        seen.update(q, np.array(qd), at_rest, count * STEP)
+        assert np.all(np.abs(seen.estimate) <= 10.0)
+    for count in range(5, 400):
+        seen.update(q, np.zeros(2), at_rest, count * STEP)
+    assert np.max(np.abs(seen.estimate)) < 1e-6
+
+
+def test_an_effort_without_bound_is_none_and_an_old_estimate_does_not_come_back():
+    robot, q = Robot.from_urdf(ARM), np.array([0.3, -0.8])
+    seen, still = observer(robot, bound=np.inf), np.zeros(2)
+    for count in range(200):
+        seen.update(q, still, robot.gravity(q) - PUSH, count * STEP)
+    seen.update(q, still, np.array([np.inf, -np.inf]), 0.2)
+    assert np.isfinite(seen.estimate).all()
+    other = observer(robot)
+    other.adopt(seen)
+    other.update(q, still, robot.gravity(q), 9.0)
+    assert np.array_equal(other.estimate, still)
+
+
+# ---- with another engine's arm ------------------------------------------------------------------
+
+@pytest.mark.parametrize('path, link', [
+    ('panda_description/urdf/panda.urdf', 'panda_hand'),
+    ('ur_description/urdf/ur5_robot.urdf', 'tool0')])
+def test_a_push_on_an_arm_in_mujoco_is_seen_and_its_force_is_found(path, link):
+    mujoco_oracle = pytest.importorskip('mujoco_oracle')
+    text = example_urdf(path)
+    arm, engine = Robot.from_urdf(text), mujoco_oracle.MujocoOracle(text)
+    nv, count = arm.nv, 7 if 'panda' in path else 6
+    policy = FeedforwardPolicy(AdjustableRobot.of(arm), Settings(
+        joints=arm.joint_names[:count], observe_external_effort=True, external_wrench_link=link,
+        external_effort_threshold=dict.fromkeys(arm.joint_names, 1.0), state_timeout=1.0,
+        assumed_positions=dict.fromkeys(arm.joint_names[count:], (0.0,))))
+    q, qd, step = np.zeros(nv), np.zeros(nv), 5e-4
+    q[:count] = [0.2, -0.9, 0.5, -2.0, 0.7, 1.6, 0.4][:count]
+    at, began, force = q.copy(), 0.1, np.array([10.0, -15.0, 20.0])
+    pushed = np.concatenate((np.cross([0.0, 0.0, 0.0], force), force))
+    seen_after = None
+    for turn in range(round(0.25 / step)):
+        t = turn * step
+        push = np.zeros(nv)
+        if t >= began:
+            push = arm.jacobian(q, link).T @ pushed
+        effort = engine.bias(q, qd) + 80.0 * (at - q) - 20.0 * qd
+        if turn % 2 == 0:
+            now = Instant(t + step, RosTime(0))
+            policy.take_joint_state(MeasuredJoints(
+                arm.joint_names[:count], q[:count], qd[:count], effort[:count], t + step, 0.0),
+                now)
+            policy.observe(now, t)
+            if policy.external.contacts and seen_after is None:
+                seen_after = t - began
+        qdd = engine.forward_dynamics(q, qd, effort + push)
+        qdd[count:] = 0.0
+        qd = qd + step * qdd
+        q = q + step * qd
+    assert 0.0 < seen_after < 0.02
+    wrench = policy.external.wrench()
+    assert np.linalg.norm(wrench[3:] - force) < 0.1 * np.linalg.norm(force)
+
+
+# ---- in the policy ------------------------------------------------------------------------------
+
+OBSERVING = Settings(
+    joints=JOINTS, observe_external_effort=True, external_wrench_link='tool', state_timeout=0.1,
+    external_effort_threshold={'shoulder': 1.0, 'elbow': 1.0}, blend_time=0.0)
+Q = np.array([0.3, -0.8])
+
+
+class Ride:
+    """A policy whose robot stands still under an external effort."""
+
+    def __init__(self, settings=OBSERVING, robot=None):
+        self.policy = FeedforwardPolicy(
+            robot or AdjustableRobot.of(Robot.from_urdf(ARM)), settings)
+        self.time = 0.0
+        self.stamp = None  # of all joint states; None: the time
+
+    @property
+    def now(self):
+        return Instant(self.time, RosTime(round(1e9 * self.time)))
+
+    def swap(self, settings=None):
+        """Continue with another model, as after the first value of armature."""
+        other = FeedforwardPolicy(
+            AdjustableRobot.of(Robot.from_urdf(ARM)), settings or self.policy.settings)
+        other.continue_from(self.policy)
+        self.policy = other
+
+    def silence(self, seconds):
+        for _ in range(round(seconds / STEP)):
+            self.time += STEP
+            self.decision = self.policy.decide(self.now)
+
+    def go(self, seconds, external=(0.0, 0.0), velocities=(0.0, 0.0), efforts=True,
+           reference=None, wrench=None):
+        """
+        Take a joint state in each step.
+
+        :param reference: the controller's positions and accelerations, which crawl on.
+        :param wrench: at the tool.
+        """
+        for _ in range(round(seconds / STEP)):
+            self.time += STEP
+            now = self.now
+            if reference is not None:
+                positions, accelerations = reference
+                self.policy.take_controller_state(ControllerReference(
+                    JOINTS, positions + 1e-6 * self.time, (0.0, 0.0), accelerations), now)
+            if wrench is not None:
+                self.policy.take_wrench('tool', wrench, now)
+            measured = self.policy.robot.gravity(Q) - external
+            self.policy.take_joint_state(MeasuredJoints(
+                JOINTS, Q, velocities, measured if efforts else None, self.time, 0.0), now)
+            self.policy.observe(now, self.time if self.stamp is None else self.stamp)
+            self.decision = self.policy.decide(now)
+        return self.policy.external
+
+
+def test_the_wrench_at_a_link_is_that_which_explains_the_external_effort():
+    ride = Ride()
+    force = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    force[3:] = [2.0, 0.0, 1.0]
+    robot = ride.policy.robot
+    rest = np.zeros(2)
+    external = robot.gravity(Q) - robot.inverse_dynamics(Q, rest, rest, {'tool': force})
+    wrench = ride.go(0.5, external).wrench()
+    explained = robot.gravity(Q) - robot.inverse_dynamics(Q, rest, rest, {'tool': wrench})
+    assert explained == pytest.approx(external, rel=1e-3)
+    assert np.linalg.norm(wrench) <= np.linalg.norm(force) + 1e-9
+
+
+def test_a_contact_is_a_joint_above_its_threshold_within_twenty_milliseconds():
+    ride = Ride()
+    assert ride.go(0.2, (0.9, 0.0)).contacts == {}
+    assert [*ride.go(0.02, (3.0, 0.0)).contacts] == ['shoulder']
+    assert ride.go(0.2).contacts == {}
+
+
+def test_what_joint_states_lack_is_said_and_nothing_is_observed():
+    ride = Ride()
+    external = ride.go(0.01, efforts=False)
+    assert external.effort is None and 'efforts of shoulder, elbow' in external.missing
+    external = ride.go(0.01, velocities=(nan, 0.0))
+    assert external.effort is None and 'velocity of shoulder' in external.missing
+    assert ride.go(0.1).missing == '' and ride.policy.external.effort is not None
+    lacking = Ride(replace(OBSERVING, measured_lacks=('all',)))
+    assert 'measured_lacks' in lacking.go(0.01).missing
+
+
+def test_a_joint_with_a_threshold_but_no_effort_is_named_and_the_others_are_observed():
+    external = Ride().go(0.2, (nan, 5.0))
+    assert external.missing == 'joint_states lack the efforts of shoulder'
+    assert [*external.contacts] == ['elbow']
+
+
+def test_stamps_that_go_back_again_and_again_are_reported():
+    ride = Ride()
+    for _ in range(10):
+        ride.go(0.002)
+        ride.time -= 0.003
+        ride.go(0.001)
+        ride.time += 0.004
+    assert 'stamps of joint_states go back' in ride.policy.external.missing
+    assert ride.go(0.2).missing == ''
+
+
+def test_stamps_in_order_are_used_again_soon_after_any_time_of_disorder():
+    ride = Ride()
+    for count in range(2000):
+        ride.stamp = ride.time - 0.01 * (count % 2)
+        ride.go(STEP)
+    assert 'stamps of joint_states go back' in ride.policy.external.missing
+    ride.stamp = None
+    assert ride.go(0.05).missing == ''
+
+
+def test_a_stamp_that_never_changes_is_reported_and_gives_no_estimate():
+    ride = Ride()
+    assert ride.go(0.2, PUSH).effort == pytest.approx(PUSH, rel=1e-3)
+    ride.stamp = ride.time
+    ride.go(0.04)
+    assert ride.policy.external.missing == ''  # as of publishers that share a clock
+    ride.go(0.04)
+    assert 'does not change' in ride.policy.external.missing
+    assert ride.policy.external.effort is None
+    ride.stamp = None
+    assert ride.go(0.2, PUSH).missing == ''
+    assert ride.policy.external.effort == pytest.approx(PUSH, rel=1e-3)
+
+
+def test_a_payload_a_rotor_and_another_model_do_not_look_like_a_push():
+    moving = {'velocities': (0.5, 0.5), 'external': (0.5, 0.0)}
+    ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'], ['armature']))
+    before = ride.go(0.2, **moving).effort
+    ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))  # p changes by more than 1 Nms
+    loaded = ride.go(0.002, **moving).effort
+    assert np.max(np.abs(loaded - before)) < 0.2
+    ride.policy.robot.set_joint_parameters('armature', {'shoulder': 4.0})  # likewise
+    geared = ride.go(0.002, **moving).effort
+    assert np.max(np.abs(geared - loaded)) < 0.2
+    other = Ride()
+    other.time = ride.time
+    other.policy.continue_from(ride.policy)
+    assert np.max(np.abs(other.go(0.002, **moving).effort - loaded)) < 0.2
+
+
+def test_without_a_reaction_a_contact_changes_no_effort():
+    ride = Ride()
+    ride.go(0.3, (5.0, 0.0))
+    assert ride.decision.status is Status.NO_TRAJECTORY
+
+
+def test_the_reaction_holds_gravity_until_it_is_ended():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT and 'shoulder' in ride.decision.detail
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    ride.go(0.3)
+    assert ride.decision.status is Status.CONTACT
+    other = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    other.time = ride.time
+    other.policy.continue_from(ride.policy)
+    other.go(0.05)
+    assert other.decision.status is Status.CONTACT
+    other.policy.end_contact()
+    other.go(0.05)
+    assert other.decision.status is Status.NO_TRAJECTORY
+
+
+def pressing_ride(**changes):
+    """Return a ride in contact that accelerates against it, and the effort that presses."""
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5, **changes)
+    ride = Ride(hold)
+    ride.go(1.1, reference=(Q, (8.0, 0.0)))
+    pressing = ride.decision.effort - ride.policy.robot.gravity(Q)
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER and np.max(pressing) > 1.0
+    while ride.decision.status is not Status.CONTACT:
+        ride.go(STEP, (5.0, 0.0), reference=(Q, (8.0, 0.0)))
+    return ride, pressing
+
+
+def test_what_presses_is_gone_within_fifty_milliseconds_of_a_contact():
+    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
+    holding = ride.policy.robot.gravity(Q)
+    assert ride.decision.effort - holding == pytest.approx(pressing, rel=1e-2)  # no step
+    ride.go(0.025, (5.0, 0.0))
+    assert ride.decision.effort - holding == pytest.approx(0.5 * pressing, rel=0.1)
+    ride.go(0.027, (5.0, 0.0))
+    assert ride.decision.effort == pytest.approx(holding)
+
+
+def test_what_presses_fades_as_fast_with_the_default_rate_limit():
+    ride, pressing = pressing_ride()
+    ride.go(0.052, (5.0, 0.0))
+    assert np.abs(ride.decision.effort - ride.policy.robot.gravity(Q)) == pytest.approx(
+        0.0, abs=0.01 * np.max(pressing))
+
+
+@pytest.mark.parametrize('change', [
+    lambda policy: policy.change_settings(policy.settings),
+    lambda policy: policy.end_contact()])
+def test_a_change_in_contact_does_not_lengthen_the_fade_of_what_presses(change):
+    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
+    for _ in range(4):
+        ride.go(0.01)
+        change(ride.policy)
+    ride.go(0.016)
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q), abs=1e-3)
+    ride.policy.change_settings(replace(ride.policy.settings, gravity=(0.0, 0.0, -5.0)))
+    before = ride.decision.effort
+    ride.go(0.25)
+    after = ride.policy.robot.gravity(Q)
+    assert ride.decision.effort == pytest.approx(0.5 * (before + after), rel=0.05)  # as usual
+
+
+def test_another_model_in_contact_does_not_lengthen_the_fade_of_what_presses():
+    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
+    ride.go(0.01, (5.0, 0.0))
+    ride.swap()
+    ride.go(0.043, (5.0, 0.0))
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q), abs=1e-3)
+
+
+@pytest.mark.parametrize('in_gravity_compensation', [False, True])
+def test_no_wrench_is_compensated_in_contact(in_gravity_compensation):
+    hold = replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, effort_rate_limit=np.inf,
+        wrench_in_gravity_compensation=in_gravity_compensation, wrench_timeout=1.0)
+    ride, force = Ride(hold), np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
+    ride.go(0.5, reference=(Q, (0.0, 0.0)), wrench=force)
+    holding = ride.policy.robot.gravity(Q)
+    assert np.max(np.abs(ride.decision.effort - holding)) > 1.0
+    ride.go(0.05, (5.0, 0.0), reference=(Q, (0.0, 0.0)), wrench=force)
+    assert ride.decision.status is Status.CONTACT
+    ride.go(0.05, (5.0, 0.0), wrench=2.0 * force)
+    assert ride.decision.effort == pytest.approx(holding)
+    ride.go(0.5, wrench=force)
+    ride.policy.end_contact()
+    ride.go(0.3, reference=(Q, (0.0, 0.0)), wrench=force)
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+    assert np.max(np.abs(ride.decision.effort - holding)) > 1.0  # it fades in again
+
+
+@pytest.mark.parametrize('asked', [2.0, None])
+def test_a_payload_that_is_blended_in_is_no_contact(asked):
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5)
+    ride = Ride(hold, AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
+    ride.go(0.8)
+    ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
+    ride.policy.blend(asked, of_model=True)
+    weight = ride.policy.robot.gravity(Q)
+    assert np.max(np.abs(weight - ride.decision.effort)) > 5.0
+    for _ in range(2500):
+        ride.go(STEP, weight - ride.decision.effort)  # it measures what it is sent
+        assert ride.decision.status is Status.NO_TRAJECTORY
+    assert ride.decision.effort == pytest.approx(weight)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+
+
+@pytest.mark.parametrize('change, is_contact', [
+    ({'gravity': (0.0, 0.0, -5.0)}, False), ({'gravity': (0.0, 0.0, -9.7)}, True),
+    ({'hold_tolerance': 0.2}, True), ('the same model', True)])
+def test_only_the_blend_of_another_model_is_no_contact(change, is_contact):
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5))
+    ride.go(0.8)
+    settings = ride.policy.settings
+    if change == 'the same model':
+        ride.swap()
+    else:
+        ride.policy.change_settings(replace(settings, **change))
+    ride.go(0.2, (5.0, 0.0))
+    assert (ride.decision.status is Status.CONTACT) is is_contact
+
+
+def loaded_ride(blend_time):
+    """Return a ride whose robot has just got a payload, which it carries."""
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=blend_time)
+    ride = Ride(hold, AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
+    ride.go(0.8)
+    ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
+    ride.policy.blend(of_model=True)
+    return ride
+
+
+def test_the_end_of_its_blend_ends_what_another_model_suppresses():
+    """Also where other blends begin again and again, as at each end of a streamed point."""
+    ride = loaded_ride(0.5)
+    for _ in range(40):
+        ride.policy.blend()
+        ride.go(0.01, (5.0, 0.0))
+        assert ride.decision.status is Status.NO_TRAJECTORY
+    for _ in range(20):
+        ride.policy.blend()
+        ride.go(0.01, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+
+
+def test_without_a_blend_another_model_is_no_contact_until_the_observer_has_forgotten_it():
+    ride = loaded_ride(0.0)
+    ride.go(0.095, (5.0, 0.0))
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.go(0.02, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+
+
+def test_small_changes_of_gravity_that_add_up_are_no_contact():
+    ride = loaded_ride(0.5)
+    ride.go(1.0)
+    x = 0.0
+    for _ in range(20):
+        x += 0.2
+        ride.policy.change_settings(
+            replace(ride.policy.settings, gravity=(x, 0.0, -9.81)), 3.0)
+        before = ride.decision.effort  # which the arm measures, as nothing touches it
+        ride.go(0.1, ride.policy.robot.gravity(Q) - before)
+        assert ride.decision.status is Status.NO_TRAJECTORY
+
+
+def test_in_contact_no_wrench_acts_in_gravity_compensation_either():
+    hold = replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, effort_rate_limit=np.inf,
+        wrench_in_gravity_compensation=True, wrench_timeout=1.0)
+    ride, force = Ride(hold), np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
+    ride.go(0.5, reference=(Q, (0.0, 0.0)))
+    ride.go(0.05, (5.0, 0.0), reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.CONTACT
+    ride.policy.change_settings(replace(hold, mode=Mode.GRAVITY_COMPENSATION))
+    ride.go(0.5, (5.0, 0.0), wrench=force)
+    assert ride.decision.status is Status.GRAVITY
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+
+
+def test_after_a_contact_a_far_reference_leaves_the_damping_of_feedback():
+    ride = Ride(replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, mode=Mode.COMPUTED_TORQUE,
+        position_gains=(100.0,), velocity_gains=(20.0,)))
+    moving = {'velocities': (0.5, -0.25)}
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    ride.policy.end_contact()
+    ride.go(0.1, reference=FAR, **moving)
+    assert ride.decision.status is Status.MOTION_TOO_FAR and 'contact' in ride.decision.detail
+    mass = ride.policy.robot.mass_matrix(Q)
+    assert ride.policy.terms(ride.decision).feedback == pytest.approx(
+        mass @ [-20.0 * 0.5, 20.0 * 0.25])
+
+
+def test_what_an_arm_for_another_gravity_leaves_out_is_no_external_effort():
+    wall, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
+    ride = Ride(replace(
+        OBSERVING, gravity=wall, arm_gravity=upright, arm=Arm.FRANKA,
+        measured_lacks=('gravity',)))
+    true, own = (ride.policy.robot.gravity(Q, gravity) for gravity in (wall, upright))
+    assert np.max(np.abs(true - own)) > 1.0
+    ride.go(0.5, own)  # it measures what it is sent
+    assert ride.policy.external.effort == pytest.approx([0.0, 0.0], abs=1e-9)
+    terms = ride.policy.terms(ride.decision)
+    assert terms.measured == pytest.approx(true - own)
+    assert terms.residual == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+def test_measured_efforts_settle_anew_after_a_gap_that_began_a_final_fade():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.3))
+    ride.go(0.6)
+    ride.silence(0.13)
+    assert ride.decision.status is Status.STOPPING
+    off = ride.policy.robot.gravity(Q)  # motors that have been off: they measure no effort
+    ride.go(0.29, off)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+    ride.go(0.05, off)
+    assert ride.decision.status is Status.CONTACT
+
+
+def test_guiding_damping_brakes_an_arm_in_contact():
+    moving = {'velocities': (0.5, -0.25)}
+    sent = {}
+    for damping in (0.0, 2.0):
+        ride = Ride(replace(
+            OBSERVING, contact_reaction=ContactReaction.HOLD,
+            guiding_damping={'shoulder': damping}))
+        ride.go(0.2)
+        ride.go(0.1, (5.0, 0.0))
+        ride.go(0.1, **moving)
+        assert ride.decision.status is Status.CONTACT
+        sent[damping] = ride.decision.effort
+        assert ride.policy.terms(ride.decision).feedback == pytest.approx([-0.5 * damping, 0.0])
+    assert sent[2.0] - sent[0.0] == pytest.approx([-1.0, 0.0])
+
+
+def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference():
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
+    ride = Ride(hold)
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    ride.policy.change_settings(OBSERVING)
+    for distance, status in ((1.2, Status.MOTION_TOO_FAR), (0.05, Status.FOLLOWING_CONTROLLER)):
+        ride.go(0.01, reference=(Q + distance, (0.0, 0.0)))
+        assert ride.decision.status is status
+
+
+FAR = Q + 1.2, (0.0, 0.0)
+
+
+@pytest.mark.parametrize('changes', [
+    {'contact_reaction': ContactReaction.NONE},
+    {'contact_reaction': ContactReaction.NONE, 'observe_external_effort': False}])
+@pytest.mark.parametrize('is_set_first', [True, False])
+def test_nor_does_another_model_then(changes, is_set_first):
+    """The reaction is switched off before the model is replaced, or by the same change."""
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    settings = replace(ride.policy.settings, **changes)
+    if is_set_first:
+        ride.policy.change_settings(settings)
+        ride.go(0.05, reference=FAR)
+    ride.swap(settings)
+    ride.go(0.05, reference=FAR)
+    assert ride.decision.status is Status.MOTION_TOO_FAR
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_far_reference_that_fails_and_comes_back_after_a_contact_is_not_followed():
+    ride = Ride(replace(
+        OBSERVING, contact_reaction=ContactReaction.HOLD, controller_state_timeout=0.05))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    ride.policy.end_contact()
+    ride.go(0.05, reference=FAR)
+    for reference in (None, FAR):
+        for _ in range(150):
+            ride.go(STEP, reference=reference)
+            assert ride.decision.status is Status.MOTION_TOO_FAR
+            assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_motion_for_which_nothing_is_sent_does_not_let_a_far_reference_be_followed():
+    """After a contact, a trajectory comes while gravity exceeds the limits of the joints."""
+    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
+    ride = Ride(hold)
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    ride.policy.end_contact()
+    ride.policy.change_settings(replace(hold, enabled=False))
+    ride.go(1.0)
+    ride.policy.change_settings(replace(hold, effort_limit_factor=1e-3))
+    ride.policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, Q)]), ride.now)
+    ride.go(0.1)
+    assert ride.decision.status is Status.OVERLOADED
+    ride.policy.change_settings(hold)
+    ride.go(0.1, reference=FAR)
+    assert ride.decision.status is Status.MOTION_TOO_FAR
+    ride.go(0.1, reference=(Q, (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+    ride.go(0.1, reference=FAR)
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_a_reference_a_whole_turn_of_a_continuous_joint_away_is_near():
+    text = ARM.replace('name="shoulder" type="revolute"', 'name="shoulder" type="continuous"')
+    ride = Ride(
+        replace(OBSERVING, contact_reaction=ContactReaction.HOLD),
+        AdjustableRobot.of(Robot.from_urdf(text)))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    ride.policy.end_contact()
+    ride.go(0.05, reference=(Q + [2.0 * np.pi, 0.0], (0.0, 0.0)))
+    assert ride.decision.status is Status.FOLLOWING_CONTROLLER
+
+
+def test_an_arm_that_is_sent_nothing_is_not_in_contact():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, enabled=False))
+    assert [*ride.go(0.2, (5.0, 0.0)).contacts] == ['shoulder']
+    ride.policy.change_settings(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.go(0.2)
+    assert ride.decision.status is Status.NO_TRAJECTORY
+
+
+def test_after_a_contact_a_reference_is_followed_once_it_is_near():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+
+    def follow(distance):
+        ride.go(0.01, reference=(Q + distance, (0.0, 0.0)))
+        return ride.decision.status
+
+    assert follow(0.0) is Status.FOLLOWING_CONTROLLER
+    ride.go(0.2)
+    ride.go(0.05, (5.0, 0.0))
+    ride.go(0.2)
+    assert follow(1.2) is Status.CONTACT
+    ride.policy.end_contact()
+    ride.go(0.2)
+    assert follow(1.2) is Status.MOTION_TOO_FAR
+    assert 'farther from the arm than path_tolerance' in ride.decision.detail
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
+    assert follow(0.05) is Status.FOLLOWING_CONTROLLER
+    assert follow(1.2) is Status.FOLLOWING_CONTROLLER
+
+
+@pytest.mark.parametrize('changes, said', [
+    ({'external_effort_gain': 0.0}, 'external_effort_gain is 0.0'),
+    ({'external_effort_gain': inf}, 'external_effort_gain is inf'),
+    ({'external_effort_threshold': {'elbow': -1.0}}, 'external_effort_threshold.elbow is -1.0'),
+    ({'external_effort_threshold': {'elbow': 0.0}}, 'external_effort_threshold.elbow is 0.0'),
+    ({'contact_reaction': ContactReaction.HOLD, 'observe_external_effort': False},
+     'needs observe_external_effort'),
+    ({'external_wrench_link': 'tol'}, "external_wrench_link is 'tol'.*did you mean 'tool'"),
+])
+def test_settings_that_cannot_be_are_refused(changes, said):
+    with pytest.raises(ArgumentError, match=said):
+        Ride(replace(OBSERVING, **changes))

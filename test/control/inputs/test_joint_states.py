@@ -1,0 +1,388 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Joint states, merged by name: what is taken, what is refused, and how long it counts."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from ros2_rnea.control.inputs.joint_states import JointStates, MAX_PLANS, MeasuredJoints
+from ros2_rnea.errors import MessageError
+
+TIMEOUT = 0.1
+NOW = 50.0
+STAMP = 7.0
+
+
+@pytest.fixture
+def states():
+    """Return the states of two controlled joints and a gripper, not yet measured."""
+    return JointStates(['shoulder', 'elbow'], ['grip'], TIMEOUT)
+
+
+@pytest.fixture
+def measured(states):
+    """Return the same, all measured at NOW with the stamp STAMP."""
+    states.update(
+        MeasuredJoints(
+            ['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0], stamp=STAMP),
+        NOW)
+    return states
+
+
+# ---- what is taken ----------------------------------------------------------------------------
+
+
+def test_a_list_of_names_may_change_and_stay_the_same_list(states):
+    names = ['shoulder', 'elbow']
+    states.update(MeasuredJoints(names, [0.1, 0.2], stamp=STAMP), NOW)
+    names.reverse()
+    states.update(MeasuredJoints(names, [0.4, 0.3], stamp=STAMP), NOW)
+    assert states.positions[:2].tolist() == [0.3, 0.4]
+
+
+def test_before_any_message_nothing_is_known(states):
+    assert states.names == ('shoulder', 'elbow', 'grip')
+    assert np.isnan(states.positions).all()
+    assert not states.velocities.any()
+    assert not states.is_fresh(NOW)
+    assert states.unmeasured() == states.stale(NOW) == ('shoulder', 'elbow')
+
+
+@pytest.mark.parametrize('names, positions, velocities', [
+    (['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0]),
+    (['grip', 'elbow', 'shoulder'], [0.3, 0.2, 0.1], [3.0, 2.0, 1.0]),
+    (['wheel', 'elbow', 'shoulder', 'lamp', 'grip'], [9, 0.2, 0.1, 9, 0.3], [9, 2, 1, 9, 3]),
+    (['wheel', 'elbow', 'shoulder', 'grip'], [nan, 0.2, 0.1, 0.3], [inf, 2.0, 1.0, 3.0]),
+])
+def test_values_go_to_their_joints_in_whatever_order_and_company(
+        states, names, positions, velocities):
+    assert states.update(MeasuredJoints(names, positions, velocities, stamp=STAMP), NOW)
+    assert states.positions.tolist() == [0.1, 0.2, 0.3]
+    assert states.velocities.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_order_may_change_from_message_to_message(states):
+    for names in (['shoulder', 'elbow'], ['elbow', 'shoulder'], ['shoulder', 'elbow']):
+        positions = [{'shoulder': 0.1, 'elbow': 0.2}[name] for name in names]
+        states.update(MeasuredJoints(names, positions, stamp=STAMP), NOW)
+        assert states.positions[:2].tolist() == [0.1, 0.2]
+
+
+def test_messages_of_several_publishers_are_merged(states):
+    states.update(MeasuredJoints(['elbow'], [0.2], [2.0], stamp=STAMP), NOW)
+    states.update(MeasuredJoints(['grip'], [0.3], [3.0], stamp=STAMP - 5.0), NOW)
+    states.update(MeasuredJoints(['shoulder'], [0.1], [1.0], stamp=STAMP + 5.0), NOW)
+    assert states.positions.tolist() == [0.1, 0.2, 0.3]
+    assert states.velocities.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_latest_value_counts(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.9], [9.0], stamp=STAMP + 0.01), NOW)
+    assert measured.positions.tolist() == [0.1, 0.9, 0.3]
+    assert measured.velocities.tolist() == [1.0, 9.0, 3.0]
+
+
+@pytest.mark.parametrize('velocities, expected', [
+    ([], [0.0, 0.0]), ([nan, 4.0], [0.0, 4.0]), ([nan, nan], [0.0, 0.0])])
+def test_a_velocity_that_is_not_given_is_zero(measured, velocities, expected):
+    measured.update(
+        MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], velocities, stamp=STAMP), NOW)
+    assert measured.velocities[:2].tolist() == expected
+
+
+@pytest.mark.parametrize('names, controlled', [
+    (['shoulder'], True), (['grip', 'elbow'], True), (['grip'], False), (['wheel'], False),
+    ([], False)])
+def test_it_is_told_whether_a_controlled_joint_was_there(states, names, controlled):
+    assert states.update(MeasuredJoints(names, [0.0] * len(names), stamp=STAMP), NOW) is controlled
+
+
+def test_the_names_of_many_kinds_of_message_do_not_pile_up(states):
+    for i in range(3 * MAX_PLANS):
+        states.update(MeasuredJoints([f'wheel_{i}', 'elbow'], [0.0, i]), NOW)
+        assert states.positions[1] == i
+    assert len(states._plans) <= MAX_PLANS
+
+
+# ---- what is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('names, positions, velocities, message', [
+    (['shoulder', 'elbow'], [0.0], [], '1 positions for 2 joint names'),
+    (['shoulder', 'elbow'], [], [], '0 positions for 2 joint names'),
+    (['shoulder'], [0.0, 0.0], [], '2 positions for 1 joint names'),
+    ([], [0.0], [], '1 positions for 0 joint names'),
+    (['shoulder', 'elbow'], [0.0, 0.0], [0.0], '1 velocities for 2 joint names'),
+    (['shoulder', 'shoulder'], [0.0, 0.0], [], "'shoulder' occurs twice"),
+    (['shoulder', 'wheel', 'wheel'], [0.0, 0.0, 0.0], [], "'wheel' occurs twice"),
+    (['shoulder', 'elbow'], [0.0, nan], [], "joint 'elbow' has position nan"),
+    (['shoulder', 'elbow'], [inf, 0.0], [], "joint 'shoulder' has position inf"),
+    (['shoulder', 'elbow'], [0.0, 0.0], [0.0, -inf], "joint 'elbow' .* velocity -inf"),
+    (['grip', 'elbow'], [nan, nan], [], "joint 'elbow' has position nan"),
+])
+def test_a_bad_message_is_refused_and_nothing_of_it_is_taken(
+        measured, names, positions, velocities, message):
+    with pytest.raises(MessageError, match=message):
+        measured.update(
+            MeasuredJoints(names, positions, velocities, stamp=STAMP + 1.0), NOW + TIMEOUT / 2)
+    assert measured.positions.tolist() == [0.1, 0.2, 0.3]
+    assert measured.velocities.tolist() == [1.0, 2.0, 3.0]
+    assert measured.is_fresh(NOW + 0.99 * TIMEOUT) and not measured.is_fresh(NOW + 1.01 * TIMEOUT)
+
+
+def test_a_message_that_was_refused_for_its_names_is_refused_again(measured):
+    for _ in range(2):
+        with pytest.raises(MessageError, match='occurs twice'):
+            measured.update(MeasuredJoints(['elbow', 'elbow'], [0.0, 0.0], stamp=STAMP), NOW)
+
+
+@pytest.mark.parametrize('position, velocity', [(nan, 1.0), (inf, 1.0), (0.5, inf)])
+def test_another_joint_that_is_not_finite_counts_as_not_in_the_message(
+        measured, position, velocity):
+    carried = measured.update(
+        MeasuredJoints(
+            ['grip', 'elbow'], [position, 0.9], [velocity, 9.0], stamp=STAMP + 1.0),
+        NOW)
+    assert carried
+    assert measured.positions.tolist() == [0.1, 0.9, 0.3]
+    assert measured.velocities.tolist() == [1.0, 9.0, 3.0]
+
+
+# ---- stamps -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('later', [0.0, 1e-9, 5.0, 1e6])
+def test_stamps_that_do_not_go_back_are_in_order(measured, later):
+    measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + later), NOW)
+    assert measured.positions[1] == 0.9
+
+
+def test_while_the_state_is_fresh_an_older_stamp_is_out_of_order(measured):
+    with pytest.raises(MessageError, match="joint 'elbow' has a stamp that is 0.010000 s older"):
+        measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP - 0.01), NOW + 0.099)
+    assert measured.positions[1] == 0.2
+
+
+def test_one_joint_out_of_order_refuses_the_message(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 0.05), NOW)
+    with pytest.raises(MessageError, match="joint 'elbow'"):
+        measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.9, 0.9], stamp=STAMP + 0.02), NOW)
+    assert measured.positions[0] == 0.1
+
+
+def test_a_stamp_that_is_older_than_that_of_another_joint_only_is_in_order(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP + 0.05), NOW)
+    measured.update(MeasuredJoints(['shoulder'], [0.9], stamp=STAMP), NOW)
+    assert measured.positions[0] == 0.9
+
+
+def test_a_stamp_leads_only_if_it_is_ahead_of_the_reception_of_the_same_joint(states):
+    """Those of the other joint are no measure: its publisher may have another clock."""
+    states.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP), NOW)
+    states.update(MeasuredJoints(['shoulder'], [0.1], stamp=STAMP + 0.01), NOW + 0.08)
+    states.update(MeasuredJoints(['elbow'], [0.3], stamp=STAMP + 0.15), NOW + 0.09)
+    with pytest.raises(MessageError, match='older'):
+        states.update(MeasuredJoints(['elbow'], [0.4], stamp=STAMP + 0.14), NOW + 0.09)
+
+
+@pytest.mark.parametrize('ahead', [0.2, 10.0, 1e9])
+def test_a_wrong_stamp_far_ahead_does_not_refuse_those_that_are_right(measured, ahead):
+    for count in range(1, 9):
+        elapsed = 0.01 * count
+        wrong = ahead if count in (3, 6) else 0.0
+        measured.update(
+            MeasuredJoints(['elbow'], [0.1 * count], stamp=STAMP + elapsed + wrong), NOW + elapsed)
+        assert measured.positions[1] == 0.1 * count
+    with pytest.raises(MessageError, match='older'):
+        measured.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP + 0.07), NOW + 0.08)
+
+
+def test_a_clock_that_was_set_forward_is_believed_after_three_stamps(measured):
+    for count in range(1, 4):
+        measured.update(
+            MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 60.0 + 0.01 * count),
+            NOW + 0.01 * count)
+    with pytest.raises(MessageError, match='0.010000 s older'):
+        measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 60.02), NOW + 0.03)
+
+
+def test_after_a_gap_of_the_stamps_as_long_as_that_of_the_receptions_it_is_in_order(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 5.0), NOW + 5.0)
+    with pytest.raises(MessageError, match='older'):
+        measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP + 4.9), NOW + 5.0)
+
+
+def test_once_the_state_is_stale_an_older_stamp_is_a_new_clock(measured):
+    later = NOW + TIMEOUT + 0.001
+    measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.8, 0.9], stamp=0.5), later)
+    assert measured.positions[:2].tolist() == [0.8, 0.9]
+    with pytest.raises(MessageError):  # the new clock goes on from there
+        measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.0, 0.0], stamp=0.4), later)
+
+
+def test_a_stamp_of_zero_is_in_order_always(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.9]), NOW)
+    assert measured.positions[1] == 0.9
+
+
+def test_stamps_are_compared_with_each_other_only(states):
+    states.update(MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], stamp=1e9), NOW)
+    assert states.is_fresh(NOW)
+    states.update(
+        MeasuredJoints(['grip'], [0.3], stamp=1.0), NOW)  # another publisher on another clock
+    assert states.positions[2] == 0.3
+
+
+def test_a_stamp_of_zero_does_not_forget_the_stamp_before(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.9]), NOW)
+    with pytest.raises(MessageError, match='older'):
+        measured.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP - 1.0), NOW)
+
+
+# ---- freshness --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('age, fresh', [(0.0, True), (0.099, True), (0.101, False), (1e6, False)])
+def test_a_state_is_fresh_for_as_long_as_the_timeout(measured, age, fresh):
+    assert measured.is_fresh(NOW + age) is fresh
+    assert measured.stale(NOW + age) == (() if fresh else ('shoulder', 'elbow'))
+
+
+def test_the_oldest_controlled_joint_decides(measured):
+    measured.update(MeasuredJoints(['shoulder', 'grip'], [0.1, 0.3], stamp=STAMP), NOW + 0.08)
+    assert measured.is_fresh(NOW + 0.09)
+    assert measured.stale(NOW + 0.12) == ('elbow',)
+
+
+def test_a_joint_that_is_not_controlled_need_not_be_fresh_or_there(states):
+    states.update(MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], stamp=STAMP), NOW)
+    assert states.is_fresh(NOW)
+    assert states.unmeasured() == states.stale(NOW) == ()
+
+
+def test_what_was_never_measured_is_told_from_what_is_stale(states):
+    states.update(MeasuredJoints(['elbow'], [0.2], stamp=STAMP), NOW)
+    assert states.unmeasured() == ('shoulder',)
+    assert states.stale(NOW) == ('shoulder',)
+    assert states.stale(NOW + 1.0) == ('shoulder', 'elbow')
+
+
+def test_velocities_count_while_they_are_fresh(measured):
+    measured.update(MeasuredJoints(['elbow'], [0.2], [2.0], stamp=STAMP), NOW + 0.05)
+    assert measured.fresh_velocities(NOW + 0.099).tolist() == [1.0, 2.0, 3.0]
+    assert measured.fresh_velocities(NOW + 0.12).tolist() == [0.0, 2.0, 0.0]
+    assert measured.velocities.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_timeout_is_that_of_the_object():
+    patient = JointStates(['a'], [], 5.0)
+    patient.update(MeasuredJoints(['a'], [0.0]), NOW)
+    assert patient.is_fresh(NOW + 4.9)
+    assert not patient.is_fresh(NOW + 5.1)
+
+
+def test_after_the_clock_has_gone_back_nothing_is_fresh(measured):
+    """As after a reset of the simulation, whose clock measures ages under use_sim_time."""
+    assert not measured.is_fresh(1.0)
+    assert measured.stale(1.0) == ('shoulder', 'elbow')
+    assert not measured.fresh_velocities(1.0).any()
+
+
+def test_after_the_clock_has_gone_back_a_new_state_is_taken(measured):
+    measured.update(MeasuredJoints(['shoulder', 'elbow'], [0.8, 0.9], stamp=1.0), 1.0)
+    assert measured.positions[:2].tolist() == [0.8, 0.9]
+
+
+def test_without_controlled_joints_there_is_nothing_to_be_fresh():
+    assert not JointStates([], ['grip'], TIMEOUT).is_fresh(NOW)
+
+
+# ---- another object ---------------------------------------------------------------------------
+
+
+def test_what_is_known_of_the_same_joints_is_adopted(measured):
+    other = JointStates(['grip', 'elbow'], ['wheel'], TIMEOUT)
+    other.adopt(measured)
+    assert other.positions[:2].tolist() == [0.3, 0.2]
+    assert np.isnan(other.positions[2])
+    assert other.velocities.tolist() == [3.0, 2.0, 0.0]
+    assert other.is_fresh(NOW + 0.99 * TIMEOUT) and not other.is_fresh(NOW + 1.01 * TIMEOUT)
+    with pytest.raises(MessageError, match='older'):
+        other.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP - 1.0), NOW)
+
+
+def test_what_was_adopted_is_a_copy(measured):
+    other = JointStates(['elbow'], [], TIMEOUT)
+    other.adopt(measured)
+    measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP), NOW)
+    assert other.positions.tolist() == [0.2]
+
+
+def test_a_joint_that_was_not_measured_is_not_so_after_adoption(states):
+    other = JointStates(['elbow'], [], TIMEOUT)
+    other.adopt(states)
+    assert other.unmeasured() == ('elbow',)
+
+
+def test_a_message_without_names_after_one_with_a_list_of_them_says_nothing():
+    states = JointStates(['a'], [], 0.1)
+    assert states.update(MeasuredJoints(['a'], [1.0]), 1.0)
+    assert not states.update(MeasuredJoints((), []), 1.0)
+    assert states.positions.tolist() == [1.0]
+
+
+# ---- joints that are not controlled -----------------------------------------------------------
+
+
+@pytest.mark.parametrize('age, silent', [
+    (-1.0, ()), (0.0, ()), (2.0, ()), (2.25, ('grip',)), (1e6, ('grip',))])
+def test_another_joint_is_silent_once_its_last_value_is_older_than_that(measured, age, silent):
+    assert measured.silent_others(NOW + age, 2.0) == silent
+
+
+def test_a_joint_that_was_never_measured_is_not_silent(states):
+    assert states.silent_others(NOW, 2.0) == ()
+
+
+def test_a_velocity_counts_up_to_the_timeout_and_not_beyond():
+    states = JointStates(['shoulder'], ['grip'], 0.125)
+    states.update(MeasuredJoints(['shoulder', 'grip'], [0.1, 0.2], [1.0, 2.0]), NOW)
+    states.update(MeasuredJoints(['grip'], [0.2], [2.0]), NOW + 0.0625)
+    assert states.fresh_velocities(NOW + 0.125).tolist() == [1.0, 2.0]
+    assert states.fresh_velocities(NOW + 0.1875).tolist() == [0.0, 2.0]
+    assert states.fresh_velocities(NOW + 0.25).tolist() == [0.0, 0.0]
+
+
+def test_a_state_is_fresh_up_to_the_timeout_and_not_beyond():
+    states = JointStates(['shoulder'], [], 0.125)
+    states.update(MeasuredJoints(['shoulder'], [0.1]), NOW)
+    assert states.is_fresh(NOW + 0.125)
+    assert not states.is_fresh(NOW + 0.1875)
+
+
+def test_one_stamp_of_the_far_future_shuts_out_two_honest_states_at_most():
+    names = ('shoulder', 'elbow')
+    states = JointStates(names, (), 0.1)
+    states.update(MeasuredJoints(names, (0.0, 0.0), stamp=2145916800.0), 10.0)  # 2038
+    refused = 0
+    for cycle in range(1, 90):
+        now = 10.0 + 0.001 * cycle
+        try:
+            states.update(MeasuredJoints(names, (0.1, 0.1), stamp=1000.0 + now), now)
+        except MessageError:
+            refused += 1
+    assert refused == 2

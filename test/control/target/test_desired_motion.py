@@ -1,0 +1,424 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is desired before, during and after trajectories, and when one replaces another."""
+
+from math import nan, pi
+
+import numpy as np
+import pytest
+from ros2_rnea.control.decision import Status
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.target.controller_rules import ControllerRules
+from ros2_rnea.control.target.controller_state import ControllerReference
+from ros2_rnea.control.target.desired_motion import DesiredMotion
+from ros2_rnea.control.target.trajectory import Waypoint
+from ros2_rnea.errors import MessageError, TrajectoryError
+from trajectories import follow
+
+NAMES = ('shoulder', 'elbow', 'wrist')
+NOW = RosTime.from_seconds(100.0)
+MEASURED = np.array((0.1, 0.2, 0.3))
+AT_REST = np.zeros(3)
+ONES = np.ones(3)
+# Led in from the measured state for a second, then at 1 rad/s from 0 to 1 rad.
+TO_ONES = (Waypoint(1.0, (0.0, 0.0, 0.0)), Waypoint(2.0, (1.0, 1.0, 1.0)))
+
+
+@pytest.fixture
+def motion():
+    """Return the desired motion of an arm whose wrist turns without end, not yet moving."""
+    return DesiredMotion(NAMES, (False, False, True), hold_tolerance=0.05)
+
+
+@pytest.fixture
+def moving(motion):
+    """Return the same from NOW on the way to ones."""
+    follow(motion, NAMES, TO_ONES, None, NOW, MEASURED, AT_REST)
+    return motion
+
+
+def test_before_any_trajectory_the_target_is_the_measured_state_at_rest(motion):
+    kind, *desired, deviation = motion.target(NOW, MEASURED)
+    assert kind is Status.NO_TRAJECTORY
+    assert np.array_equal(desired, (MEASURED, AT_REST, AT_REST))
+    assert deviation is None
+
+
+@pytest.mark.parametrize(('elapsed', 'kind', 'positions', 'velocities'), [
+    (0.0, Status.FOLLOWING, MEASURED, -MEASURED),
+    (0.5, Status.FOLLOWING, MEASURED / 2, -MEASURED),
+    (1.0, Status.FOLLOWING, 0 * ONES, ONES),
+    (1.75, Status.FOLLOWING, 0.75 * ONES, ONES),
+    (2.0, Status.HOLDING_END, ONES, AT_REST),
+    (1e6, Status.HOLDING_END, ONES, AT_REST),
+])
+def test_a_trajectory_is_led_in_to_followed_and_its_end_held(
+        moving, elapsed, kind, positions, velocities):
+    target = moving.target(NOW + elapsed, ONES)
+    assert target.status is kind
+    assert target.positions == pytest.approx(positions)
+    assert target.velocities == pytest.approx(velocities)
+    assert target.accelerations == pytest.approx(AT_REST)
+
+
+@pytest.mark.parametrize(('time', 'step', 'is_discarded'), [
+    (1.5, 1.0, True),     # it was to be at 0.5 s of the way
+    (3.0, 1.5, True),
+    (3.0, 1.0, False),    # it had ended, and the clock has only gone farther on
+    (9.0, 1.0, False),
+    (1.5, -1.0, True),
+    (1.0, -5.0, True)])   # it had ended, and its end would come again
+def test_a_trajectory_whose_clock_was_set_is_discarded_unless_it_has_ended_for_good(
+        moving, time, step, is_discarded):
+    assert moving.discard_trajectory(NOW + time, step) is is_discarded
+    status = moving.target(NOW + time, ONES).status
+    assert (status is Status.NO_TRAJECTORY) is is_discarded
+
+
+def test_accelerations_of_the_trajectory_are_desired(motion):
+    rest = ((0.0,) * 3, (0.0,) * 3)
+    follow(
+        motion, NAMES, [Waypoint(0.0, (0.0,) * 3, *rest), Waypoint(1.0, (1.0,) * 3, *rest)],
+        0.0, NOW, MEASURED, AT_REST)
+    assert motion.target(NOW + 0.25, ONES).accelerations == pytest.approx(5.625 * ONES)
+
+
+def test_while_following_the_measured_positions_do_not_matter(moving):
+    far = moving.target(NOW + 1.5, 100.0 * ONES)
+    assert np.array_equal(far.positions, moving.target(NOW + 1.5, ONES).positions)
+
+
+@pytest.mark.parametrize('velocity', [0.0, 3.0])
+def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
+    rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=velocity > 0.0)
+    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
+    last = Waypoint(0.0, (1.0,) * 3, (velocity,) * 3, (7.0,) * 3)
+    follow(motion, NAMES, [last], None, NOW, MEASURED, AT_REST)
+    _, *desired, _ = motion.target(NOW, ONES)
+    assert np.array_equal(desired, (ONES, AT_REST, AT_REST))
+
+
+@pytest.mark.parametrize(('deviation', 'kind'), [
+    ((0.0, 0.0, 0.0), Status.HOLDING_END),
+    ((0.049, -0.049, 0.049), Status.HOLDING_END),
+    ((0.0, 0.051, 0.0), Status.GOAL_DEVIATION),
+    ((-0.051, 0.0, 0.0), Status.GOAL_DEVIATION),
+    ((0.0, 2 * pi, 0.0), Status.GOAL_DEVIATION),
+    ((0.0, 0.0, 2 * pi), Status.HOLDING_END),
+    ((0.0, 0.0, -6 * pi + 0.049), Status.HOLDING_END),
+    ((0.0, 0.0, 4 * pi - 0.051), Status.GOAL_DEVIATION),
+    ((0.0, 0.0, pi), Status.GOAL_DEVIATION),
+])
+def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, deviation, kind):
+    measured = ONES + deviation
+    target = moving.target(NOW + 3.0, measured)
+    assert target.status is kind
+    holding = kind is Status.HOLDING_END
+    assert np.array_equal(target.positions, ONES if holding else measured)
+    assert np.array_equal((target.velocities, target.accelerations), (AT_REST, AT_REST))
+
+
+def test_off_the_end_the_joints_and_how_far_they_are_off_are_named(moving):
+    target = moving.target(NOW + 3.0, ONES + (0.5, 0.0, 2 * pi - 0.25))
+    assert target.deviation == pytest.approx((0.5, 0.0, -0.25))
+    explanation = moving.explain(target)
+    assert 'shoulder by +0.500, wrist by -0.250' in explanation
+    assert 'elbow' not in explanation
+    assert 'hold_tolerance 0.05' in explanation
+
+
+@pytest.mark.parametrize('time', [NOW, NOW + 3.0])
+def test_other_targets_are_explained_by_their_kind(moving, time):
+    target = moving.target(time, ONES)
+    assert moving.explain(target) == target.status.value
+
+
+def test_a_robot_that_returns_to_the_end_is_held_there_again(moving):
+    assert moving.target(NOW + 3.0, 2 * ONES).status is Status.GOAL_DEVIATION
+    assert moving.target(NOW + 4.0, ONES).status is Status.HOLDING_END
+
+
+def test_the_tolerance_may_change_while_a_trajectory_is_held(moving):
+    moving.hold_tolerance = 2.0
+    assert moving.target(NOW + 3.0, 2 * ONES).status is Status.HOLDING_END
+
+
+# --- when it starts ---
+
+
+@pytest.mark.parametrize(('stamp', 'elapsed', 'positions'), [
+    (0.0, 1.5, 0.5),
+    (NOW, 1.5, 0.5),
+    (NOW + 2.0, 3.25, 0.25),
+    (NOW - 1.5, 0.0, 0.5),
+    (NOW - 1.0, 0.0, 0.0),
+])
+def test_a_trajectory_starts_at_its_stamp_or_at_reception(motion, stamp, elapsed, positions):
+    follow(motion, NAMES, TO_ONES, stamp, NOW, MEASURED, AT_REST)
+    assert motion.target(NOW + elapsed, MEASURED).positions == pytest.approx(positions * ONES)
+
+
+def test_a_trajectory_stamped_ahead_is_led_in_to_from_reception(motion):
+    follow(motion, NAMES, TO_ONES, NOW + 3.0, NOW, MEASURED, AT_REST)
+    target = motion.target(NOW + 1.0, MEASURED)
+    assert target.status is Status.FOLLOWING
+    assert target.positions == pytest.approx(0.75 * MEASURED)
+
+
+@pytest.mark.parametrize(('velocities', 'expected'), [
+    (np.array((1.0, 0.0, 0.0)), (0.125, 0.0, 0.0)),
+    (None, (0.0, 0.0, 0.0)),
+])
+def test_the_lead_in_starts_with_the_measured_velocities(motion, velocities, expected):
+    rest = Waypoint(1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    follow(motion, NAMES, [rest], None, NOW, AT_REST, velocities)
+    assert motion.target(NOW + 0.5, MEASURED).positions == pytest.approx(expected)
+
+
+def test_a_continuous_joint_is_led_in_from_the_nearest_turn(motion):
+    follow(motion, NAMES, TO_ONES, None, NOW, MEASURED + 2 * pi, AT_REST)
+    positions = motion.target(NOW + 0.5, MEASURED).positions
+    assert positions == pytest.approx((0.05 + pi, 0.1 + pi, 0.15))
+
+
+def test_the_measured_state_may_change_after_reception(motion):
+    positions, velocities = MEASURED.copy(), AT_REST.copy()
+    follow(motion, NAMES[:1], [Waypoint(1.0, (0.0,), (0.0,))], None, NOW, positions, velocities)
+    before = motion.target(NOW + 0.5, MEASURED).positions
+    positions[:] = velocities[:] = 9.0
+    assert np.array_equal(motion.target(NOW + 0.5, MEASURED).positions, before)
+
+
+# --- names ---
+
+
+def test_values_go_to_the_joints_that_they_are_named_for(motion):
+    follow(
+        motion, ('wrist', 'shoulder', 'elbow'), [Waypoint(0.0, (3.0, 1.0, 2.0))],
+        0.0, NOW, MEASURED)
+    assert np.array_equal(motion.target(NOW, np.array((1.0, 2.0, 3.0))).positions, (1.0, 2.0, 3.0))
+
+
+# The present target, a second after reception, where the first trajectory is at 0 or held at 1.
+@pytest.mark.parametrize(('first', 'measured', 'held'), [
+    (None, 0.7, 0.7),
+    (TO_ONES, 0.7, 0.0),
+    ((Waypoint(0.0, (1.0, 1.0, 1.0)),), 0.99, 1.0),
+    ((Waypoint(0.0, (1.0, 1.0, 1.0)),), 0.7, 0.7),
+], ids=['no trajectory', 'following', 'holding the end', 'off the end'])
+def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
+        motion, first, measured, held):
+    if first:
+        follow(motion, NAMES, first, None, NOW, MEASURED, AT_REST)
+    elbow = (Waypoint(0.0, (5.0,), (0.0,)), Waypoint(1.0, (6.0,), (0.0,)))
+    follow(motion, ('elbow',), elbow, None, NOW + 1.0, measured * ONES, 3 * ONES)
+    _, *desired, _ = motion.target(NOW + 1.5, ONES)
+    assert desired[0] == pytest.approx((held, 5.5, held))
+    assert desired[1] == pytest.approx((0.0, 1.5, 0.0))
+    assert desired[2] == pytest.approx((0.0, 0.0, 0.0))
+
+
+def test_joints_that_are_not_named_are_led_in_to_where_they_stay(moving):
+    follow(moving, ('elbow',), [Waypoint(1.0, (5.0,))], None, NOW + 1.0, MEASURED, AT_REST)
+    assert moving.target(NOW + 1.0, ONES).positions == pytest.approx(MEASURED)
+    assert moving.target(NOW + 1.5, ONES).positions == pytest.approx((0.05, 2.6, 0.15))
+
+
+# --- replacement ---
+
+
+def test_a_new_trajectory_replaces_the_one_before_on_reception(moving):
+    follow(moving, NAMES, [Waypoint(4.0, (3.0,) * 3)], NOW, NOW + 1.0, ONES, AT_REST)
+    assert moving.target(NOW + 1.0, ONES).positions == pytest.approx(ONES)
+    assert moving.target(NOW + 2.5, ONES).positions == pytest.approx(2 * ONES)
+
+
+@pytest.mark.parametrize(('names', 'waypoints', 'stamp', 'measured', 'reason'), [
+    (NAMES, (), 0.0, ONES, 'no points'),
+    (NAMES, (Waypoint(0.0, (nan,) * 3),), 0.0, ONES, 'nan'),
+    (('ankle',), (Waypoint(0.0, (1.0,)),), 0.0, ONES, "moves 'ankle', but .* 'shoulder'"),
+    (NAMES, (Waypoint(0.0, (1.0,) * 3, (1.0,) * 3),), 0.0, ONES, 'velocity 1.0'),
+    (NAMES, TO_ONES, NOW - 2.25, ONES, r'ended 0.250 s ago: it is stamped 97.750 s and lasts 2'),
+    (NAMES, TO_ONES, 0.0, nan * ONES, 'No finite spline'),
+])
+def test_a_trajectory_that_is_refused_leaves_the_one_before_running(
+        moving, names, waypoints, stamp, measured, reason):
+    with pytest.raises(TrajectoryError, match=reason):
+        follow(moving, names, waypoints, stamp, NOW, measured, AT_REST)
+    assert moving.target(NOW + 1.75, ONES).positions == pytest.approx(0.75 * ONES)
+
+
+def test_a_trajectory_that_ends_just_now_is_accepted(motion):
+    follow(motion, NAMES, TO_ONES, NOW - 2.0, NOW, MEASURED, AT_REST)
+    assert motion.target(NOW, ONES).status is Status.HOLDING_END
+
+
+def test_after_clear_there_is_no_trajectory(moving):
+    moving.clear()
+    assert moving.target(NOW + 1.5, MEASURED).status is Status.NO_TRAJECTORY
+
+
+# --- the controller's reference ---
+
+REFERENCE = np.array(((5.0, 6.0, 7.0), (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
+TIMEOUT = 0.1
+STEADY = 7.0
+
+
+@pytest.fixture
+def controlled(moving):
+    """Return a motion that a controller's reference took over, while a trajectory ran."""
+    moving.take_reference(ControllerReference(NAMES, *REFERENCE, 100.0, 1.0), STEADY)
+    return moving
+
+
+def reached(motion, age, measured=REFERENCE[0], time=NOW + 1.75):
+    """Return the target at a time after the reference."""
+    return motion.target(time, measured, STEADY + age)
+
+
+@pytest.mark.parametrize(('age', 'kind', 'share', 'moves'), [
+    (0.0, Status.FOLLOWING_CONTROLLER, 1.0, True),
+    (TIMEOUT, Status.FOLLOWING_CONTROLLER, 1.0, True),
+    (1.5 * TIMEOUT, Status.CONTROLLER_LOST, 0.5, True),
+    (2.0 * TIMEOUT + 1e-9, Status.CONTROLLER_LOST, 0.0, False),
+    (1e6, Status.CONTROLLER_LOST, 0.0, False),
+])
+def test_a_reference_counts_instead_of_the_trajectory_and_is_held_after_it_stops(
+        controlled, age, kind, share, moves):
+    target = reached(controlled, age)
+    assert target.status is kind
+    assert target.moves is moves
+    assert np.array(target[1:4]) == pytest.approx(REFERENCE * ((1.0,), (share,), (share,)))
+    assert controlled.explain(target) == kind.value
+
+
+@pytest.mark.parametrize(('age', 'kind'), [
+    (0.0, Status.FOLLOWING_CONTROLLER),
+    (1.5 * TIMEOUT, Status.CONTROLLER_LOST),
+    (3.0 * TIMEOUT, Status.GOAL_DEVIATION),
+])
+def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion_has_faded(
+        controlled, age, kind):
+    target = reached(controlled, age, REFERENCE[0] + (0.0, 0.5, 4 * pi))
+    assert target.status is kind
+    if kind is Status.GOAL_DEVIATION:
+        assert 'deviates from the goal' in controlled.explain(target)
+        assert 'elbow by +0.500;' in controlled.explain(target)
+
+
+def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
+    with pytest.raises(MessageError, match="no joint 'wrist'"):
+        moving.take_reference(ControllerReference(NAMES[:2], *REFERENCE[:, :2], NOW, 1.0), STEADY)
+    assert reached(moving, 0.0).status is Status.FOLLOWING
+    assert reached(moving, 0.0).positions == pytest.approx(0.75 * ONES)
+
+
+def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
+    rest = [Waypoint(0.0, (9.0,) * 3)]
+    follow(controlled, NAMES, rest, None, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
+    assert reached(controlled, TIMEOUT).status is Status.FOLLOWING_CONTROLLER
+    assert reached(controlled, 1e6).status is Status.CONTROLLER_LOST
+
+
+def test_it_is_refused_for_the_same_reasons(controlled):
+    with pytest.raises(TrajectoryError, match='no points'):
+        follow(controlled, NAMES, [], None, NOW, MEASURED, AT_REST, STEADY)
+
+
+def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(controlled):
+    follow(controlled, NAMES, TO_ONES, None, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    target = reached(controlled, 3.0 * TIMEOUT)
+    assert target.status is Status.FOLLOWING
+    assert target.positions == pytest.approx(0.75 * ONES)
+
+
+def test_joints_that_it_does_not_name_stay_where_the_last_reference_has_them(controlled):
+    near = REFERENCE[0] + 0.01
+    follow(
+        controlled, ('elbow',), [Waypoint(0.0, (9.0,))], 0.0, NOW, near, AT_REST,
+        STEADY + 3.0 * TIMEOUT)
+    target = reached(controlled, 3.0 * TIMEOUT, np.array((5.0, 9.0, 7.0)))
+    assert target.positions == pytest.approx((5.0, 9.0, 7.0))
+
+
+def test_references_that_come_again_take_over_again(controlled):
+    follow(controlled, NAMES, TO_ONES, None, NOW, MEASURED, AT_REST, STEADY + 3.0 * TIMEOUT)
+    controlled.take_reference(ControllerReference(NAMES, *REFERENCE, 101.0, 1.0), STEADY + 1.0)
+    assert reached(controlled, 1.0).status is Status.FOLLOWING_CONTROLLER
+    assert reached(controlled, 2.0).status is Status.CONTROLLER_LOST
+
+
+def test_without_a_steady_time_there_are_no_references(controlled):
+    assert controlled.target(NOW, MEASURED).status is Status.NO_TRAJECTORY
+
+
+def test_after_clear_there_is_no_reference(controlled):
+    controlled.clear()
+    assert reached(controlled, 0.0).status is Status.NO_TRAJECTORY
+
+
+@pytest.mark.parametrize('fixture', ['moving', 'controlled'])
+def test_another_object_goes_on_with_the_motion(fixture, request):
+    older = request.getfixturevalue(fixture)
+    newer = DesiredMotion(NAMES, (False, False, True), hold_tolerance=0.05)
+    newer.adopt(older)
+    before, after = reached(older, 0.0), reached(newer, 0.0)
+    assert after.status is before.status
+    assert np.array_equal(after[1:4], before[1:4])
+
+
+@pytest.mark.parametrize(('time', 'moves'), [(NOW, True), (NOW + 3.0, False)])
+def test_a_target_tells_whether_it_moves(motion, moving, time, moves):
+    assert moving.target(time, ONES).moves is moves
+    moving.clear()
+    assert not moving.target(time, ONES).moves
+
+
+# --- what is only to be read, and at the bounds ---
+
+
+@pytest.mark.parametrize('hold_tolerance, at_goal', [(0.1, [0.1, 0.2]), (0.3, [0.3, 0.3])])
+def test_a_joint_without_a_path_tolerance_is_led_back_by_an_error_of_hold_tolerance(
+        motion, hold_tolerance, at_goal):
+    motion.path.set_tolerances(np.array([np.inf, 0.2]), ['', 'path_tolerance'])
+    motion.hold_tolerance = hold_tolerance
+    assert motion.largest_error(Status.PATH_DEVIATION).tolist() == [hold_tolerance, 0.2]
+    assert motion.largest_error(Status.GOAL_DEVIATION).tolist() == at_goal
+    assert motion.largest_error(Status.FOLLOWING) is None
+
+
+def test_the_rest_is_only_to_be_read(motion):
+    target = motion.target(NOW, MEASURED)
+    for array in (target.velocities, target.accelerations):
+        with pytest.raises(ValueError, match='read-only'):
+            array[0] = 1.0
+
+
+def test_off_the_end_those_joints_are_named_that_are_further_than_the_tolerance():
+    motion = DesiredMotion(NAMES, (False, False, False), hold_tolerance=0.25)
+    follow(motion, NAMES, [Waypoint(1.0, (0.0,) * 3)], None, NOW, MEASURED, None)
+    target = motion.target(NOW + 2.0, np.array((0.25, -0.5, -0.25)))
+    assert target.status is Status.GOAL_DEVIATION
+    said = motion.explain(target)
+    assert 'elbow by -0.500' in said
+    assert 'shoulder' not in said and 'wrist' not in said
+
+
+def test_a_reference_that_says_nothing_of_its_speed_stands_once_speeds_were_told(motion):
+    """As a controller that is paused does."""
+    motion.take_reference(ControllerReference(NAMES, MEASURED, ONES, ONES, 1.0, 0.5), 10.0)
+    assert np.array_equal(motion.target(NOW, MEASURED, 10.0).velocities, 0.5 * ONES)
+    motion.take_reference(ControllerReference(NAMES, 2.0 * MEASURED, ONES, ONES, 1.5), 10.0)
+    assert np.array_equal(motion.target(NOW, MEASURED, 10.0).velocities, 0.0 * ONES)

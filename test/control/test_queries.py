@@ -1,0 +1,197 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Questions to the services: the state of the whole robot that a request is about."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.queries import answered_joints, RequestedState, state_query
+from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.control.settings import Settings
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.robot import Robot
+from small_robots import ARM_WITH_GRIPPER, FREE_FLYER
+
+ARM = Robot.from_urdf(ARM_WITH_GRIPPER)  # shoulder, elbow, grip; thumb_joint mimics grip
+JOINTS = ('elbow', 'shoulder')           # not the order of the description
+NOW = 50.0
+FLIGHT = (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def policy_of(whose=ARM, joints=JOINTS, **assumed):
+    return FeedforwardPolicy(whose, Settings(joints=joints, assumed_positions=assumed))
+
+
+def measured(**assumed):
+    """Return a policy that has just heard the state of the arm, but not of its gripper."""
+    policy = policy_of(**assumed)
+    measure(policy, JOINTS, [0.2, 0.1], [2.0, 1.0])
+    return policy
+
+
+def measure(policy, names, positions, velocities, time=NOW):
+    policy.take_joint_state(
+        MeasuredJoints(names, positions, velocities),
+        Instant(time, RosTime.from_seconds(time)))
+
+
+def ask(policy, *arguments, now=NOW):
+    """Return q, qd and qdd of a question as lists, in the order of the description."""
+    return [vector.tolist() for vector in state_query(policy, now, RequestedState(*arguments))]
+
+
+# ---- which state it is about ------------------------------------------------------------------
+
+
+def test_named_joints_are_where_the_request_says_in_any_order():
+    assert ask(policy_of(), ['grip', 'shoulder', 'elbow'], [0.3, 0.1, 0.2]) == [
+        [0.1, 0.2, 0.3], [0.0] * 3, [0.0] * 3]
+
+
+def test_velocities_and_accelerations_are_those_of_the_request():
+    assert ask(policy_of(grip=(0.5,)), ['elbow', 'shoulder'], [0.2, 0.1], [2.0, 1.0],
+               [-2.0, -1.0]) == [[0.1, 0.2, 0.5], [1.0, 2.0, 0.0], [-1.0, -2.0, 0.0]]
+
+
+def test_accelerations_may_be_given_without_velocities():
+    assert ask(policy_of(grip=(0.5,)), JOINTS, [0.2, 0.1], [], [-2.0, -1.0]) == [
+        [0.1, 0.2, 0.5], [0.0] * 3, [-1.0, -2.0, 0.0]]
+
+
+def test_without_names_it_is_about_the_measured_state_with_its_velocities():
+    policy = measured()
+    measure(policy, ['grip'], [0.3], [3.0])
+    assert ask(policy, [], []) == [[0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [0.0] * 3]
+
+
+def test_a_joint_that_the_request_does_not_name_stands_still_where_it_is():
+    policy = measured(grip=(0.5,))
+    assert ask(policy, ['elbow'], [0.9], [9.0]) == [[0.1, 0.9, 0.5], [0.0, 9.0, 0.0], [0.0] * 3]
+    measure(policy, ['grip'], [0.3], [3.0])
+    assert ask(policy, ['elbow'], [0.9]) == [[0.1, 0.9, 0.3], [0.0] * 3, [0.0] * 3]
+
+
+def test_a_joint_that_the_request_does_not_name_may_have_been_measured_long_ago():
+    assert ask(measured(), ['grip'], [0.3], now=NOW + 1e6)[0] == [0.1, 0.2, 0.3]
+
+
+def test_velocities_that_are_stale_do_not_count():
+    policy = policy_of()
+    measure(policy, ['grip'], [0.3], [3.0], time=NOW - 1.0)
+    measure(policy, JOINTS, [0.2, 0.1], [2.0, 1.0])
+    assert ask(policy, [], [])[1] == [1.0, 2.0, 0.0]
+
+
+def test_a_question_changes_nothing():
+    policy = measured(grip=(0.5,))
+    before = ask(policy, [], [])
+    ask(policy, ['shoulder', 'elbow', 'grip'], [9.0] * 3, [9.0] * 3, [9.0] * 3)
+    assert ask(policy, [], []) == before
+
+
+def test_joints_of_more_coordinates_stand_where_they_are_assumed():
+    policy = policy_of(Robot.from_urdf(FREE_FLYER), ('camera',), flight=FLIGHT)
+    assert ask(policy, ['camera'], [0.7], [7.0]) == [[*FLIGHT, 0.7], [0.0] * 6 + [7.0], [0.0] * 7]
+
+
+# ---- what cannot be answered ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('policy, now', [(policy_of(grip=(0.5,)), NOW),
+                                         (measured(grip=(0.5,)), NOW + 0.2)])
+def test_without_names_and_a_fresh_state_there_is_no_answer(policy, now):
+    with pytest.raises(ArgumentError, match='no fresh one of elbow, shoulder: name joints'):
+        state_query(policy, now, RequestedState())
+
+
+@pytest.mark.parametrize('arguments, message', [
+    ((['elbo'], [0.0]), "names names 'elbo'.*did you mean 'elbow'"),
+    ((['thumb_joint'], [0.0]), "mimics 'grip'"),
+    ((['elbow', 'elbow'], [0.0, 0.0]), 'twice'),
+    ((['elbow'], []), '0 positions are given for 1 names'),
+    ((['elbow'], [0.0, 0.0]), '2 positions are given for 1 names'),
+    (([], [0.0]), '1 positions are given for 0 names'),
+    ((['elbow', 'grip'], [0.0, 0.0], [0.0]), '1 velocities are given for 2 names'),
+    ((['elbow', 'grip'], [0.0, 0.0], [], [0.0]), '1 accelerations are given for 2 names'),
+    (([], [], [0.0]), '1 velocities are given for 0 names'),
+    ((['elbow', 'grip'], [0.0, nan]), "positions has nan for joint 'grip'"),
+    ((['elbow'], [0.0], [inf]), "velocities has inf for joint 'elbow'"),
+    ((['elbow'], [0.0], [0.0], [-inf]), "accelerations has -inf for joint 'elbow'"),
+])
+def test_a_request_that_does_not_fit_is_refused(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        state_query(measured(grip=(0.5,)), NOW, RequestedState(*arguments))
+
+
+@pytest.mark.parametrize('policy, arguments, joint', [
+    (policy_of(), (['elbow', 'shoulder'], [0.0, 0.0]), 'grip'),
+    (policy_of(), (['elbow', 'grip'], [0.0, 0.0]), 'shoulder'),
+    (measured(), ([], []), 'grip'),
+    (policy_of(Robot.from_urdf(FREE_FLYER), ('camera',)), (['camera'], [0.0]), 'flight'),
+])
+def test_a_joint_that_nobody_knows_is_named_with_what_to_do(policy, arguments, joint):
+    message = f'joint {joint!r} is not given, not measured and not assumed.*assumed_positions'
+    with pytest.raises(ArgumentError, match=f'{message}.{joint}'):
+        state_query(policy, NOW, RequestedState(*arguments))
+
+
+# ---- the answer -------------------------------------------------------------------------------
+
+
+def test_answers_name_the_controlled_joints_first_and_say_where_each_stands():
+    joints = answered_joints(policy_of())
+    assert joints.names == ('elbow', 'shoulder', 'grip')
+    assert joints.q_index.tolist() == joints.v_index.tolist() == [1, 0, 2]
+
+
+def test_places_in_positions_and_efforts_differ_where_there_are_quaternions():
+    joints = answered_joints(policy_of(Robot.from_urdf(FREE_FLYER), ('camera',), flight=FLIGHT))
+    assert joints.names == ('camera',)
+    assert (joints.q_index.tolist(), joints.v_index.tolist()) == ([7], [6])
+
+
+def test_a_question_has_the_shapes_that_the_robot_takes():
+    request = RequestedState(['shoulder', 'elbow', 'grip'], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+    tau = ARM.inverse_dynamics(*state_query(policy_of(), NOW, request))
+    np.testing.assert_allclose(tau, ARM.bias([0.1, 0.2, 0.3], [1.0, 2.0, 3.0]), rtol=1e-12)
+
+
+# ---- what is said of mistakes -----------------------------------------------------------------
+
+
+def test_an_unknown_name_is_said_to_be_one_of_the_request():
+    with pytest.raises(ArgumentError, match="^names .*'wrist'"):
+        ask(policy_of(), ['wrist'], [0.0])
+
+
+def test_a_joint_that_could_be_named_is_told_from_one_that_can_only_be_assumed():
+    with pytest.raises(ArgumentError, match="'grip' .*: name it in the request, or set assumed_"):
+        ask(policy_of(), JOINTS, [0.2, 0.1])
+    flyer = policy_of(Robot.from_urdf(FREE_FLYER), ('camera',))
+    with pytest.raises(ArgumentError, match="'flight' .* not assumed: set assumed_positions."):
+        ask(flyer, ['camera'], [0.0])
+
+
+def test_a_request_that_says_nothing_is_about_the_measured_state():
+    policy = measured()
+    measure(policy, ['grip'], [0.3], [3.0])
+    whole = state_query(policy, NOW, RequestedState())
+    assert [vector.tolist() for vector in whole] == [[0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [0.0] * 3]
+    assert RequestedState() == ((), (), (), ())

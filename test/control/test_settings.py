@@ -1,0 +1,109 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Settings made in code are held to the same ranges as the node's parameters."""
+
+from dataclasses import fields
+from enum import Enum
+from math import inf, nan, nextafter
+
+import pytest
+from repository import ROOT
+from ros2_rnea.control import settings
+from ros2_rnea.control.settings import ExertedBy, HIGHEST_GAIN, Settings, Terms, WrenchSettings
+from ros2_rnea.dynamics.terms import TERMS
+from ros2_rnea.errors import ArgumentError
+import yaml
+
+
+CHOICES = [kind for kind in vars(settings).values()
+           if isinstance(kind, type) and issubclass(kind, Enum) and kind is not Enum]
+
+
+def test_choices_are_written_as_their_names():
+    assert len(CHOICES) > 5
+    for choice in CHOICES:
+        assert [one.value for one in choice] == [one.name.lower() for one in choice]
+
+
+def test_the_defaults_are_those_of_the_file_that_people_copy():
+    """Where the file has another form of them, they are compared with the node's parameters."""
+    text = (ROOT / 'config' / 'inverse_dynamics.yaml').read_text(encoding='utf-8')
+    file = yaml.safe_load(text)['/**']['ros__parameters']
+    compared = 0
+    for field in fields(Settings):
+        default = getattr(Settings(), field.name)
+        if isinstance(default, Enum):
+            default = default.value
+        elif isinstance(default, tuple) and default:
+            default = list(default)
+        if field.name in file and default != ():
+            assert file[field.name] == default, field.name
+            compared += 1
+    assert compared > 25
+
+
+def test_a_wrench_is_taken_as_it_comes_unless_its_settings_say_otherwise():
+    assert WrenchSettings(0.1) == WrenchSettings(
+        0.1, 0.0, ExertedBy.ENVIRONMENT, 0.0, 0.0, 0.0, 1.0, inf, inf, 0.0, (0.0, 0.0, 0.0))
+
+
+def test_gains_may_be_from_zero_to_the_highest():
+    for name in ('position_gains', 'velocity_gains'):
+        Settings(**{name: (0.0, HIGHEST_GAIN)})
+        for gain in (-nextafter(0.0, 1.0), nextafter(HIGHEST_GAIN, inf)):
+            with pytest.raises(ArgumentError, match=f'{name} .* from 0 to 1e.06'):
+                Settings(**{name: (gain,)})
+    assert HIGHEST_GAIN == 1e6
+
+
+@pytest.mark.parametrize('name, value', [
+    ('gravity', (0.0, -9.81)),
+    ('gravity', (0.0, 0.0, nan)),
+    ('effort_limit_factor', -0.1),
+    ('effort_limit_factor', 1.1),
+    ('effort_limit_factor', nan),
+    ('state_timeout', -1.0),
+    ('state_timeout', inf),
+    ('lookahead', nan),
+    ('hold_tolerance', -1e-9),
+    ('wrench_timeout', nan),
+    ('wrench_fade_time', -1.0),
+    ('wrench_gain', -0.1),
+    ('wrench_gain', 1.1),
+    ('wrench_effort_share', nan),
+    ('wrench_force_limit', -1.0),
+    ('wrench_moment_limit', inf),
+    ('effort_rate_limit', -1.0),
+    ('effort_rate_limit', nan),
+    ('blend_time', inf),
+    ('position_limit_margin', -0.1),
+    ('velocity_limit_factor', 0.0),
+    ('velocity_limit_factor', nan),
+    ('mimic_tolerance', -1.0),
+])
+def test_a_value_out_of_range_is_refused_by_name(name, value):
+    with pytest.raises(ArgumentError, match=name):
+        Settings(**{name: value})
+
+
+def test_what_a_choice_of_terms_leaves_out_are_terms_that_there_are():
+    """An arm that adds what is left out adds all of it and nothing else."""
+    terms = {term.name for term in TERMS}
+    for choice in Terms:
+        assert set(choice.left_out) <= terms
+    assert Terms.FULL.left_out == Terms.AUTOMATIC.left_out == ()
+    assert Terms.NO_GRAVITY.left_out == ('gravity',)
+    assert Terms.NO_GRAVITY_NO_FRICTION.left_out == ('gravity', 'friction')
+    assert Terms.NO_GRAVITY_NO_CORIOLIS.left_out == ('gravity', 'coriolis')
+    assert 'gravity' not in Terms.GRAVITY_ONLY.left_out
