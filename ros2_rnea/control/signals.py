@@ -15,9 +15,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import expm1, inf
 
 import numpy as np
+
+
+@dataclass
+class FilterMemory:
+    """
+    The state of a low-pass filter.
+
+    :ivar value: its output; the array is replaced by each update and never written to.
+    :ivar received: time of the newest sample [s]; −inf before the first.
+    """
+
+    value: np.ndarray
+    received: float = -inf
 
 
 class LowPass:
@@ -33,15 +47,25 @@ class LowPass:
     :param time_constant: T [s]; with 0 the output is the newest sample.
     :param initial: initial value of y.
     :param longest_gap: upper bound of dt [s].
-    :ivar value: y; the array is replaced by each update and never written to.
-    :ivar received: time of the newest sample [s]; −inf before the first.
+    :param memory: the state to continue from; None: a new one, with the initial value.
     """
 
-    def __init__(self, time_constant: float, initial: np.ndarray, longest_gap: float) -> None:
-        self.value = initial
-        self.received = -inf
+    def __init__(
+            self, time_constant: float, initial: np.ndarray, longest_gap: float,
+            memory: FilterMemory | None = None) -> None:
+        self.memory = memory or FilterMemory(initial)
         self._time_constant = time_constant
         self._longest_gap = longest_gap
+
+    @property
+    def value(self) -> np.ndarray:
+        """Return y."""
+        return self.memory.value
+
+    @property
+    def received(self) -> float:
+        """Return the time of the newest sample [s]; −inf before the first."""
+        return self.memory.received
 
     def update(self, sample: np.ndarray, now: float) -> np.ndarray:
         """
@@ -50,23 +74,20 @@ class LowPass:
         :param sample: finite numbers; the caller must not change the array afterwards.
         :param now: time of the sample on any clock [s].
         """
-        gap = now - self.received if self.received > -inf else 0.0
-        self.received = now
+        memory = self.memory
+        gap = now - memory.received if memory.received > -inf else 0.0
+        memory.received = now
         if not self._time_constant:
-            self.value = sample
+            memory.value = sample
         else:
             weight = -expm1(-min(max(gap, 0.0), self._longest_gap) / self._time_constant)
             # This form cannot overflow; the difference sample - value could.
-            self.value = weight * sample + (1.0 - weight) * self.value
-        return self.value
+            memory.value = weight * sample + (1.0 - weight) * memory.value
+        return memory.value
 
     def restart(self, initial: np.ndarray) -> None:
         """Reset the filter to an initial value, as before the first sample."""
-        self.value, self.received = initial, -inf
-
-    def adopt(self, older: LowPass) -> None:
-        """Continue from the state of another filter."""
-        self.value, self.received = older.value, older.received
+        self.memory.value, self.memory.received = initial, -inf
 
 
 def deadband_factor(size: float, deadband: float) -> float:

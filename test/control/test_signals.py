@@ -102,9 +102,9 @@ def test_a_value_stays_as_it_is_when_the_next_one_comes():
 
 
 def test_a_successor_goes_on_from_there():
-    older, newer = LowPass(T, np.array([1.0]), inf), LowPass(2.0 * T, np.array([9.0]), inf)
+    older = LowPass(T, np.array([1.0]), inf)
     older.update(np.array([1.0]), NOW)
-    newer.adopt(older)
+    newer = LowPass(2.0 * T, np.array([9.0]), inf, older.memory)
     assert newer.received == NOW
     assert newer.update(np.array([2.0]), NOW + T).item() == pytest.approx(2.0 - exp(-0.5))
 

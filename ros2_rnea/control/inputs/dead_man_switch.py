@@ -16,9 +16,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf, isfinite
 
 from ros2_rnea.errors import MessageError
+
+
+@dataclass
+class DeadManMemory:
+    """
+    The last press of the switch.
+
+    :ivar button: the index of the button that was pressed; negative: there is no switch.
+    :ivar pressed_at: when the message of the press was received [s]; −inf: it does not count.
+    """
+
+    button: int = -1
+    pressed_at: float = -inf
 
 
 class DeadManSwitch:
@@ -28,28 +42,20 @@ class DeadManSwitch:
     A press is valid until the timeout after the reception of its message.  After that, only a new
     message can allow efforts again, even if the timeout grows or the time jumps back.
 
-    :ivar button: its index; negative: there is no switch.
+    :param button: its index; negative: there is no switch.
+    :param timeout: how long a press is valid [s].
+    :param memory: the last press, which counts no more where it was that of another button; None:
+        none.
     """
 
-    def __init__(self) -> None:
-        self.button = -1
-        self._timeout = 0.0
-        self._pressed_at = -inf
-
-    def use(self, button: int, timeout: float) -> None:
-        """
-        Use another button or timeout [s] from now on; a press of another button is ignored.
-
-        :param button: its index; negative: there is no switch.
-        """
-        if button != self.button:
-            self._pressed_at = -inf
-        self.button, self._timeout = button, timeout
-
-    def adopt(self, older: DeadManSwitch) -> None:
-        """Continue with what is known of the same button."""
-        if older.button == self.button:
-            self._pressed_at = older._pressed_at
+    def __init__(
+            self, button: int = -1, timeout: float = 0.0,
+            memory: DeadManMemory | None = None) -> None:
+        self.button = button
+        self._timeout = timeout
+        self.memory = memory or DeadManMemory(button)
+        if self.memory.button != button:
+            self.memory.button, self.memory.pressed_at = button, -inf
 
     def take(self, buttons: Sequence[int], now: float, age: float = 0.0) -> None:
         """
@@ -60,6 +66,7 @@ class DeadManSwitch:
         :raises MessageError: where the button of the switch is not among them, or its press is
             older than the timeout.
         """
+        memory = self.memory
         if self.button < 0:
             return
         if self.button >= len(buttons):
@@ -67,18 +74,19 @@ class DeadManSwitch:
                 f'dead_man_button is {self.button}, and the message has {len(buttons)} buttons; '
                 'the first one is 0')
         if not buttons[self.button]:
-            self._pressed_at = -inf
+            memory.pressed_at = -inf
         elif age > self._timeout:
             raise MessageError(
                 f'the press has waited for {age:.3f} s before it was read, longer than '
                 f'dead_man_timeout ({self._timeout:g} s)' if isfinite(age) else
                 'the press may have waited while this process did not run')
         else:
-            is_earlier = self._pressed_at <= now  # else the time has jumped back
-            self._pressed_at = max(self._pressed_at, now - age) if is_earlier else now - age
+            is_earlier = memory.pressed_at <= now  # else the time has jumped back
+            memory.pressed_at = max(memory.pressed_at, now - age) if is_earlier else now - age
 
     def allows(self, now: float) -> bool:
         """Return whether efforts may be sent; to be asked in each cycle."""
-        if not 0.0 <= now - self._pressed_at <= self._timeout:
-            self._pressed_at = -inf
-        return self.button < 0 or self._pressed_at > -inf
+        memory = self.memory
+        if not 0.0 <= now - memory.pressed_at <= self._timeout:
+            memory.pressed_at = -inf
+        return self.button < 0 or memory.pressed_at > -inf

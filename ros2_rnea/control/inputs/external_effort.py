@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import NamedTuple
 
@@ -23,9 +24,10 @@ import numpy as np
 
 from ros2_rnea.control.arrays import any_set
 from ros2_rnea.control.inputs.joint_index_map import JointIndexMap
-from ros2_rnea.control.inputs.momentum_observer import MomentumObserver
-from ros2_rnea.control.inputs.stamps import Stamps
+from ros2_rnea.control.inputs.momentum_observer import MomentumObserver, ObserverMemory
+from ros2_rnea.control.inputs.stamps import StampMemory, Stamps
 from ros2_rnea.control.settings import Settings
+from ros2_rnea.control.signals import FilterMemory
 from ros2_rnea.dynamics.wrenches import wrench_matrix_to_body, wrench_of_effort
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.tree import BASE
@@ -56,6 +58,46 @@ class MeasuredMotion(NamedTuple):
     time: float
 
 
+@dataclass
+class ExternalMemory:
+    """
+    What has been observed.
+
+    :ivar names: of the observed joints, in the order of the arrays.
+    :ivar observer: the estimate of the external effort.
+    :ivar stamps: of the measured states.
+    :ivar q: the last measured positions of the robot, shape (nq,); None: there are none.
+    :ivar effort: see :class:`ExternalEffort`, likewise ``missing`` and ``contacts``.
+    """
+
+    names: tuple[str, ...]
+    observer: ObserverMemory
+    stamps: StampMemory = field(default_factory=StampMemory)
+    q: np.ndarray | None = None
+    effort: np.ndarray | None = None
+    missing: str = ''
+    contacts: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> ExternalMemory:
+        """Return that of joints on which no external effort acts."""
+        return cls(tuple(names), ObserverMemory(FilterMemory(np.zeros(len(names)))))
+
+    def for_joints(self, names: Sequence[str]) -> ExternalMemory:
+        """
+        Return a copy for other joints, perhaps of another model.
+
+        The estimates of joints of the same names stay, and no external effort acts on others.
+        What was observed last is observed again with the next measured state.
+        """
+        older = self.observer.estimate
+        known = dict(zip(self.names, older.value.tolist()))
+        estimate = np.array([known.get(name, 0.0) for name in names])
+        return ExternalMemory(
+            tuple(names), ObserverMemory(FilterMemory(estimate, older.received)),
+            StampMemory(**vars(self.stamps)))
+
+
 class ExternalEffort:
     """
     Observes the external effort of the controlled joints.
@@ -64,6 +106,7 @@ class ExternalEffort:
     :param joints: the observed joints.
     :param index_map: the indices of the joints in q and q̇, the observed ones first.
     :param indices: of the observed joints in efforts.
+    :param memory: what has been observed of the same joints; None: nothing.
     :ivar effort: shape (joints,) [Nm or N]; NaN where no effort is measured; None: nothing is
         observed.
     :ivar missing: for people: what the joint states lack; empty where they lack nothing.
@@ -72,19 +115,33 @@ class ExternalEffort:
 
     def __init__(
             self, robot: Robot, joints: Sequence[str], index_map: JointIndexMap,
-            indices: slice | np.ndarray) -> None:
+            indices: slice | np.ndarray, memory: ExternalMemory | None = None) -> None:
         self._robot = robot
         self._joints = tuple(joints)
         self._index_map = index_map
         self._indices = indices
         self._tree = robot.tree
-        self._q = np.zeros(robot.nq)
         self._rest = np.zeros(robot.nv)
         self._observer: MomentumObserver | None = None
-        self._stamps = Stamps()
-        self.effort: np.ndarray | None = None
-        self.missing = ''
-        self.contacts: dict[str, float] = {}
+        self.memory = memory or ExternalMemory.of(self._joints)
+        self._stamps = Stamps(self.memory.stamps)
+        if self.memory.q is None or len(self.memory.q) != robot.nq:
+            self.memory.q, self.memory.effort = None, None
+
+    @property
+    def effort(self) -> np.ndarray | None:
+        """Return the external effort, shape (joints,) [Nm or N]; None: nothing is observed."""
+        return self.memory.effort
+
+    @property
+    def missing(self) -> str:
+        """Return what the joint states lack, for people."""
+        return self.memory.missing
+
+    @property
+    def contacts(self) -> dict[str, float]:
+        """Return the joints in contact, each with its external effort."""
+        return self.memory.contacts
 
     def use(self, settings: Settings, limits: np.ndarray) -> None:
         """
@@ -92,13 +149,10 @@ class ExternalEffort:
 
         :param limits: the effort limits of the joints, shape (joints,); 0: not known.
         """
-        previous = self._observer
         bound = LARGEST_SHARE * np.where(limits > 0.0, limits, np.inf)
         self._observer = MomentumObserver(
             self._robot, settings.external_effort_gain, settings.state_timeout, bound,
-            self._indices)
-        if previous is not None:
-            self._observer.adopt(previous)
+            self._indices, self.memory.observer)
         self._lacking = settings.lacking_terms
         self._arm_gravity = np.array(settings.arm_gravity) if settings.arm_gravity else None
         self._thresholds = np.array([
@@ -106,39 +160,34 @@ class ExternalEffort:
         self._link = settings.external_wrench_link
         self._unit_wrenches = _unit_wrenches(self._robot, self._link)
 
-    def adopt(self, older: ExternalEffort) -> None:
-        """Continue from the estimate of another model of the same joints."""
-        if older._joints == self._joints and self._observer and older._observer:
-            self._observer.adopt(older._observer)
-
     def restart(self) -> None:
         """Begin with no external effort."""
-        self.effort, self.contacts = None, {}
+        self.memory.effort, self.memory.contacts = None, {}
         if self._observer is not None:
             self._observer.restart()
 
     def update(self, measured: MeasuredMotion) -> None:
         """Take a measured state; without what this needs, say what is missing."""
-        observer = self._observer
-        self.missing = self._lacks(measured) or self._stamps.defect(measured.time)
-        if self.missing or observer is None:
+        observer, memory = self._observer, self.memory
+        memory.missing = self._lacks(measured) or self._stamps.defect(measured.time)
+        if memory.missing or observer is None:
             self.restart()
             return
         if self._robot.tree is not self._tree:  # another payload or number of a joint
             self._tree = self._robot.tree
             observer.forget_momentum()
-        self._q = self._index_map.positions(measured.positions)
+        memory.q = q = self._index_map.positions(measured.positions)
         qd = self._index_map.velocities(measured.velocities)
         effort = measured.efforts.copy()
-        self.missing = self._joints_without_effort(effort)
+        memory.missing = self._joints_without_effort(effort)
         for term in self._lacking or ():
-            effort += self._term(term, qd)[self._indices]
-        observer.update(self._q, qd, effort, measured.time)
-        self.effort = np.where(np.isfinite(effort), observer.estimate, np.nan)
-        exceeds = np.abs(self.effort) > self._thresholds
-        self.contacts = {} if not any_set(exceeds) else {
+            effort += self._term(term, q, qd)[self._indices]
+        observer.update(q, qd, effort, measured.time)
+        memory.effort = external = np.where(np.isfinite(effort), observer.estimate, np.nan)
+        exceeds = np.abs(external) > self._thresholds
+        memory.contacts = {} if not any_set(exceeds) else {
             name: float(value) for name, value, is_above in zip(
-                self._joints, self.effort, exceeds.tolist()) if is_above}
+                self._joints, external, exceeds.tolist()) if is_above}
 
     def wrench(self) -> np.ndarray | None:
         """
@@ -150,10 +199,11 @@ class ExternalEffort:
         :return: [moment; force] in the link's frame, shape (6,); None where there is no such link,
             or no external effort of all joints.
         """
-        effort = self.effort
-        if self._unit_wrenches is None or effort is None or not np.isfinite(effort).all():
+        effort, q = self.memory.effort, self.memory.q
+        if self._unit_wrenches is None or q is None or (
+                effort is None or not np.isfinite(effort).all()):
             return None
-        robot, q, rest = self._robot, self._q, self._rest
+        robot, rest = self._robot, self._rest
         without = robot.inverse_dynamics(q, rest, rest)
         columns = [(without - robot.inverse_dynamics(q, rest, rest, f_ext=unit))[self._indices]
                    for unit in self._unit_wrenches]
@@ -177,15 +227,15 @@ class ExternalEffort:
             if not isfinite(effort) and threshold < inf]
         return _lack_of_efforts(names) if names else ''
 
-    def _term(self, name: str, qd: np.ndarray) -> np.ndarray:
+    def _term(self, name: str, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """
         Return a term that the measured efforts lack, at the measured state.
 
         What they lack of gravity is what the arm adds, which may be for another direction.
         """
         if name == 'gravity':
-            return self._robot.gravity(self._q, self._arm_gravity)
-        return getattr(self._robot.effort_terms(self._q, qd, self._rest), name)
+            return self._robot.gravity(q, self._arm_gravity)
+        return getattr(self._robot.effort_terms(q, qd, self._rest), name)
 
 
 def _lack_of_efforts(names: Iterable[str]) -> str:

@@ -16,11 +16,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import degrees, hypot, isfinite, pi
+from dataclasses import dataclass
+from math import degrees, hypot, inf, isfinite, nan, pi
 
 import numpy as np
 
-from ros2_rnea.control.signals import LowPass
+from ros2_rnea.control.signals import FilterMemory, LowPass
 from ros2_rnea.dynamics.jacobian import free_fall_felt
 from ros2_rnea.errors import MessageError
 from ros2_rnea.spatial import angle_between, Matrix, Vector
@@ -34,14 +35,43 @@ LARGEST = 40.0
 LONGEST_GAP = 0.1
 """Longest time that one reading represents [s], so that a single one has little weight."""
 
+LARGEST_NORM_ERROR = 0.05
+"""A reading whose norm differs by more than this share from that of gravity is no tilt alone.
+
+A cheap accelerometer has an error of scale of 3 %, and beside it noise and an offset.  With this
+share, an acceleration upwards or downwards of 0.5 m/s^2 is recognized, a horizontal one of
+3.1 m/s^2; of smaller ones the low-pass filter leaves little."""
+
+SMALLEST_SHARE = 1e-3
+"""A sum of directions that is shorter than this has no direction."""
+
+
+@dataclass
+class GravityMemory:
+    """
+    What is known of gravity from the accelerometer.
+
+    :ivar filtered: the acceleration of free fall, shape (3,) [m/s^2], None before the first
+        reading; and when the newest reading was received [s], whether it was taken or not.
+    :ivar taken_at: when the newest reading was received that was taken as gravity [s]; −inf: none.
+    :ivar norm: of the newest reading [m/s^2]; NaN before the first.
+    """
+
+    filtered: FilterMemory | None = None
+    taken_at: float = -inf
+    norm: float = nan
+
 
 class MeasuredGravity:
     """
-    The low-pass filtered acceleration of free fall in the root link's axes.
+    The low-pass filtered direction of gravity in the root link's axes.
 
-    An acceleration of the mount acts on the robot like gravity and needs the same efforts; an
-    accelerometer on the mount measures the sum of both.  An accelerometer on a moving link also
-    measures the motion of that link, which the low-pass filter has to suppress.
+    The size of gravity is known, it is that of the initial value.  Only the direction is measured:
+    the mount may tilt.  An accelerometer also measures the acceleration of its link, and cannot
+    tell it from a tilt.  A reading whose norm is not that of gravity therefore changes nothing;
+    of what remains, the low-pass filter suppresses what is short.
+    Where the initial value is zero, neither size nor direction is known, and each reading counts
+    in full.
 
     A reading near zero is refused.  It could mean free fall, but also a broken accelerometer or
     a driver that subtracts gravity, and dropping an arm is the worse mistake.  For a robot in
@@ -50,19 +80,28 @@ class MeasuredGravity:
     A direction far from the initial one is refused, too, because it is that of a sensor whose
     axes differ from those of its link: the arm would be pulled down instead of held up.
 
-    The last value remains in use while readings are refused or missing.  A reading takes effect
-    gradually, also the first one and the first after a gap, because it may be a shock.
+    The last value remains in use while readings are refused or missing, however long; then it is
+    :meth:`lost <is_lost>`.  A reading takes effect gradually, also the first one and the first
+    after a gap, because it may be a shock.
 
     :param time_constant: of the low-pass filter [s].
     :param initial: the value before the first reading, shape (3,) [m/s^2].
     :param tolerance: largest angle between a reading and that value [rad]; it is not checked where
         the value is zero.
+    :param memory: what is known from the accelerometer, in the axes of the same root link; None:
+        nothing.
     """
 
     def __init__(
-            self, time_constant: float, initial: Sequence[float], tolerance: float = pi) -> None:
+            self, time_constant: float, initial: Sequence[float], tolerance: float = pi,
+            memory: GravityMemory | None = None) -> None:
         self._initial, self._tolerance = Vector(*initial), tolerance
-        self._low_pass = LowPass(time_constant, np.array(initial, dtype=float), LONGEST_GAP)
+        self._norm = hypot(*initial)
+        self.memory = memory or GravityMemory()
+        first = np.array(initial, dtype=float)
+        self._low_pass = LowPass(time_constant, first, LONGEST_GAP, self.memory.filtered)
+        if self.memory.filtered is not None:  # the size of gravity may be another one now
+            self.memory.filtered.value = self._with_known_norm(self._low_pass.value, first)
 
     @property
     def vector(self) -> np.ndarray:
@@ -71,14 +110,49 @@ class MeasuredGravity:
 
     @property
     def received(self) -> float:
-        """Return when the newest accepted reading was received [s]."""
+        """Return when the newest reading was received [s], which need not be gravity alone."""
         return self._low_pass.received
+
+    @property
+    def is_accelerated(self) -> bool:
+        """Return whether the newest reading is not that of gravity alone, by its norm."""
+        return bool(self._norm) and (
+            abs(self.memory.norm - self._norm) > LARGEST_NORM_ERROR * self._norm)
+
+    def is_lost(self, now: float, imu_timeout: float) -> bool:
+        """
+        Return whether no reading was taken as gravity for longer than a timeout.
+
+        That is so before the first one, where readings have stopped, and where all of them are
+        accelerated.
+
+        :param now: on the steady clock [s].
+        :param imu_timeout: [s].
+        """
+        return not 0.0 <= now - self.memory.taken_at <= imu_timeout
+
+    def explain_loss(self, now: float, imu_timeout: float) -> str:
+        """Return why gravity is lost, for people; empty where it is not."""
+        if not self.is_lost(now, imu_timeout):
+            return ''
+        if self.received == -inf:
+            return 'the imu has sent no reading yet'
+        if 0.0 <= now - self.received <= imu_timeout and self.is_accelerated:
+            return (
+                f'the imu reads {self.memory.norm:.3g} m/s^2, and gravity has {self._norm:.3g} '
+                'm/s^2: the robot is accelerated, or the imu or the parameter gravity is wrong by '
+                f'more than {100.0 * LARGEST_NORM_ERROR:g} %')
+        return (
+            f'the imu has sent no reading for {now - self.received:.2g} s, and imu_timeout is '
+            f'{imu_timeout:g} s')
 
     def update(
             self, acceleration: Sequence[float], rotation: np.ndarray, now: float,
             frame: str = '') -> None:
         """
         Accept a reading.
+
+        One that is accelerated changes no direction, but shows that the accelerometer works.
 
         :param acceleration: in the axes of a link [m/s^2]; at rest it points up.
         :param rotation: R with v_root = R v_link, shape (3, 3).
@@ -100,8 +174,16 @@ class MeasuredGravity:
             raise MessageError(
                 f'the axes of the accelerometer are {rotation.tolist()} in those of the root '
                 'link; they need to be finite numbers')
-        self._check_direction(Vector(*free_fall.tolist()), frame)
-        self._low_pass.update(free_fall, now)
+        memory, before = self.memory, self._low_pass.value
+        is_gravity = not self._norm or abs(size - self._norm) <= LARGEST_NORM_ERROR * self._norm
+        if is_gravity:
+            self._check_direction(Vector(*free_fall.tolist()), frame)
+            memory.taken_at = now
+            after = self._low_pass.update(self._with_known_norm(free_fall, before), now)
+            self._low_pass.memory.value = self._with_known_norm(after, before)
+        else:
+            self._low_pass.memory.received = now
+        memory.norm, memory.filtered = size, self._low_pass.memory
 
     def _check_direction(self, free_fall: Vector, frame: str) -> None:
         angle = angle_between(free_fall, self._initial)
@@ -116,6 +198,9 @@ class MeasuredGravity:
                 'points up) and the parameter gravity; for a base that tilts farther, set a '
                 'larger gravity_tolerance')
 
-    def adopt(self, older: MeasuredGravity) -> None:
-        """Continue from the filter state of an earlier object."""
-        self._low_pass.adopt(older._low_pass)
+    def _with_known_norm(self, vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+        """Return a vector with the norm of gravity; another one where it has no direction."""
+        if not self._norm:
+            return vector
+        size = hypot(*vector.tolist())
+        return (self._norm / size) * vector if size > SMALLEST_SHARE * self._norm else otherwise

@@ -15,10 +15,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ros2_rnea.control.signals import LowPass
+from ros2_rnea.control.signals import FilterMemory, LowPass
 from ros2_rnea.robot import Robot
+
+
+@dataclass
+class ObserverMemory:
+    """
+    The estimate and the last sample.
+
+    :ivar estimate: of the external effort, shape (joints,) [Nm or N], and when it was updated.
+    :ivar previous: time [s], momentum, and its rate by the model, of the last sample of the same
+        model; None: there is none.
+    """
+
+    estimate: FilterMemory
+    previous: tuple[float, np.ndarray, np.ndarray] | None = None
 
 
 class MomentumObserver:
@@ -38,18 +54,22 @@ class MomentumObserver:
     :param longest_gap: between two samples; a longer one starts anew [s].
     :param bound: of the magnitude of each joint's sample, shape (joints,) [Nm or N].
     :param joints: indices of the observed joints in efforts.
+    :param memory: the estimate to continue from, of the same joints; its last sample is forgotten,
+        because the model may be another one.  None: there is no external effort.
     """
 
     def __init__(
             self, robot: Robot, gain: float, longest_gap: float, bound: np.ndarray,
-            joints: slice | np.ndarray) -> None:
+            joints: slice | np.ndarray, memory: ObserverMemory | None = None) -> None:
         self._robot = robot
         self._longest_gap = longest_gap
         self._bound = bound
         self._joints = joints
         self._terms = np.zeros((2, robot.nv))
-        self._filter = LowPass(1.0 / gain, np.zeros(len(bound)), longest_gap)
-        self._previous: tuple[float, np.ndarray, np.ndarray] | None = None
+        self.memory = memory or ObserverMemory(FilterMemory(np.zeros(len(bound))))
+        self._filter = LowPass(
+            1.0 / gain, np.zeros(len(bound)), longest_gap, self.memory.estimate)
+        self.forget_momentum()
 
     @property
     def estimate(self) -> np.ndarray:
@@ -59,16 +79,11 @@ class MomentumObserver:
     def restart(self) -> None:
         """Begin with no external effort, at the next sample."""
         self._filter.restart(np.zeros(len(self._bound)))
-        self._previous = None
+        self.memory.previous = None
 
     def forget_momentum(self) -> None:
         """Keep the estimate, but compare the next sample with none before: the model is new."""
-        self._previous = None
-
-    def adopt(self, older: MomentumObserver) -> None:
-        """Continue from the estimate of an observer of the same joints with another model."""
-        self._filter.adopt(older._filter)
-        self._previous = None
+        self.memory.previous = None
 
     def update(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray, time: float) -> None:
         """
@@ -82,16 +97,16 @@ class MomentumObserver:
         """
         momentum, rate = self._robot.joint_momentum(q, qd, out=self._terms)
         momentum, rate = momentum[self._joints].copy(), rate[self._joints] + effort
-        previous, self._previous = self._previous, (time, momentum, rate)
+        previous, self.memory.previous = self.memory.previous, (time, momentum, rate)
         if previous is None:
             if not 0.0 <= time - self._filter.received <= self._longest_gap:
                 self.restart()  # an estimate that is as old as that is none
-                self._previous = time, momentum, rate
+                self.memory.previous = time, momentum, rate
             self._filter.update(self._filter.value, time)
             return
         dt = time - previous[0]
         if dt == 0.0:  # the same state once more
-            self._previous = previous
+            self.memory.previous = previous
             return
         if not 0.0 < dt <= self._longest_gap:
             self.restart()

@@ -16,12 +16,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf, isfinite, pi
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.control.arrays import any_set, Indices
+from ros2_rnea.control.inputs.joint_arrays import same_names, without_turns
 from ros2_rnea.model.description import JointLimits
 
 SHORTEST_ELAPSED = 0.01
@@ -64,6 +66,43 @@ class Reading(NamedTuple):
     elapsed: np.ndarray
 
 
+@dataclass
+class PlausibilityMemory:
+    """
+    The implausible positions that came last, by joint; arrays have shape (joints,).
+
+    :ivar names: of the joints, in the order of the arrays.
+    :ivar suspects: shape (3, joints): where the joint is said to be [rad or m], when that was
+        received [s], and how fast it moves there [rad/s or m/s].
+    :ivar jumped_at: when the joint has moved faster than it should [s]; −inf: never.
+    :ivar agreeing: how many positions in succession have agreed.
+    :ivar has_believed: see :class:`Plausibility`, likewise ``has_leapt``.
+    """
+
+    names: tuple[str, ...]
+    suspects: np.ndarray
+    jumped_at: np.ndarray
+    agreeing: np.ndarray
+    has_believed: bool = False
+    has_leapt: bool = False
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> PlausibilityMemory:
+        """Return that of joints of which no implausible position has come."""
+        n = len(names)
+        return cls(tuple(names), np.zeros((3, n)), np.full(n, -inf), np.zeros(n, dtype=int))
+
+    def for_joints(self, names: Sequence[str]) -> PlausibilityMemory:
+        """Return a copy for other joints; of those that are not known here, nothing has come."""
+        new = PlausibilityMemory.of(names)
+        here, there = same_names(self.names, new.names)
+        new.suspects[:, there] = self.suspects[:, here]
+        new.jumped_at[there] = self.jumped_at[here]
+        new.agreeing[there] = self.agreeing[here]
+        new.has_believed, new.has_leapt = self.has_believed, self.has_leapt
+        return new
+
+
 class Plausibility:
     """
     Compares positions and velocities with the last accepted ones and with limits of the joints.
@@ -84,6 +123,8 @@ class Plausibility:
     :param names: of the joints, in the order of all arrays.
     :param limits: of each joint.
     :param continuous: true for joints that turn without end; whole turns are no motion.
+    :param memory: of the same joints; None: no implausible position has come.
+    :raises ValueError: where the memory is that of other joints.
     :ivar has_believed: whether implausible positions were believed that do not continue a motion
         that is believed already; the reader resets it.
     :ivar has_leapt: whether a joint has moved so far that only a long time explains it; the reader
@@ -92,21 +133,39 @@ class Plausibility:
 
     def __init__(
             self, names: Sequence[str], limits: Sequence[JointLimits],
-            continuous: Sequence[bool]) -> None:
+            continuous: Sequence[bool], memory: PlausibilityMemory | None = None) -> None:
         self._names = tuple(names)
+        self.memory = memory or PlausibilityMemory.of(self._names)
+        if self.memory.names != self._names:
+            raise ValueError(f'the memory is that of {self.memory.names}')
         self._turn = np.where(np.array(continuous, dtype=bool), 2.0 * pi, inf)
         self._limits = tuple(limits)
         self._speeds = np.array([
             _speed(one, wraps) for one, wraps in zip(limits, continuous, strict=True)])
         ranges = [_widest(one, wraps) for one, wraps in zip(limits, continuous, strict=True)]
         self._lowest, self._highest = np.array(ranges).reshape(-1, 2).T.copy()
-        # Implausible positions, by joint: where, when, how fast, and how many have agreed.
-        self._suspect, self._suspect_at, self._suspect_speed = np.zeros((3, len(self._names)))
-        self._jumped_at = np.full(len(self._names), -inf)
-        self._agreeing = np.zeros(len(self._names), dtype=int)
-        self._has_suspects = False
-        self.has_believed = self.has_leapt = False
+        self._suspect, self._suspect_at, self._suspect_speed = self.memory.suspects
+        self._jumped_at, self._agreeing = self.memory.jumped_at, self.memory.agreeing
+        self._has_suspects = bool(self._agreeing.any())
         self.set_speed_factor(1.0)
+
+    @property
+    def has_believed(self) -> bool:
+        """Return whether implausible positions were believed since this was reset."""
+        return self.memory.has_believed
+
+    @has_believed.setter
+    def has_believed(self, value: bool) -> None:
+        self.memory.has_believed = value
+
+    @property
+    def has_leapt(self) -> bool:
+        """Return whether a joint has moved far since this was reset."""
+        return self.memory.has_leapt
+
+    @has_leapt.setter
+    def has_leapt(self, value: bool) -> None:
+        self.memory.has_leapt = value
 
     def set_speed_factor(self, factor: float) -> None:
         """Use another factor on the velocity limits from now on, above 0."""
@@ -197,9 +256,7 @@ class Plausibility:
         return (positions < self._lowest[joints]) | (positions > self._highest[joints])
 
     def _distance(self, joints: Indices, new: np.ndarray, last: np.ndarray) -> np.ndarray:
-        distance, turn = new - last, self._turn[joints]
-        turns = np.round(distance / turn)
-        return distance - np.where(turns == 0.0, 0.0, turns) * np.where(turn == inf, 0.0, turn)
+        return without_turns(new - last, self._turn[joints])
 
     def _count_agreeing(
             self, joints: Indices, positions: np.ndarray, distance: np.ndarray,

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 WEIGHT_OF_A_STEP_BACK = 10
@@ -29,13 +30,30 @@ MAX_REPETITIONS = 50
 """More equal stamps one after the other are not those of publishers that share a clock."""
 
 
-class Stamps:
-    """Counts stamps that are older than the one before, or equal to it."""
+@dataclass
+class StampMemory:
+    """
+    What is known of the stamps so far.
 
-    def __init__(self) -> None:
-        self._last = -inf
-        self._disorder = 0  # grows with each step back, and falls with each other stamp
-        self._repetitions = 0
+    :ivar last: the newest one [s].
+    :ivar disorder: it grows with each step back, and falls with each other stamp.
+    :ivar repetitions: how many in succession are equal to the one before.
+    """
+
+    last: float = -inf
+    disorder: int = 0
+    repetitions: int = 0
+
+
+class Stamps:
+    """
+    Counts stamps that are older than the one before, or equal to it.
+
+    :param memory: what is known of earlier stamps; None: nothing.
+    """
+
+    def __init__(self, memory: StampMemory | None = None) -> None:
+        self.memory = memory or StampMemory()
 
     def defect(self, stamp: float) -> str:
         """
@@ -44,14 +62,15 @@ class Stamps:
         :param stamp: on any clock [s].
         :return: a sentence for people; empty where the stamps can be used.
         """
-        is_back, is_equal, self._last = stamp < self._last, stamp == self._last, stamp
-        self._repetitions = self._repetitions + 1 if is_equal else 0
+        memory = self.memory
+        is_back, is_equal, memory.last = stamp < memory.last, stamp == memory.last, stamp
+        memory.repetitions = memory.repetitions + 1 if is_equal else 0
         change = WEIGHT_OF_A_STEP_BACK if is_back else -1
-        self._disorder = min(max(0, self._disorder + change), 2 * MAX_DISORDER)
-        if self._disorder > MAX_DISORDER:
+        memory.disorder = min(max(0, memory.disorder + change), 2 * MAX_DISORDER)
+        if memory.disorder > MAX_DISORDER:
             return ('the stamps of joint_states go back again and again, as those of several '
                     'publishers with different clocks do')
-        if self._repetitions > MAX_REPETITIONS:
+        if memory.repetitions > MAX_REPETITIONS:
             return ('the stamp of joint_states does not change; the driver has to set the time of '
                     'each measurement, or 0')
         return ''

@@ -16,11 +16,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import hypot, inf
 
 import numpy as np
 
-from ros2_rnea.control.inputs.wrench_signal import WrenchSignal
+from ros2_rnea.control.inputs.wrench_signal import WrenchMemory, WrenchSignal
 from ros2_rnea.control.settings import ExertedBy, WrenchSettings
 from ros2_rnea.control.signals import remaining_weight
 from ros2_rnea.dynamics.wrenches import weight, wrench_matrix_to_body
@@ -33,6 +34,37 @@ SETTLING = 7.0
 
 LARGEST_WRENCH = 1e9
 """Norms of accepted wrenches are below this [N, Nm], so that no sum of them overflows."""
+
+
+@dataclass
+class WrenchesMemory:
+    """
+    What is known of the wrenches of all frames.
+
+    :ivar frames: that of each frame, in the order in which they were received first.
+    :ivar lost_biases: frames whose bias was discarded, because another tool weight is subtracted.
+    :ivar settings: those with which they were received; None: there were none.
+    """
+
+    frames: dict[str, WrenchMemory] = field(default_factory=dict)
+    lost_biases: frozenset[str] = frozenset()
+    settings: WrenchSettings | None = None
+
+    @property
+    def acting(self) -> tuple[str, ...]:
+        """
+        Return the frames whose wrenches act, or have not faded out since the newest message.
+
+        They are in the order in which the settings name them, or else in that of their messages.
+        """
+        if self.settings is None:
+            return ()
+        longest = self.settings.timeout + self.settings.fade_time
+        newest = max((one.filtered.received for one in self.frames.values()), default=-inf)
+        acting = [frame for frame, one in self.frames.items()
+                  if newest - one.filtered.received < longest]  # false for −inf − −inf
+        named = self.settings.frames
+        return tuple(sorted(acting, key=named.index) if named else acting)
 
 
 class ExternalWrenches:
@@ -53,19 +85,25 @@ class ExternalWrenches:
        subtracted.  A tool that the description lacks needs ``tool_mass`` 0: its measured weight
        is then balanced like any other load.
     3. *Bias*: the sensor offset found by :meth:`zero` is subtracted.
-    4. *Low-pass filter*, which starts from zero, or from what is left of a wrench fading out.
-    5. *Deadbands* of the moment and of the force: the part beyond them is used.
-    6. *Gain*: the share of the wrench that is compensated.  The effort against the force of a
+    4. *Clamp*: a sample that alone would lead beyond the limits (step 8) is reduced to them, so
+       that a wrong one has little weight in the filter.
+    5. *Low-pass filter*, which starts from zero, or from what is left of a wrench fading out.
+    6. *Deadbands* of the moment and of the force: the part beyond them is used.
+    7. *Gain*: the share of the wrench that is compensated.  The effort against the force of a
        contact presses harder, which increases the force: a loop of positive feedback with this
        gain, whose steady force is that of the arm without compensation, divided by 1 − gain.
-    7. *Limits* of the norms of moment and force, which reduce both by one common factor.
+    8. *Limits* of the norms of moment and force, which reduce both by one common factor.
 
     :param tree: of the robot.
     :param settings: of all frames.
-    :ivar lost_biases: frames whose bias was discarded, because another tool weight is subtracted.
+    :param memory: the newest wrench, bias and filter state of each frame, which go on as far as
+        tree and settings allow; None: there are none.
     """
 
-    def __init__(self, tree: Tree, settings: WrenchSettings) -> None:
+    def __init__(
+            self, tree: Tree, settings: WrenchSettings,
+            memory: WrenchesMemory | None = None) -> None:
+        self.memory = memory or WrenchesMemory()
         self._settings = settings
         self._sign = -1.0 if settings.exerted_by is ExertedBy.ROBOT else 1.0
         self._tool_mass = float(settings.tool_mass)
@@ -76,7 +114,12 @@ class ExternalWrenches:
         self._body_wrenches = np.zeros((len(tree.bodies), 6))
         self._signals: dict[str, WrenchSignal] = {}
         self._bodies: dict[str, tuple[int, np.ndarray]] = {}  # by frame: body, matrix to it
-        self.lost_biases: frozenset[str] = frozenset()
+        self._take_up()
+
+    @property
+    def lost_biases(self) -> frozenset[str]:
+        """Return the frames whose bias was discarded, because another tool is subtracted."""
+        return self.memory.lost_biases
 
     def update(
             self,
@@ -138,11 +181,11 @@ class ExternalWrenches:
             if received < settling:
                 raise MessageError(
                     f'the wrench in {frame!r} cannot be set to zero yet: it has been received for '
-                    f'{received:.3f} s, and the low-pass filter settles within {settling:.3g} s '
-                    f'({SETTLING:g} times wrench_time_constant)')
+                    f'{received:.3f} s without a gap or a jump, and the low-pass filter settles '
+                    f'within {settling:.3g} s ({SETTLING:g} times wrench_time_constant)')
         for frame in fresh:
             self._signals[frame].zero()
-        self.lost_biases -= set(fresh)
+        self.memory.lost_biases -= set(fresh)
         return fresh
 
     def forget(self) -> None:
@@ -150,50 +193,42 @@ class ExternalWrenches:
         for signal in self._signals.values():
             signal.forget()
 
-    def adopt(self, older: ExternalWrenches) -> None:
+    def _take_up(self) -> None:
         """
-        Continue with the newest wrench, bias and filter state of each frame of another object.
+        Continue from the memory as far as the links and the settings allow.
 
-        Nothing is adopted where the subtracted tool differs, or where it is the same and the sign
+        Nothing goes on where the subtracted tool differs, or where it is the same and the sign
         has changed: bias and filter state contain the tool's weight.  The biases are then lost.
 
-        Of a frame that is no longer admitted only the bias is adopted, for the case that it is
-        named again.  If no frames are named any more while several act, the first one of those
-        that were named goes on: otherwise each would be refused because of the others, until all
-        have faded out.
+        Of a frame that is no longer admitted only the bias stays, for the case that it is named
+        again.  If no frames are named any more while several act, the first one of those that
+        were named goes on: otherwise each would be refused because of the others, until all have
+        faded out.
         """
-        self.lost_biases = older.lost_biases & self._moving_links
-        sign = self._sign * older._sign
-        tool, older_tool = (
-            (settings.tool_mass, *settings.tool_center) if settings.tool_mass else None
-            for settings in (self._settings, older._settings))
-        if tool != older_tool or (tool and sign < 0.0):
-            self.lost_biases |= {frame for frame, signal in older._signals.items()
-                                 if signal.has_bias and frame in self._moving_links}
+        memory, former = self.memory, self.memory.settings
+        former_acting, memory.settings = memory.acting, self._settings
+        memory.lost_biases &= self._moving_links
+        memory.frames = {
+            frame: one for frame, one in memory.frames.items() if frame in self._moving_links}
+        if former is None:
             return
-        acting = [frame for frame in older.acting if frame in self._moving_links]
+        turned = former.exerted_by is not self._settings.exerted_by
+        tool, former_tool = (
+            (settings.tool_mass, *settings.tool_center) if settings.tool_mass else None
+            for settings in (self._settings, former))
+        if tool != former_tool or (tool and turned):
+            memory.lost_biases |= {
+                frame for frame, one in memory.frames.items() if one.bias is not None}
+            memory.frames = {}
+            return
+        acting = [frame for frame in former_acting if frame in self._moving_links]
         superfluous = () if self._settings.frames else acting[1:]
-        for frame, signal in older._signals.items():
-            if frame not in self._moving_links:
-                continue
-            adopted = self._add_signal(frame)
-            adopted.adopt(signal, sign)
+        for frame, one in memory.frames.items():
+            if turned:
+                one.negate()
+            signal = self._add_signal(frame)
             if frame in superfluous or not self._is_admitted(frame):
-                adopted.forget()
-
-    @property
-    def acting(self) -> tuple[str, ...]:
-        """
-        Return the frames whose wrenches act, or have not faded out since the newest message.
-
-        They are in the order in which the settings name them, or else in that of their messages.
-        """
-        longest = self._settings.timeout + self._settings.fade_time
-        newest = max((signal.received for signal in self._signals.values()), default=-inf)
-        acting = [frame for frame, signal in self._signals.items()
-                  if newest - signal.received < longest]  # false for −inf − −inf
-        named = self._settings.frames
-        return tuple(sorted(acting, key=named.index) if named else acting)
+                signal.forget()
 
     def active(self, now: float) -> dict[str, np.ndarray]:
         """Return the wrenches [moment; force] applied to the robot now, by link."""
@@ -261,7 +296,8 @@ class ExternalWrenches:
     def _add_signal(self, frame: str) -> WrenchSignal:
         link = self._tree.links[frame]
         self._bodies[frame] = link.body, np.array(wrench_matrix_to_body(link), dtype=float)
-        signal = self._signals[frame] = WrenchSignal(self._settings)
+        memory = self.memory.frames.setdefault(frame, WrenchMemory())
+        signal = self._signals[frame] = WrenchSignal(self._settings, memory)
         return signal
 
     def _is_fresh(self, signal: WrenchSignal, now: float) -> bool:

@@ -29,6 +29,7 @@ acceleration.  The effect of a changing s is neglected, because only its steps a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
@@ -86,6 +87,56 @@ class Reference(NamedTuple):
     strength: float
 
 
+@dataclass
+class ReferenceMemory:
+    """
+    The newest reference of a controller, and what its messages have told so far.
+
+    :ivar joint_names: the joints that follow it, in the order of its arrays.
+    :ivar newest: the reference; None: there is none.
+    :ivar received: when it was received [s]; −inf: never.
+    :ivar stamp: its stamp [s]; 0: not given.
+    :ivar repetitions: how many in succession have the same positions.
+    :ivar scales: whether the controller fills in the speed scaling factor.
+    :ivar names: all joints of the controller; none before its first message.
+    :ivar missing: see :class:`ControllerState`, likewise ``commanded_efforts``.
+    """
+
+    joint_names: tuple[str, ...]
+    newest: Reference | None = None
+    received: float = -inf
+    stamp: float = 0.0
+    repetitions: int = 0
+    scales: bool = False
+    names: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    commanded_efforts: Array | None = None
+
+    def clear(self) -> None:
+        """Discard the reference, but not what is known of the controller."""
+        self.newest, self.received, self.stamp, self.repetitions = None, -inf, 0.0, 0
+
+    def for_joints(self, joint_names: Sequence[str]) -> ReferenceMemory:
+        """Return a copy for other joints; it is empty where the reference lacks one of them."""
+        names = tuple(joint_names)
+        if not set(names) <= set(self.joint_names):
+            return ReferenceMemory(names)
+        picked = [self.joint_names.index(name) for name in names]
+        newest, efforts = self.newest, self.commanded_efforts
+        if newest is not None:
+            newest = Reference(
+                _read_only(newest.positions[picked]), _read_only(newest.velocities[picked]),
+                _read_only(newest.accelerations[picked]), newest.strength)
+        return replace(
+            self, joint_names=names, newest=newest,
+            commanded_efforts=None if efforts is None else efforts[picked])
+
+
+def _read_only(values: Array) -> Array:
+    values.setflags(write=False)
+    return values
+
+
 class ControllerState:
     """
     The newest reference of a controller, and its age.
@@ -105,41 +156,44 @@ class ControllerState:
         None where it commands none, or its message does not say.
     """
 
-    def __init__(self, joint_names: Sequence[str], timeout: float) -> None:
+    def __init__(
+            self, joint_names: Sequence[str], timeout: float,
+            memory: ReferenceMemory | None = None) -> None:
         """
-        Start without a reference.
+        Continue from the memory.
 
         :param joint_names: the joints to follow; a controller may have more.
         :param timeout: a reference is fresh for this long after its reception [s].
+        :param memory: of the same joints; None: there is no reference.
+        :raises ValueError: where the memory is that of other joints.
         """
         self.joint_names = tuple(joint_names)
         self.timeout = timeout
-        self.missing: tuple[str, ...] = ()
-        self.commanded_efforts: Array | None = None
-        self._names: Sequence[str] = ()
-        self._indices = np.zeros(0, dtype=int)  # in a message, of the joints here
-        self._scales = False
-        self.clear()
+        self.memory = memory or ReferenceMemory(self.joint_names)
+        if self.memory.joint_names != self.joint_names:
+            raise ValueError(f'the memory is that of {self.memory.joint_names}')
+        names = self.memory.names
+        # In a message, of the joints here.
+        self._indices = self._indices_in(names) if names else np.zeros(0, dtype=int)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the fields that the newest reference lacks."""
+        return self.memory.missing
+
+    @property
+    def commanded_efforts(self) -> Array | None:
+        """Return the efforts that the controller commands, shape (joints,); None: not known."""
+        return self.memory.commanded_efforts
 
     @property
     def controller_joints(self) -> tuple[str, ...]:
         """Return all joints of the controller; none before its first reference."""
-        return tuple(self._names)
+        return self.memory.names
 
     def clear(self) -> None:
         """Discard the reference."""
-        self._newest: Reference | None = None
-        self._received = -inf
-        self._stamp = 0.0
-        self._repetitions = 0
-
-    def adopt(self, older: ControllerState) -> None:
-        """Continue with the reference of an earlier object for the same joints."""
-        self.missing, self._scales = older.missing, older._scales
-        self.commanded_efforts = older.commanded_efforts
-        self._names, self._indices = older._names, older._indices
-        self._newest, self._received = older._newest, older._received
-        self._stamp, self._repetitions = older._stamp, older._repetitions
+        self.memory.clear()
 
     def update(self, message: ControllerReference, now: float) -> None:
         """
@@ -154,9 +208,10 @@ class ControllerState:
             old stamp.
         """
         joint_names, positions, velocities, accelerations, stamp, speed_scaling, efforts = message
-        names, indices = self._names, self._indices
-        if list(joint_names) != names:
-            names, indices = list(joint_names), self._indices_in(joint_names)
+        memory = self.memory
+        names, indices = memory.names, self._indices
+        if not names or tuple(joint_names) != names:
+            names, indices = tuple(joint_names), self._indices_in(joint_names)
         fields = {
             'positions': positions, 'velocities': velocities, 'accelerations': accelerations}
         state = np.array([
@@ -166,57 +221,59 @@ class ControllerState:
                 f'the speed scaling factor of the reference is {speed_scaling}; '
                 f'it must be from 0 to {LARGEST_SCALING:g}')
         if stamp:
-            if stamp == self._stamp:
+            if stamp == memory.stamp:
                 return
             self._check_order(stamp, now)
-        self._stamp, self._received = stamp, now
-        self._names, self._indices = names, indices
+        memory.stamp, memory.received = stamp, now
+        memory.names, self._indices = names, indices
         has_efforts = len(efforts) == len(names)
-        self.commanded_efforts = (
+        memory.commanded_efforts = (
             np.asarray(efforts, dtype=float)[indices] if has_efforts else None)
-        self.missing = tuple(field for field, values in fields.items() if not len(values))
-        self._scales = self._scales or speed_scaling > 0.0
-        self._take(state, speed_scaling if self._scales else 1.0)
+        memory.missing = tuple(field for field, values in fields.items() if not len(values))
+        memory.scales = memory.scales or speed_scaling > 0.0
+        self._take(state, speed_scaling if memory.scales else 1.0)
 
     def is_fresh(self, now: float) -> bool:
         """Return whether the reference is younger than the timeout."""
-        return 0.0 <= now - self._received <= self.timeout
+        return 0.0 <= now - self.memory.received <= self.timeout
 
     @property
     def has_reference(self) -> bool:
         """Return whether there is a reference, however old it is."""
-        return self._newest is not None
+        return self.memory.newest is not None
 
     def is_at_rest(self, now: float) -> bool:
         """Return whether the reference is fresh and stands still."""
-        return self.is_fresh(now) and self._repetitions >= _STANDSTILL
+        return self.is_fresh(now) and self.memory.repetitions >= _STANDSTILL
 
     def reference(self, now: float) -> Reference | None:
         """Return the newest reference, faded after the timeout; None before the first."""
-        newest = self._newest
+        newest = self.memory.newest
         if newest is None or self.is_fresh(now):
             return newest
-        age = now - self._received
+        age = now - self.memory.received
         strength = max(2.0 - age / self.timeout, 0.0) if self.timeout and age > 0.0 else 0.0
         return Reference(
             newest.positions, strength * newest.velocities, strength * newest.accelerations,
             strength)
 
     def _take(self, state: Array, factor: float) -> None:
-        is_constant = self._newest is not None and np.array_equal(state[0], self._newest.positions)
-        self._repetitions = self._repetitions + 1 if is_constant else 1
-        if self._repetitions >= _STANDSTILL:
+        memory = self.memory
+        is_constant = memory.newest is not None and np.array_equal(
+            state[0], memory.newest.positions)
+        memory.repetitions = memory.repetitions + 1 if is_constant else 1
+        if memory.repetitions >= _STANDSTILL:
             factor = 0.0
         state[1] *= factor
         state[2] *= factor * factor
         state.setflags(write=False)
-        self._newest = Reference(state[0], state[1], state[2], 1.0)
+        memory.newest = Reference(state[0], state[1], state[2], 1.0)
 
     def _check_order(self, stamp: float, now: float) -> None:
-        if stamp < self._stamp and self.is_fresh(now):
+        if stamp < self.memory.stamp and self.is_fresh(now):
             raise MessageError(
-                f'the reference has a stamp that is {self._stamp - stamp:.6f} s older than the '
-                'newest one')
+                f'the reference has a stamp that is {self.memory.stamp - stamp:.6f} s older than '
+                'the newest one')
 
     def _indices_in(self, joint_names: Sequence[str]) -> np.ndarray:
         index_of = {name: index for index, name in reversed([*enumerate(joint_names)])}

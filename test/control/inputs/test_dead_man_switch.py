@@ -16,14 +16,12 @@
 from math import inf
 
 import pytest
-from ros2_rnea.control.inputs.dead_man_switch import DeadManSwitch
+from ros2_rnea.control.inputs.dead_man_switch import DeadManMemory, DeadManSwitch
 from ros2_rnea.errors import MessageError
 
 
-def switch(button=1, timeout=0.5):
-    made = DeadManSwitch()
-    made.use(button, timeout)
-    return made
+def switch(button=1, timeout=0.5, memory=None):
+    return DeadManSwitch(button, timeout, memory)
 
 
 def test_without_a_button_efforts_are_allowed_and_messages_are_ignored():
@@ -41,31 +39,29 @@ def test_a_press_counts_up_to_its_timeout():
     assert not pressed.allows(1.2)  # once it is over
 
 
-def test_a_release_and_another_button_end_it_at_once():
+def test_a_release_ends_it_at_once():
     pressed = switch()
-    for end in (lambda: pressed.take((1, 0), 1.1), lambda: pressed.use(0, 0.5)):
-        pressed.take((1, 1), 1.0)
-        assert pressed.allows(1.0)
-        end()
-        assert not pressed.allows(1.1)
-    pressed.take((1, 0), 1.2)
-    assert pressed.allows(1.2)
+    pressed.take((1, 1), 1.0)
+    assert pressed.allows(1.0)
+    pressed.take((1, 0), 1.1)
+    assert not pressed.allows(1.1)
 
 
 def test_another_timeout_of_the_same_button_keeps_the_press():
     pressed = switch()
     pressed.take((0, 1), 1.0)
-    pressed.use(1, 9.0)
-    assert pressed.allows(9.0)
+    assert switch(1, 9.0, pressed.memory).allows(9.0)
 
 
 @pytest.mark.parametrize('button, is_known', [(1, True), (0, False)])
-def test_the_press_of_the_same_button_is_adopted(button, is_known):
+def test_the_press_of_the_same_button_alone_is_remembered(button, is_known):
     pressed = switch()
     pressed.take((1, 1), 1.0)
-    successor = switch(button)
-    successor.adopt(pressed)
+    successor = switch(button, memory=pressed.memory)
     assert successor.allows(1.1) is is_known
+    again = switch(1, memory=successor.memory)
+    assert again.allows(1.1) is is_known
+    assert again.memory == DeadManMemory(1, 1.0 if is_known else -inf)
 
 
 @pytest.mark.parametrize('buttons', [(), (1,)])

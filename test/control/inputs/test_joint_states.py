@@ -19,7 +19,13 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from ros2_rnea.control.inputs.joint_states import JointStates, MAX_PLANS, MeasuredJoints
+from ros2_rnea.control.inputs.joint_states import (
+    JointMemory,
+    JointStates,
+    MAX_PLANS,
+    MeasuredJoints,
+)
+from ros2_rnea.control.inputs.owners import MAX_SOURCES
 from ros2_rnea.errors import MessageError
 
 TIMEOUT = 0.1
@@ -113,9 +119,10 @@ def test_it_is_told_whether_a_controlled_joint_was_there(states, names, controll
 
 def test_the_names_of_many_kinds_of_message_do_not_pile_up(states):
     for i in range(3 * MAX_PLANS):
-        states.update(MeasuredJoints([f'wheel_{i}', 'elbow'], [0.0, i]), NOW)
+        states.update(MeasuredJoints([f'wheel_{i}', 'elbow'], [0.0, i]), NOW + i)
         assert states.positions[1] == i
     assert len(states._plans) <= MAX_PLANS
+    assert len(states.memory.owners.sources) <= MAX_SOURCES + 3
 
 
 # ---- what is refused --------------------------------------------------------------------------
@@ -314,9 +321,36 @@ def test_without_controlled_joints_there_is_nothing_to_be_fresh():
 # ---- another object ---------------------------------------------------------------------------
 
 
-def test_what_is_known_of_the_same_joints_is_adopted(measured):
-    other = JointStates(['grip', 'elbow'], ['wheel'], TIMEOUT)
-    other.adopt(measured)
+def test_another_object_continues_from_the_same_memory(measured):
+    other = JointStates(['shoulder', 'elbow'], ['grip'], 5.0, memory=measured.memory)
+    assert other.positions.tolist() == [0.1, 0.2, 0.3]
+    assert other.is_fresh(NOW + 4.0) and other.without_velocity() == ()
+    other.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP), NOW)
+    assert measured.positions.tolist() == [0.1, 0.9, 0.3]
+    with pytest.raises(MessageError, match='older'):
+        other.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP - 1.0), NOW)
+    again = JointStates(['shoulder', 'elbow'], ['grip'], TIMEOUT, memory=other.memory)
+    assert again.without_velocity() == ('elbow',)
+
+
+def test_arrays_are_written_in_place(measured):
+    views = measured.measured, measured.positions[:2], measured.velocities, measured.efforts
+    measured.update(MeasuredJoints(
+        ['shoulder', 'elbow'], [0.5, 0.6], [5.0, 6.0], [7.0, 8.0], STAMP), NOW)
+    assert views[0].tolist() == [[0.5, 0.6, 0.3], [5.0, 6.0, 3.0]]
+    assert views[1].tolist() == [0.5, 0.6] and views[2].tolist() == [5.0, 6.0, 3.0]
+    assert views[3].tolist()[:2] == [7.0, 8.0]
+    assert measured.memory.recent[-1, :2].tolist() == views[0].tolist()
+
+
+def test_the_memory_of_other_joints_is_refused(measured):
+    with pytest.raises(ValueError, match='shoulder.*grip'):
+        JointStates(['elbow'], [], TIMEOUT, memory=measured.memory)
+
+
+def test_what_is_known_of_joints_of_the_same_names_goes_on(measured):
+    names = 'grip', 'elbow', 'wheel'
+    other = JointStates(names[:2], names[2:], TIMEOUT, memory=measured.memory.for_joints(names))
     assert other.positions[:2].tolist() == [0.3, 0.2]
     assert np.isnan(other.positions[2])
     assert other.velocities.tolist() == [3.0, 2.0, 0.0]
@@ -325,17 +359,27 @@ def test_what_is_known_of_the_same_joints_is_adopted(measured):
         other.update(MeasuredJoints(['elbow'], [0.0], stamp=STAMP - 1.0), NOW)
 
 
-def test_what_was_adopted_is_a_copy(measured):
-    other = JointStates(['elbow'], [], TIMEOUT)
-    other.adopt(measured)
+def test_a_memory_for_other_joints_is_a_copy_without_efforts(measured):
+    measured.update(MeasuredJoints(
+        ['shoulder', 'elbow'], [0.1, 0.2], [1.0, 2.0], [7.0, 8.0], STAMP), NOW)
+    other = JointStates(['elbow'], [], TIMEOUT, memory=measured.memory.for_joints(['elbow']))
     measured.update(MeasuredJoints(['elbow'], [0.9], stamp=STAMP), NOW)
     assert other.positions.tolist() == [0.2]
+    assert np.isnan(other.efforts).all()
 
 
-def test_a_joint_that_was_not_measured_is_not_so_after_adoption(states):
-    other = JointStates(['elbow'], [], TIMEOUT)
-    other.adopt(states)
-    assert other.unmeasured() == ('elbow',)
+@pytest.mark.parametrize('names', [(), ('elbow',), ('elbow', 'wheel', 'grip')])
+def test_a_joint_that_was_not_measured_is_not_so_in_a_memory_for_other_joints(states, names):
+    memory = states.memory.for_joints(names)
+    assert memory.names == names
+    assert JointStates(names, [], TIMEOUT, memory=memory).unmeasured() == names
+
+
+def test_a_memory_of_nothing_is_that_of_a_new_object(states):
+    one, other = vars(JointMemory.of(states.names)), vars(states.memory)
+    for name, value in one.items():
+        if isinstance(value, np.ndarray):
+            assert np.array_equal(value, other[name], equal_nan=value.dtype == float)
 
 
 def test_a_message_without_names_after_one_with_a_list_of_them_says_nothing():
@@ -386,3 +430,57 @@ def test_one_stamp_of_the_far_future_shuts_out_two_honest_states_at_most():
         except MessageError:
             refused += 1
     assert refused == 2
+
+
+# ---- the last three ---------------------------------------------------------------------------
+
+
+def told(states, *positions, period=0.01, names=('shoulder',)):
+    """Let messages come with the positions of one joint, and return the time of the last."""
+    for count, position in enumerate(positions):
+        states.update(
+            MeasuredJoints(names, [position] * len(names), [10.0 * position] * len(names)),
+            NOW + period * count)
+    return NOW + period * (len(positions) - 1)
+
+
+def test_one_wrong_state_of_three_does_not_change_the_median():
+    states = JointStates(['shoulder'], [], TIMEOUT)
+    told(states, 0.1, 0.2, 9.0)
+    assert states.positions.tolist() == [9.0]
+    assert states.median_measured().tolist() == [[0.2], [2.0]]
+    told(states, 0.1, 9.0, 0.3, 0.4)
+    assert states.median_measured().tolist() == [[0.4], [4.0]]
+
+
+@pytest.mark.parametrize('positions, period', [
+    ((0.3,), 0.01), ((0.2, 0.3), 0.01), ((0.1, 0.2, 0.3), 1.01 * TIMEOUT)])
+def test_of_fewer_states_without_a_gap_the_newest_is_taken(positions, period):
+    states = JointStates(['shoulder'], [], TIMEOUT)
+    told(states, *positions, period=period)
+    assert states.median_measured()[:, 0].tolist() == [0.3, 3.0]
+
+
+def test_before_the_first_state_there_is_no_median(states):
+    assert np.isnan(states.median_measured()[0]).all()
+
+
+def test_each_joint_has_its_own_last_three(states):
+    told(states, 0.1, 0.2, 9.0)
+    states.update(MeasuredJoints(['elbow'], [0.7]), NOW + 0.03)
+    states.update(MeasuredJoints(['grip'], [0.8]), NOW + 0.03)
+    assert states.median_measured()[0].tolist() == [0.2, 0.7]
+
+
+def test_whole_turns_are_no_difference_of_a_continuous_joint():
+    states = JointStates(['shoulder', 'elbow'], [], TIMEOUT, continuous=['shoulder'])
+    told(states, 3.1, -3.1, 3.12, names=states.names)
+    assert states.median_measured()[0] == pytest.approx([3.12, 3.1])
+
+
+def test_the_last_three_are_remembered():
+    states = JointStates(['shoulder'], [], TIMEOUT)
+    told(states, 0.1, 0.2, 9.0)
+    memory = states.memory.for_joints(['elbow', 'shoulder'])
+    other = JointStates(['elbow', 'shoulder'], [], TIMEOUT, memory=memory)
+    assert other.median_measured()[0, 1] == 0.2

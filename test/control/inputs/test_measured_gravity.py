@@ -19,7 +19,12 @@ from math import exp, inf, nan, pi
 
 import numpy as np
 import pytest
-from ros2_rnea.control.inputs.measured_gravity import MeasuredGravity
+from ros2_rnea.control.inputs.measured_gravity import (
+    GravityMemory,
+    LARGEST_NORM_ERROR,
+    LONGEST_GAP,
+    MeasuredGravity,
+)
 from ros2_rnea.errors import MessageError
 from rotations import rotation_from_rpy
 
@@ -33,9 +38,9 @@ TURNED = rotation_from_rpy((0.3, -1.2, 2.0))
 pytestmark = pytest.mark.filterwarnings('error')
 
 
-def after(*readings, rotation=LEVEL, time_constant=T):
+def after(*readings, rotation=LEVEL, time_constant=T, initial=DOWN):
     """Return gravity after readings (time, acceleration)."""
-    gravity = MeasuredGravity(time_constant, DOWN)
+    gravity = MeasuredGravity(time_constant, initial)
     for time, acceleration in readings:
         gravity.update(acceleration, rotation, time)
     return gravity.vector
@@ -53,16 +58,18 @@ def test_before_the_first_reading_and_with_it_gravity_is_what_it_was():
 @pytest.mark.parametrize('rotation', [LEVEL, TURNED])
 @pytest.mark.parametrize('down', [(0.0, 0.0, -9.81), (3.0, -4.0, 0.0), (0.0, 0.0, 1.62)])
 def test_things_fall_away_from_what_a_resting_accelerometer_shows(rotation, down):
-    reading = (NOW, -rotation.T @ down)
-    near(after(reading, rotation=rotation, time_constant=0.0), down)
+    reading, initial = (NOW, -rotation.T @ down), (0.0, 0.0, -np.linalg.norm(down))
+    for known in (initial, (0.0, 0.0, 0.0)):
+        near(after(reading, rotation=rotation, time_constant=0.0, initial=known), down)
 
 
 @pytest.mark.parametrize('gap, share', [
     (0.0, 0.0), (0.05, 1.0 - exp(-0.1)), (0.1, 1.0 - exp(-0.2)), (5.0, 1.0 - exp(-0.2)),
     (1e9, 1.0 - exp(-0.2)), (-1e-3, 0.0)])
 def test_a_reading_counts_for_the_time_since_the_one_before_but_not_for_a_gap(gap, share):
-    near(after((NOW, UP), (NOW + gap, (9.81, 0.0, 0.0))),
-         [-9.81 * share, 0.0, -9.81 * (1.0 - share)])
+    readings = (NOW, UP), (NOW + gap, (9.81, 0.0, 0.0))
+    near(after(*readings), tilted(share))
+    near(after(*readings, initial=(0.0, 0.0, 0.0)), [-9.81 * share, 0.0, 0.0])
 
 
 def test_it_is_smoothed_in_the_axes_that_stand_still():
@@ -96,7 +103,10 @@ def test_what_cannot_be_gravity_is_refused_and_what_was_known_stays(acceleration
 
 @pytest.mark.parametrize('acceleration', [(0.0, 0.0, 1.51), (0.0, -1.62, 0.0), (39.9, 0.0, 0.0)])
 def test_weaker_and_stronger_gravity_than_on_earth_is_possible(acceleration):
-    near(after((NOW, acceleration), time_constant=0.0), -np.array(acceleration))
+    reading = NOW, acceleration
+    for size in (0.0, np.linalg.norm(acceleration)):
+        near(after(reading, time_constant=0.0, initial=(0.0, 0.0, -size)),
+             -np.array(acceleration))
 
 
 @pytest.mark.parametrize('rotation', [nan * LEVEL, np.full((3, 3), 1e308)])
@@ -113,18 +123,122 @@ def test_gravity_stays_as_it_is_when_the_next_reading_comes():
     near(first, [0.0, 0.0, -9.81])
 
 
+def tilted(share, size=9.81):
+    """Return gravity between straight down and along −x, filtered by this share."""
+    vector = np.array([-share, 0.0, share - 1.0])
+    return vector * (size / np.linalg.norm(vector))
+
+
 def test_a_successor_goes_on_from_there():
-    older, newer = MeasuredGravity(T, DOWN), MeasuredGravity(2.0 * T, DOWN)
+    older = MeasuredGravity(T, DOWN)
     older.update(UP, LEVEL, NOW)
-    newer.adopt(older)
+    newer = MeasuredGravity(2.0 * T, DOWN, memory=older.memory)
     near(newer.vector, [0.0, 0.0, -9.81])
     newer.update((9.81, 0.0, 0.0), LEVEL, NOW + 0.1)
-    near(newer.vector, [-9.81 * (1.0 - exp(-0.1)), 0.0, -9.81 * exp(-0.1)])
+    near(newer.vector, tilted(1.0 - exp(-0.1)))
+
+
+def test_without_a_reading_a_successor_begins_with_its_own_gravity():
+    older = MeasuredGravity(T, DOWN)
+    newer = MeasuredGravity(T, UP, memory=older.memory)
+    assert newer.vector.tolist() == [*UP]
+
+
+def test_a_successor_with_gravity_of_another_size_has_its_size():
+    older = MeasuredGravity(0.0, DOWN)
+    older.update((9.81, 0.0, 0.0), LEVEL, NOW)
+    newer = MeasuredGravity(T, (0.0, 0.0, -1.62), memory=older.memory)
+    near(newer.vector, [-1.62, 0.0, 0.0])
+    assert newer.received == NOW and not newer.is_lost(NOW, 0.5)
+
+
+@pytest.mark.parametrize('scale', [0.97, 1.0, 1.03])
+def test_the_direction_alone_is_measured_so_that_an_error_of_scale_does_not_matter(scale):
+    gravity = MeasuredGravity(0.2, DOWN)
+    for step in range(2000):
+        gravity.update(scale * np.array((6.0, 0.0, 7.76)), LEVEL, NOW + 0.005 * step)
+        assert np.linalg.norm(gravity.vector) == pytest.approx(9.81)
+        assert not gravity.is_accelerated
+    np.testing.assert_allclose(gravity.vector, np.array((-6.0, 0.0, -7.76)), rtol=2e-4)
+
+
+@pytest.mark.parametrize('acceleration', [
+    (0.0, 0.0, 1.01 * LARGEST_NORM_ERROR * 9.81), (0.0, 0.0, -1.01 * LARGEST_NORM_ERROR * 9.81),
+    (3.2, 0.0, 0.0), (0.0, -15.0, 0.0)])
+def test_an_acceleration_of_the_base_is_no_tilt(acceleration):
+    gravity = MeasuredGravity(T, DOWN, tolerance=0.2)
+    gravity.update(UP, LEVEL, NOW)
+    for step in range(1, 40):
+        gravity.update(np.array(UP) + acceleration, LEVEL, NOW + 0.01 * step)
+        assert gravity.is_accelerated
+        assert gravity.vector.tolist() == [*DOWN]
+        assert gravity.received == NOW + 0.01 * step
+    assert gravity.memory.taken_at == NOW
+
+
+def test_after_an_acceleration_a_reading_counts_for_its_own_time_alone():
+    gravity = MeasuredGravity(T, DOWN)
+    gravity.update(UP, LEVEL, NOW)
+    for step in range(1, 11):
+        gravity.update((0.0, 0.0, 15.0), LEVEL, NOW + 0.01 * step)
+    gravity.update((9.81, 0.0, 0.0), LEVEL, NOW + 0.11)
+    near(gravity.vector, tilted(1.0 - exp(-0.02)))
+
+
+def test_gravity_is_lost_before_the_first_reading_and_after_the_last():
+    gravity = MeasuredGravity(T, DOWN)
+    assert gravity.is_lost(NOW, 0.5) and 'no reading yet' in gravity.explain_loss(NOW, 0.5)
+    gravity.update(UP, LEVEL, NOW)
+    for age in (0.0, 0.25, 0.5):
+        assert not gravity.is_lost(NOW + age, 0.5)
+        assert gravity.explain_loss(NOW + age, 0.5) == ''
+    assert gravity.is_lost(NOW + 0.51, 0.5) and gravity.is_lost(NOW - 0.01, 0.5)
+    assert 'for 0.51 s, and imu_timeout is 0.5 s' in gravity.explain_loss(NOW + 0.51, 0.5)
+    near(gravity.vector, DOWN)
+    with pytest.raises(MessageError):
+        gravity.update((0.0, 0.0, 0.0), LEVEL, NOW + 0.6)
+    assert gravity.is_lost(NOW + 0.6, 0.5)
+    gravity.update(UP, LEVEL, NOW + 0.7)
+    assert not gravity.is_lost(NOW + 0.7, 0.5)
+
+
+def test_gravity_is_lost_where_all_readings_are_accelerated():
+    gravity = MeasuredGravity(T, DOWN)
+    gravity.update(UP, LEVEL, NOW)
+    for step in range(1, 61):
+        now = NOW + 0.01 * step
+        gravity.update((0.0, 0.0, 11.0), LEVEL, now)
+        assert gravity.is_lost(now, 0.5) is (step > 50)
+    assert 'reads 11 m/s^2, and gravity has 9.81' in gravity.explain_loss(now, 0.5)
+    assert 'no reading for' in gravity.explain_loss(now + 1.0, 0.5)
+
+
+def test_a_base_that_turns_about_leaves_no_vector_without_a_direction():
+    gravity = MeasuredGravity(LONGEST_GAP / np.log(2.0), DOWN)
+    gravity.update(UP, LEVEL, NOW)
+    gravity.update(DOWN, LEVEL, NOW + LONGEST_GAP)  # half of each
+    near(gravity.vector, DOWN)
+
+
+def test_the_shortest_vector_with_a_direction_is_a_share_of_gravity():
+    gravity = MeasuredGravity(LONGEST_GAP / np.log(2.0), DOWN)
+    gravity.update(UP, LEVEL, NOW)
+    gravity.update((0.001, 0.0, -9.81), LEVEL, NOW + LONGEST_GAP)
+    near(gravity.vector, DOWN)  # half of each is 0.0005 m/s^2 along x
+    gravity.update((0.1, 0.0, -9.81), LEVEL, NOW + 2.0 * LONGEST_GAP)
+    assert np.linalg.norm(gravity.vector) == pytest.approx(9.81)
+    assert gravity.vector[0] < -9.0
+
+
+def test_a_new_memory_knows_nothing():
+    memory = MeasuredGravity(T, DOWN).memory
+    assert memory.filtered is None and memory.taken_at == -inf
+    assert MeasuredGravity(T, DOWN, memory=GravityMemory()).received == -inf
 
 
 @pytest.mark.parametrize('rotation', [LEVEL, TURNED])
 @pytest.mark.parametrize('down, degrees', [
-    ((0.0, 0.0, 9.81), 180), ((9.81, 0.0, 0.0), 90), ((9.0, 0.0, -5.0), 61)])
+    ((0.0, 0.0, 9.81), 180), ((9.81, 0.0, 0.0), 90), ((8.58, 0.0, -4.76), 61)])
 def test_a_direction_far_from_the_known_one_is_refused(rotation, down, degrees):
     gravity = MeasuredGravity(0.0, DOWN, tolerance=1.05)
     with pytest.raises(MessageError) as refusal:
@@ -135,7 +249,7 @@ def test_a_direction_far_from_the_known_one_is_refused(rotation, down, degrees):
     near(gravity.vector, DOWN)
     assert gravity.received == -inf
     gravity.update(-rotation.T @ (8.0, 0.0, -5.0), rotation, NOW)
-    near(gravity.vector, [8.0, 0.0, -5.0])
+    near(gravity.vector, np.array([8.0, 0.0, -5.0]) * 9.81 / np.hypot(8.0, 5.0))
 
 
 def test_every_direction_may_be_allowed_and_without_a_known_one_all_are():

@@ -18,7 +18,7 @@ from math import inf, nan, pi, sin
 import numpy as np
 import pytest
 from ros2_rnea.control.inputs.joint_states import JointStates, MeasuredJoints
-from ros2_rnea.control.inputs.plausibility import Plausibility, Reading
+from ros2_rnea.control.inputs.plausibility import Plausibility, PlausibilityMemory, Reading
 from ros2_rnea.errors import MessageError
 from ros2_rnea.model.description import JointLimits
 
@@ -321,3 +321,35 @@ def test_an_old_stamp_is_refused_as_such_and_does_not_count():
     for _ in range(5):
         assert not source.tells(stamp=9.0, elbow=1.1)
         assert 'older' in source.error
+
+
+# ---- another object ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('is_remapped', [False, True])
+def test_positions_that_are_not_believed_yet_are_remembered(source, is_remapped):
+    for _ in range(2):
+        assert not source.tells(elbow=1.1)
+    memory = source.plausibility.memory
+    if is_remapped:
+        memory = memory.for_joints(memory.names[::-1]).for_joints(memory.names)
+    source.plausibility = Plausibility(
+        memory.names, [{**LIMITS, 'grip': GRIP}[name] for name in memory.names],
+        [name in ('wheel', 'spin') for name in memory.names], memory)
+    source.plausibility.set_speed_factor(3.0)
+    source.states.plausibility = source.plausibility
+    assert source.tells(elbow=1.1)
+    assert source.plausibility.has_believed and memory.has_believed
+
+
+def test_of_joints_that_are_not_known_nothing_implausible_has_come(source):
+    assert not source.tells(elbow=1.1)
+    memory = source.plausibility.memory.for_joints(['new', 'elbow'])
+    assert memory.agreeing.tolist() == [0, 1]
+    assert memory.jumped_at[0] == -inf
+    assert memory.suspects[:, 0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_the_memory_of_other_joints_is_refused():
+    with pytest.raises(ValueError, match='elbow'):
+        Plausibility(['wheel'], [JointLimits()], [True], PlausibilityMemory.of(['elbow']))

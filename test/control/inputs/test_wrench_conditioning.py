@@ -45,9 +45,11 @@ REST = [0.0, 0.0]
 pytestmark = pytest.mark.filterwarnings('error')
 
 
-def conditioned(sign=1.0, **how):
+def conditioned(sign=1.0, after=None, **how):
+    """Return wrenches with these settings, which continue after others."""
     exerted_by = ExertedBy.ROBOT if sign < 0.0 else ExertedBy.ENVIRONMENT
-    return ExternalWrenches(TREE, WrenchSettings(TIMEOUT, exerted_by=exerted_by, **how))
+    return ExternalWrenches(
+        TREE, WrenchSettings(TIMEOUT, exerted_by=exerted_by, **how), after and after.memory)
 
 
 def shown(posture, push=0.0 * PUSH, sign=1.0):
@@ -169,8 +171,7 @@ def test_what_the_deadband_hides_is_bias_too():
     wrenches = conditioned(force_deadband=100.0, moment_deadband=100.0)
     wrenches.update('tool', PUSH, NOW)
     wrenches.zero(NOW)
-    plain = conditioned()
-    plain.adopt(wrenches)
+    plain = conditioned(after=wrenches)
     plain.update('tool', PUSH, NOW)
     near(counts(plain), 0.0 * PUSH)
 
@@ -319,11 +320,9 @@ def test_a_bias_that_another_tool_makes_wrong_is_named_until_it_is_taken_again(c
     older = conditioned()
     older.update('tool', PUSH, NOW)
     older.zero(NOW)
-    newer = conditioned(**change)
-    newer.adopt(older)
+    newer = conditioned(**change, after=older)
     assert newer.lost_biases == ({'tool'} if is_lost else set())
-    another = conditioned(**change)
-    another.adopt(newer)
+    another = conditioned(**change, after=newer)
     assert another.lost_biases == newer.lost_biases
     another.update('tool', PUSH, NOW, GRAVITY)
     another.zero(NOW)
@@ -335,21 +334,25 @@ def test_a_bias_that_another_tool_makes_wrong_is_named_until_it_is_taken_again(c
 
 @pytest.mark.parametrize('signs', [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
 def test_a_successor_goes_on_with_bias_and_filter_by_its_own_sign(signs):
-    older, newer = (conditioned(sign, time_constant=0.2) for sign in signs)
+    older = conditioned(signs[0], time_constant=0.2)
     held(older, 7.0 * PUSH)
     older.zero(NOW)
     older.update('tool', 8.0 * PUSH, NOW + 0.05)
-    newer.adopt(older)
+    near(counts(older, NOW + 0.05), signs[0] * (1.0 - exp(-0.25)) * PUSH)
+    newer = conditioned(signs[1], time_constant=0.2, after=older)
     near(counts(newer, NOW + 0.05), signs[1] * (1.0 - exp(-0.25)) * PUSH)
     newer.update('tool', 8.0 * PUSH, NOW + 0.1)
     near(counts(newer, NOW + 0.1), signs[1] * (1.0 - exp(-0.5)) * PUSH)
-    near(counts(older, NOW + 0.05), signs[0] * (1.0 - exp(-0.25)) * PUSH)
+    newer.zero(NOW + 0.1)
+    newer.update('tool', 9.0 * PUSH, NOW + 0.15)
+    near(counts(newer, NOW + 0.15),
+         signs[1] * (1.0 - exp(-0.25)) * (1.0 + exp(-0.5)) * PUSH)
 
 
 def test_a_successor_has_its_own_deadband():
-    older, newer = conditioned(force_deadband=100.0), conditioned(moment_deadband=100.0)
+    older = conditioned(force_deadband=100.0)
     older.update('tool', PUSH, NOW)
-    newer.adopt(older)
+    newer = conditioned(moment_deadband=100.0, after=older)
     near(counts(newer), [0.0, 0.0, 0.0, *PUSH[3:]])
 
 
@@ -365,10 +368,87 @@ def test_a_successor_has_its_own_deadband():
     (TOOL, {**TOOL, 'sign': -1.0}, False),
 ])
 def test_what_another_tool_was_taken_out_of_is_not_taken_over(before, after, kept):
-    older, newer = conditioned(**before), conditioned(**after)
+    older = conditioned(**before)
     older.update('tool', PUSH, NOW, (0.0, 0.0, 0.0))
     older.zero(NOW)
-    newer.adopt(older)
+    newer = conditioned(**after, after=older)
     assert list(newer.active(NOW)) == ['tool'] * kept
     newer.update('tool', 2.0 * PUSH, NOW, (0.0, 0.0, 0.0))
     near(counts(newer), (2.0 - kept) * after.get('sign', 1.0) * PUSH)
+
+
+# ---- limits before the filter -----------------------------------------------------------------
+
+STEP, T = 0.001, 0.05
+
+
+def streamed(wrenches, wrench, count, began):
+    """Let the sensor show a wrench in so many messages, and return the time of the last."""
+    for k in range(count):
+        wrenches.update('tool', wrench, began + STEP * k)
+    return began + STEP * (count - 1)
+
+
+@pytest.mark.parametrize('direction', [
+    (0.0, 0.0, 0.0, 1e6, 0.0, 0.0), (1e6, 0.0, 0.0, 0.0, 0.0, 0.0),
+    (1.0, 0.0, 0.0, 0.0, -1e6, 0.0), (0.0, 1e6, 0.0, 0.0, 0.0, 1e8)])
+@pytest.mark.parametrize('gain', [0.5, 1.0])
+def test_one_sample_changes_the_wrench_by_no_more_than_its_share_of_the_limit(direction, gain):
+    wrenches = conditioned(time_constant=T, gain=gain, force_limit=50.0, moment_limit=10.0)
+    now = streamed(wrenches, 0.0 * PUSH, 100, NOW)
+    wrenches.update('tool', direction, now + STEP)
+    wrench = counts(wrenches, now + STEP)
+    assert 0.0 < np.linalg.norm(wrench)
+    assert np.linalg.norm(wrench[3:]) <= 50.0 * STEP / T
+    assert np.linalg.norm(wrench[:3]) <= 10.0 * STEP / T
+    np.testing.assert_allclose(  # one factor for force and moment
+        wrench * np.abs(direction).max(), np.array(direction) * np.abs(wrench).max(), atol=1e-9)
+    assert wrenches.limited == ('tool',)
+
+
+def test_a_wrench_that_stays_beyond_the_limit_is_compensated_up_to_it():
+    wrenches = conditioned(
+        time_constant=T, gain=0.5, force_limit=50.0, moment_limit=10.0, force_deadband=5.0)
+    now = streamed(wrenches, [0.0, 0.0, 0.0, 300.0, 0.0, 400.0], 2000, NOW)
+    np.testing.assert_allclose(
+        counts(wrenches, now), [0.0, 0.0, 0.0, 30.0, 0.0, 40.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize('how', [
+    {'gain': 0.0, 'force_limit': 50.0}, {'force_limit': 0.0, 'moment_limit': 0.0}])
+def test_without_gain_or_with_a_limit_of_zero_nothing_is_compensated(how):
+    wrenches = conditioned(time_constant=T, **how)
+    now = streamed(wrenches, 1e3 * PUSH, 100, NOW)
+    near(counts(wrenches, now), 0.0 * PUSH)
+
+
+def test_an_offset_beyond_the_limits_can_be_set_to_zero_once_the_filter_has_settled():
+    wrenches = conditioned(time_constant=T, gain=0.5, force_limit=50.0, moment_limit=10.0)
+    offset = np.array([0.0, 0.0, 90.0, 0.0, 300.0, 0.0])
+    now = streamed(wrenches, offset, 360, NOW)  # seven time constants
+    with pytest.raises(RneaError, match='without a gap or a jump'):
+        wrenches.zero(now)
+    now = streamed(wrenches, offset, 2000, now + STEP)
+    assert wrenches.zero(now) == ('tool',)
+    now = streamed(wrenches, offset + PUSH, 2000, now + STEP)
+    np.testing.assert_allclose(counts(wrenches, now), 0.5 * PUSH, rtol=1e-3)
+
+
+def test_without_a_filter_any_offset_can_be_set_to_zero_at_once():
+    wrenches = conditioned(force_limit=5.0, moment_limit=1.0)
+    wrenches.update('tool', 9.0 * PUSH, NOW)
+    wrenches.zero(NOW)
+    wrenches.update('tool', 9.1 * PUSH, NOW)
+    near(counts(wrenches), 0.1 * PUSH)
+
+
+def test_one_wrong_sample_makes_no_wrong_bias():
+    wrenches = conditioned(time_constant=T, gain=0.5, force_limit=50.0, moment_limit=10.0)
+    now = streamed(wrenches, PUSH, 1000, NOW)
+    wrenches.update('tool', [0.0, 0.0, 0.0, 0.0, 0.0, 1e6], now + STEP)
+    with pytest.raises(RneaError, match='for 0.000 s without a gap or a jump'):
+        wrenches.zero(now + STEP)
+    now = streamed(wrenches, PUSH, 360, now + 2.0 * STEP)
+    wrenches.zero(now)
+    now = streamed(wrenches, PUSH, 360, now + STEP)
+    assert np.abs(counts(wrenches, now)).max() < 50.0 * 2e-3 * STEP / T

@@ -81,7 +81,16 @@ def test_a_limit_reduces_force_and_moment_by_one_factor(limits, factor):
 def test_the_deadband_is_applied_before_gain_and_limit():
     signal = signal_of(force_deadband=0.5 * FORCE, gain=0.5, force_limit=0.2 * FORCE)
     np.testing.assert_allclose(signal.value[3:], 0.2 * PUSH[3:], rtol=1e-12)
-    np.testing.assert_allclose(signal.value[:3], 0.5 * 0.8 * PUSH[:3], rtol=1e-12)
+    # Before the filter, to the deadband and what leads to the limit: 0.5 + 0.2 / 0.5.
+    np.testing.assert_allclose(signal.value[:3], 0.5 * 0.9 * PUSH[:3], rtol=1e-12)
+
+
+def test_what_was_filtered_with_larger_limits_is_limited_by_smaller_ones():
+    larger = WrenchSignal(WrenchSettings(1e6))
+    larger.update(PUSH, 0.0)
+    smaller = WrenchSignal(WrenchSettings(1e6, force_limit=0.5 * FORCE), larger.memory)
+    np.testing.assert_allclose(smaller.value, 0.5 * PUSH, rtol=1e-12)
+    assert smaller.is_limited and smaller.received == 0.0
 
 
 @pytest.mark.parametrize('end', ['zero', 'forget'])

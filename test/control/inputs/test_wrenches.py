@@ -77,19 +77,18 @@ def test_a_frame_that_is_not_named_is_refused():
 def test_a_frame_that_is_no_longer_named_stops_to_act(wrenches):
     wrenches.update('tool', PUSH, NOW)
     wrenches.update('wrist', PULL, NOW)
-    newer = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=('wrist',)))
-    newer.adopt(wrenches)
+    newer = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=('wrist',)), wrenches.memory)
     assert active(newer) == {'wrist': PULL}
 
 
 def test_a_frame_that_is_named_again_has_its_bias_still(wrenches):
     wrenches.update('tool', PUSH, NOW)
     wrenches.zero(NOW)
+    memory = wrenches.memory
     without, again = (
-        ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=frames))
+        ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, frames=frames), memory)
         for frames in (('wrist',), ('wrist', 'tool')))
-    without.adopt(wrenches)
-    again.adopt(without)
+    assert without.memory is again.memory is memory
     assert active(again) == {}
     again.update('tool', PUSH, NOW)
     assert active(again) == {'tool': (0.0,) * 6}
@@ -104,8 +103,7 @@ def test_of_several_frames_that_act_the_first_goes_on_when_none_is_named_any_mor
     wrenches.update('base', PULL, NOW - 0.31)  # has faded out
     for frame in ('tool', 'wrist'):
         wrenches.update(frame, PUSH, NOW)
-    newer = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, fade_time=0.2))
-    newer.adopt(wrenches)
+    newer = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, fade_time=0.2), wrenches.memory)
     assert active(newer) == {first: PUSH}
     for step in range(50):
         newer.update(first, PUSH, NOW + 0.01 * step)
@@ -202,23 +200,23 @@ def test_the_values_are_a_copy(wrenches, kind):
     assert active(wrenches) == {'tool': PUSH}
 
 
-def test_wrenches_on_links_that_still_are_there_are_adopted_with_their_age(wrenches):
+def test_wrenches_on_links_that_still_are_there_go_on_with_their_age(wrenches):
     wrenches.update('tool', PUSH, NOW)
     wrenches.update('wrist', PULL, NOW)
     without_wrist = Robot.from_urdf(robot(
         link('ground'), link('base'), link('tool'),
         joint('turn', 'ground', 'base'), joint('bend', 'base', 'tool')))
-    other = ExternalWrenches(without_wrist.tree, WrenchSettings(2 * TIMEOUT))
-    other.adopt(wrenches)
+    other = ExternalWrenches(without_wrist.tree, WrenchSettings(2 * TIMEOUT), wrenches.memory)
+    assert [*other.memory.frames] == ['tool']
     assert active(other, NOW + 0.15) == {'tool': PUSH}
     assert active(other, NOW + 0.25) == {}
 
 
-def test_an_adopted_wrench_is_read_by_the_new_sign(wrenches):
+def test_a_wrench_from_before_is_read_by_the_new_sign(wrenches):
     """The message stays the same; what it is taken to mean has changed."""
     wrenches.update('tool', PUSH, NOW)
-    other = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, exerted_by=ExertedBy.ROBOT))
-    other.adopt(wrenches)
+    other = ExternalWrenches(
+        LINKS, WrenchSettings(TIMEOUT, exerted_by=ExertedBy.ROBOT), wrenches.memory)
     assert active(other) == {'tool': tuple(-value for value in PUSH)}
 
 

@@ -19,7 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from ros2_rnea.control.target.controller_state import ControllerReference, ControllerState
+from ros2_rnea.control.target.controller_state import (
+    ControllerReference,
+    ControllerState,
+    ReferenceMemory,
+)
 from ros2_rnea.errors import MessageError
 
 JOINTS = ('shoulder', 'elbow')
@@ -255,8 +259,7 @@ def test_after_clear_there_is_no_reference(state):
 
 def test_another_object_goes_on_with_it(state):
     moved(state, 2, positions=Q, accelerations=(), speed_scaling=0.5)
-    other = ControllerState(JOINTS, TIMEOUT)
-    other.adopt(state)
+    other = ControllerState(JOINTS, TIMEOUT, state.memory)
     assert np.array_equal(other.reference(10.1)[1], np.array(QD) / 2)
     assert other.missing == ('accelerations',)
     with pytest.raises(MessageError, match='older'):
@@ -268,10 +271,31 @@ def test_another_object_knows_what_stands_still_and_whether_the_factor_is_filled
         state, positions, factor):
     moved(state, 2, positions=Q)
     moved(state, 2, positions=Q, speed_scaling=1.0, stamp=0.0)
-    other = ControllerState(JOINTS, TIMEOUT)
-    other.adopt(state)
+    other = ControllerState(JOINTS, TIMEOUT, state.memory)
     other.update(ControllerReference(JOINTS, positions, QD, QDD, 10.1, factor), 10.1)
     assert np.array_equal(other.reference(10.1)[1], (0.0, 0.0))
+
+
+def test_for_joints_in_another_order_the_reference_goes_on(state):
+    state.update(ControllerReference(
+        JOINTS, Q, QD, QDD, 10.0, 0.5, commanded_efforts=(3.0, 4.0)), 10.0)
+    memory = state.memory.for_joints(JOINTS[::-1])
+    other = ControllerState(JOINTS[::-1], TIMEOUT, memory)
+    for one, another in zip(other.reference(10.0)[:3], state.reference(10.0)[:3]):
+        assert np.array_equal(one, another[::-1]) and not one.flags.writeable
+    assert other.commanded_efforts.tolist() == [4.0, 3.0]
+    assert other.controller_joints == state.controller_joints == JOINTS
+    other.update(ControllerReference(JOINTS, (8.0, 9.0), QD, QDD, 10.1), 10.1)
+    assert other.reference(10.1)[0].tolist() == [9.0, 8.0]
+    assert np.array_equal(state.reference(10.0)[0], Q)
+
+
+def test_for_joints_that_it_lacks_there_is_no_reference(state):
+    moved(state)
+    memory = state.memory.for_joints((*JOINTS, 'wheel'))
+    assert memory == ReferenceMemory((*JOINTS, 'wheel'))
+    with pytest.raises(ValueError, match='wheel'):
+        ControllerState(JOINTS, TIMEOUT, memory)
 
 
 def test_a_factor_that_is_left_out_is_zero_once_another_was_told(state):
