@@ -30,8 +30,29 @@ class Instant(NamedTuple):
     ros: RosTime   # for the stamps of trajectories
 
 
+class State(Enum):
+    """
+    What the policy does; the table in ``supervisor.py`` says how one state leads to another.
+
+    The text says what is sent.  What the actuator holds is the last effort that was sent.
+    """
+
+    OFF = 'nothing'
+    ARMING = 'from the effort that the actuators hold to gravity and damping'
+    GRAVITY = 'gravity at the measured position, and what helps to guide the arm'
+    TRACKING = 'the effort of the motion'
+    HOLDING = 'the effort that holds the end of the motion'
+    BRAKING = 'gravity and damping, until the arm rests; with stale states gravity alone'
+    FAULT = 'gravity and damping, until ~/enable is called with true'
+
+    @property
+    def follows(self) -> bool:
+        """Return whether a motion or its end is followed."""
+        return self in (State.TRACKING, State.HOLDING)
+
+
 class Status(Enum):
-    """Why a decision sends its effort or none; from STOPPING on, there is an effort."""
+    """The reason why a decision sends its effort or none, for people and other programs."""
 
     DISABLED = 'disabled: nothing is sent'
     NOT_ALLOWED = 'no effort may be sent at present: nothing is sent'
@@ -41,14 +62,18 @@ class Status(Enum):
     UNKNOWN_POSITION = 'the position of a joint is unknown: nothing is sent'
     UNKNOWN_START = 'the effort that the controller holds is unknown: nothing is sent'
     UNKNOWN_VELOCITY = 'computed_torque needs the velocity of a joint: nothing is sent'
+    TWO_SOURCES = 'two sources of joint states contradict each other: nothing is sent'
+    UNSTABLE_GAINS = 'the gains are too high for the period and the delay'
     NO_EFFORT_LIMIT = 'the effort limits cannot be used: nothing is sent'
     OVERLOADED = 'gravity exceeds the effort limit of a joint at the start: nothing is sent'
-    NOT_FINITE = 'the effort is not a finite number: nothing is sent'
+    NOT_FINITE = 'the effort of the motion is not a finite number'
     NOT_COMPUTED = 'the effort cannot be computed: nothing is sent'
-    FAILED = 'an unexpected error has occurred in the cycle: nothing is sent until ~/enable'
+    FAILED = 'an unexpected error has occurred in the cycle: braked until ~/enable'
     SHUT_DOWN = 'the node ends: nothing more is sent'
-    STOPPING = 'the effort fades to that of on_stop'
+    STOPPING = 'the arm is braked, and the effort fades to that of on_stop'
+    STARTING = 'the effort leads from the one that the actuators hold to gravity'
     GRAVITY = 'gravity at the measured state'
+    IMU_LOST = 'the imu has stopped: gravity in its last direction, at the measured state'
     NO_TRAJECTORY = 'no trajectory: gravity at the measured state'
     MOTION_TOO_FAR = 'the motion is too far from the robot: gravity at the measured state'
     FOLLOWING = 'following the trajectory'
@@ -58,6 +83,17 @@ class Status(Enum):
     PATH_DEVIATION = 'the robot has left its path'
     GOAL_DEVIATION = 'the robot deviates from the goal'
     CONTACT = 'in contact: gravity at the measured state, until ~/enable is called'
+    TOO_FAR_OFF = 'a joint was too far from its motion: braked until ~/enable is called'
+    SATURATED = 'a joint moved away at its effort limit: braked until ~/enable is called'
+    TOO_FAST = 'a joint was faster than its limit: braked'
+
+
+class Cause(NamedTuple):
+    """A reason, the joints that it is about, and an explanation for people."""
+
+    status: Status
+    joints: tuple[str, ...] = ()
+    detail: str = ''
 
 
 class LimitFlags(NamedTuple):
@@ -85,11 +121,13 @@ class Decision(NamedTuple):
     """
     What to send now.
 
+    :ivar status: the reason.
     :ivar joints: the joints that the status is about, if it is about certain joints.
     :ivar detail: an explanation for people.
     :ivar effort: shape (controlled joints,) [Nm or N], within the limits; None: send nothing.
     :ivar limited: which joints' efforts were limited; None: no joint's.
-    :ivar next_status: what follows a final fade; None: there is none.
+    :ivar next_status: the reason of what follows braking; None: the arm is not braked.
+    :ivar state: what the policy does.
     """
 
     status: Status
@@ -98,6 +136,7 @@ class Decision(NamedTuple):
     effort: np.ndarray | None = None
     limited: LimitFlags | None = None
     next_status: Status | None = None
+    state: State = State.OFF
 
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ros2_rnea.control.inputs.joint_index_map import (
     JointIndexMap,
     single_joints,
 )
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import ArgumentError
 
 
@@ -59,7 +59,7 @@ class AnsweredJoints(NamedTuple):
     v_index: np.ndarray
 
 
-def answered_joints(policy: FeedforwardPolicy) -> AnsweredJoints:
+def answered_joints(policy: Policy) -> AnsweredJoints:
     """Return the joints with one degree of freedom, the controlled ones first in their order."""
     others = tuple(n for n in single_joints(policy.robot) if n not in policy.controlled)
     names = (*policy.controlled, *others)
@@ -68,7 +68,7 @@ def answered_joints(policy: FeedforwardPolicy) -> AnsweredJoints:
 
 
 def state_query(
-        policy: FeedforwardPolicy, now: float, request: RequestedState) -> StateQuery:
+        policy: Policy, now: float, request: RequestedState) -> StateQuery:
     """
     Return the state of the whole robot that a request is about.
 
@@ -109,7 +109,7 @@ def state_query(
 
 
 def requested_efforts(
-        policy: FeedforwardPolicy, names: Sequence[str], efforts: Sequence[float]) -> np.ndarray:
+        policy: Policy, names: Sequence[str], efforts: Sequence[float]) -> np.ndarray:
     """
     Return the efforts τ in a request, shape (nv,) [Nm or N]; zero for joints without one.
 
@@ -126,7 +126,7 @@ def requested_efforts(
     return tau
 
 
-def held_joints(policy: FeedforwardPolicy, names: Sequence[str]) -> tuple[str, ...]:
+def held_joints(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
     """
     Return the joints that a request about accelerations leaves at rest.
 

@@ -140,7 +140,7 @@ class StartFrom(Enum):
     """The last recorded command, whoever has received it."""
 
     MEASURED = 'measured'
-    """The measured effort of joints at rest, limited to the range from zero to gravity."""
+    """The measured effort of joints at rest."""
 
     GRAVITY = 'gravity'
     """The effort that holds the measured state, for an arm that is held already."""
@@ -169,9 +169,6 @@ class OnStop(Enum):
 
     ZERO = 'zero'
     """Zero, for an arm that its brakes hold or that cannot fall."""
-
-    NONE = 'none'
-    """Nothing more is sent: the controller holds the last effort, also that of a motion."""
 
 
 class WrenchSettings(NamedTuple):
@@ -215,7 +212,7 @@ def _nothing_by_name() -> Mapping[str, Any]:
 @dataclass(frozen=True)
 class Settings:
     """
-    The settings of a :class:`~ros2_rnea.control.policy.FeedforwardPolicy`.
+    The settings of a :class:`~ros2_rnea.control.policy.Policy`.
 
     :ivar joints: the controlled joints, in the order of the command.  Empty: every joint with one
         degree of freedom and without an assumed position; then no command is published.
@@ -234,10 +231,15 @@ class Settings:
     :ivar enabled: whether any effort is sent.
     :ivar may_be_enabled: false where the node and not its user has disabled the efforts, because
         their receiver is not known or the node is not active.
+    :ivar may_send_last: false where not even the effort of ``on_stop`` may be sent, because it
+        could reach other joints than those it is meant for.
+    :ivar held_by_others: the controlled joints whose position or velocity another active
+        controller commands, or the drives control.  The node moves all others *alone*.
     :ivar assumed_positions: by name, for joints that no joint state reports [rad or m].
     :ivar gravity: acceleration of free fall in the root link's axes [m/s^2].
     :ivar gravity_from_imu: whether gravity is measured by an accelerometer, from its first
         reading on.
+    :ivar imu_timeout: a measured gravity is known for this long after the last reading [s].
     :ivar gravity_time_constant: of the low-pass filter for an accelerometer's readings [s].
     :ivar gravity_tolerance: largest angle between ``gravity`` and an accelerometer's reading
         [rad].
@@ -293,6 +295,19 @@ class Settings:
         there is none.
     :ivar dead_man_timeout: a pressed button is valid for this long after its message [s].
     :ivar on_stop: the effort to which the last efforts lead before nothing is sent.
+    :ivar braking_time: time constant with which joints that the node moves alone are braked [s].
+    :ivar longest_braking: after this time nothing is sent any more, also where the arm still
+        moves [s].
+    :ivar trip_deviation: multiple of ``path_tolerance`` (of ``hold_tolerance`` at the end of a
+        motion) by which a joint under feedback may deviate before it is braked; 0: any.
+    :ivar trip_saturation_time: how long the effort of a joint under feedback may be saturated
+        while its deviation grows, before it is braked [s]; 0: for ever.
+    :ivar trip_velocity_factor: multiple of the description's velocity limits above which joints
+        are braked; 0: none.
+    :ivar feedback_delay: from a measurement until its effort acts, beside the period [s], for the
+        check of gains.
+    :ivar velocity_filter_time: time constant of the filter from which the measured velocities
+        come [s]; 0: there is none.
     :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
     :ivar observe_external_effort: whether the effort of the environment is observed.
     :ivar external_effort_gain: of the momentum observer; its inverse is the time constant [1/s].
@@ -313,9 +328,12 @@ class Settings:
     velocity_gains: tuple[float, ...] = ()
     enabled: bool = True
     may_be_enabled: bool = True
+    may_send_last: bool = True
+    held_by_others: frozenset[str] = frozenset()
     assumed_positions: Mapping[str, tuple[float, ...]] = field(default_factory=_nothing_by_name)
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     gravity_from_imu: bool = False
+    imu_timeout: float = 0.5
     gravity_time_constant: float = 0.5
     gravity_tolerance: float = 1.05
     state_timeout: float = 0.1
@@ -356,6 +374,13 @@ class Settings:
     dead_man_button: int = -1
     dead_man_timeout: float = 0.5
     on_stop: OnStop = OnStop.GRAVITY
+    braking_time: float = 0.1
+    longest_braking: float = 2.0
+    trip_deviation: float = 2.0
+    trip_saturation_time: float = 0.2
+    trip_velocity_factor: float = 1.5
+    feedback_delay: float = 0.002
+    velocity_filter_time: float = 0.0
     mimic_tolerance: float = 0.02
     observe_external_effort: bool = False
     external_effort_gain: float = 50.0
@@ -385,6 +410,10 @@ class Settings:
             raise ArgumentError(
                 f'effort_rate_limit is {self.effort_rate_limit}; it needs a number, 0 or more')
         self._check_guiding()
+        for name in ('braking_time', 'longest_braking'):
+            if not 0.0 < getattr(self, name) < inf:
+                raise ArgumentError(
+                    f'{name} is {getattr(self, name)}; it needs a finite number above 0')
         for name in _FINITE:
             value = getattr(self, name)
             if not 0.0 <= value < inf:
@@ -546,9 +575,9 @@ MEASURED_IS_NO_EFFORT = ('all',)
 UPRIGHT_TOLERANCE = 0.1
 """Gravity that differs less than this from the standard is not taken as a tilt [m/s^2]."""
 
-LARGEST_ASSISTANCE = 0.9
-"""Largest accepted share of friction that is compensated: more would move a joint by itself where
-the friction of the model is a little more than the true one."""
+LARGEST_ASSISTANCE = 0.7
+"""Largest accepted share of friction that is compensated: with more, a joint moves by itself where
+the true friction is 30 % less than that of the model."""
 
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""
@@ -562,4 +591,6 @@ _FINITE = (
     'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
     'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',
     'wrench_moment_limit', 'wrench_tool_mass', 'blend_time',
-    'position_limit_margin', 'mimic_tolerance', 'dead_man_timeout')
+    'position_limit_margin', 'mimic_tolerance', 'dead_man_timeout', 'imu_timeout',
+    'trip_deviation', 'trip_saturation_time', 'trip_velocity_factor', 'feedback_delay',
+    'velocity_filter_time')

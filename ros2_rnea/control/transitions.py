@@ -11,105 +11,79 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Which changes of the situation are blended, because the effort would step."""
+"""What a transition changes beside the state: the hand-over that begins, and what is forgotten."""
 
 from __future__ import annotations
 
-from math import inf
+import numpy as np
 
-from ros2_rnea.control.decision import Status
-from ros2_rnea.control.target.desired_state import DEVIATIONS
+from ros2_rnea.control.decision import Instant, State
+from ros2_rnea.control.inputs.snapshot import Snapshot
+from ros2_rnea.control.memory import Memory
+from ros2_rnea.control.output.hand_over import Blend
+from ros2_rnea.control.settings import OnStop
+from ros2_rnea.control.situation import BRAKED, OLDEST_STATE
+from ros2_rnea.control.stages import Stages
+from ros2_rnea.control.supervisor import HandOver, Row
 
-FOLLOWED = (Status.FOLLOWING, Status.HOLDING_END, Status.FOLLOWING_CONTROLLER)
-"""Statuses in which a controller holds the arm at a motion or its end."""
+BRAKE_TIME = 0.05
+"""Duration of the hand-over to braking [s]; damping acts at once."""
 
-AT_REST = (Status.HOLDING_END, Status.CONTROLLER_LOST)
-"""Statuses in which the target is at rest, at the end of a motion."""
+LONGEST_FADE = 1.0
+"""Longest duration of a final fade, however long ``state_timeout`` is [s]."""
 
-TRACKED = (*FOLLOWED, Status.CONTROLLER_LOST)
-"""Statuses in which feedback corrects any error, unless the motion is being taken up."""
-
-INTERRUPTED = (*DEVIATIONS, Status.CONTROLLER_LOST)
-"""Statuses in which feedback keeps a robot near the motion that it has followed."""
-
-WITHOUT_GOAL = (Status.NO_TRAJECTORY, Status.MOTION_TOO_FAR, *DEVIATIONS)
-"""Statuses in which the target is the measured position, because no goal is known or near."""
+FADE_SHARE = 0.8
+"""Share of the time left that a final fade uses; the rest is for efforts that lag behind it."""
 
 
-class Transitions:
-    """
-    The situations of the last cycles, and which of their changes are blended.
+def hand_over(
+        stages: Stages, memory: Memory, known: Snapshot, rows: list[Row], now: Instant,
+        ) -> Blend | None:
+    """Return the hand-over that begins now; None: none does."""
+    settings, pending = stages.settings, memory.pending
+    blend, changes_model = None, pending.changes_model
+    if pending.hand_over is not None:
+        duration = pending.hand_over
+        if memory.supervisor.state is State.BRAKING:  # what presses ends in time
+            duration = min(duration, max(memory.hand_over.end - now.steady, 0.0))
+        blend = Blend(duration, pending.of_model)
+        pending.hand_over, pending.of_model, pending.changes_model = None, True, False
+    for row in rows:
+        if row.hand_over in (HandOver.START, HandOver.BLEND):
+            blend = Blend(settings.blend_time)
+        elif row.hand_over is HandOver.BRAKE:
+            memory.trips.restart(len(stages.alone))
+            blend = Blend(_fade_time(stages, known), damps=True)
+        elif row.hand_over is HandOver.RAMP and not stages.motion.begins_at_arm(now):
+            if stages.law.has_feedback:
+                memory.ramp_since, memory.catches_up = now.steady, True
+            else:
+                blend = Blend(settings.blend_time)
+        if row.to is State.GRAVITY and State.BRAKING in row.states:
+            memory.sent.since = now.steady
+        if row.to is State.BRAKING:
+            memory.cut_short, memory.releases, memory.rest.at = '', False, -np.inf
+            if memory.supervisor.latch is not None:
+                stages.motion.leave()
+    if memory.supervisor.state is State.BRAKING and not memory.releases and (
+            _releases_now(stages, memory, known)):
+        memory.releases = True
+        blend = Blend(_fade_time(stages, known._replace(is_fresh=False)))
+    return blend and blend._replace(changes_model=changes_model)
 
-    Changes of effort that a motion itself causes are not: a braking effort that faded slowly would
-    push the arm after it has come to rest.
 
-    :ivar last_status: that of the last decision.
-    :ivar first_deviation: the status in which the present deviation began.
-    """
+def _releases_now(stages: Stages, memory: Memory, known: Snapshot) -> bool:
+    """Return whether ``on_stop`` leads to no effort from now on: nothing is braked any more."""
+    if stages.settings.on_stop is not OnStop.ZERO or not memory.stops:
+        return False
+    is_braked = known.is_fresh and known.has_velocity and bool(stages.alone.any())
+    return not is_braked or bool((np.abs(memory.rest.velocities) < BRAKED).all())
 
-    def __init__(self) -> None:
-        self.last_status = Status.WAITING
-        self.first_deviation = Status.WAITING
-        self._gap_ended = -inf
 
-    def adopt(self, older: Transitions) -> None:
-        """Continue from the situation of an earlier object."""
-        self.last_status, self.first_deviation = older.last_status, older.first_deviation
-        self._gap_ended = older._gap_ended
-
-    def forget_gaps(self) -> None:
-        """Forget the times of gaps, because they are not valid any more."""
-        self._gap_ended = -inf
-
-    def begins_motion(self, status: Status) -> bool:
-        """
-        Return whether feedback begins to track a motion from which the robot may be far.
-
-        A trajectory that arrives while efforts are sent begins where the robot is, unless its
-        start has passed.
-
-        :param status: one in which feedback tracks a motion, or would without the deviation.
-        """
-        last = self.last_status
-        if status in (Status.FOLLOWING, Status.PATH_DEVIATION):
-            return last not in (*TRACKED, *WITHOUT_GOAL)
-        return last not in TRACKED or (
-            status is Status.FOLLOWING_CONTROLLER and last is not Status.FOLLOWING_CONTROLLER)
-
-    def need_blend(self, status: Status, has_feedback: bool) -> bool:
-        """
-        Return whether the effort of a new status is blended, and remember where a deviation began.
-
-        A blend begins where a deviation begins, and where it ends: on the path, at rest or with
-        feedback.  From one deviation to another, the effort is continuous by itself: gravity at
-        the measured state, or feedback with the same bound, along a motion that fades at its end.
-        (Blends would do harm there.  Each point of a stream may end before the next one arrives,
-        and its blend would begin before that of the point before it has ended.)
-        """
-        last = self.last_status
-        if status in DEVIATIONS and last in DEVIATIONS:
-            return False
-        self.first_deviation = status
-        came_to_rest = status in WITHOUT_GOAL or status in AT_REST
-        return status in DEVIATIONS or last is Status.PATH_DEVIATION or (
-            last in WITHOUT_GOAL and (came_to_rest or has_feedback))
-
-    def end_gap(self, began: float, ended: float, blend_time: float) -> bool:
-        """
-        Record that states had been missing, and return whether the effort is blended.
-
-        The arm may be elsewhere after a gap, so that another effort is right.  It is not blended
-        where states were regular for less than a blend before the gap: the states of a slow
-        publisher, or of a bad network, would otherwise start a blend each, and no effort would be
-        reached any more.
-
-        :param began: when the oldest state of a controlled joint was received before the gap [s];
-            −inf: there was none.
-        :param ended: the same after it [s].
-        :param blend_time: duration of a blend [s].
-        """
-        if began == -inf:
-            return False  # it is a start, which is blended anyway
-        was_regular = began - self._gap_ended > blend_time
-        self._gap_ended = ended
-        return was_regular
+def _fade_time(stages: Stages, known: Snapshot) -> float:
+    """Return the duration of a hand-over to braking, or of a fade where nothing is braked [s]."""
+    timeout = stages.settings.state_timeout
+    if known.is_fresh and known.has_velocity and stages.alone.any():
+        return min(BRAKE_TIME, stages.settings.blend_time or BRAKE_TIME)
+    left = OLDEST_STATE * timeout - known.age
+    return max(min(FADE_SHARE * left, timeout, LONGEST_FADE), 0.0)

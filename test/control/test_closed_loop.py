@@ -20,9 +20,9 @@ import re
 
 import numpy as np
 import pytest
-from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.decision import Decision, Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
@@ -49,20 +49,30 @@ def arm(size: float) -> Robot:
 
 
 def deflection(size: float, tick: float = 0.0, **settings) -> np.ndarray:
+    """Return what half the effort limit at each joint does to the positions, shape (N, 2)."""
+    return pushed(size, tick, **settings)[0]
+
+
+def pushed(size: float, tick: float = 0.0, **settings) -> tuple[np.ndarray, list[Decision]]:
     """
-    Return what half the effort limit at each joint does to the positions, shape (N, 2).
+    Return what half the effort limit at each joint does to the positions, and all decisions.
+
+    The disturbance begins once feedback has its full weight: efforts lead to gravity for
+    ``blend_time``, and the weight of the motion rises for as long again.
 
     :param tick: of the clock, as of a simulated one [s]; 0: it is read exactly.
     """
     robot = arm(size)
-    policy = FeedforwardPolicy(robot, Settings(
+    chosen = Settings(
         joints=JOINTS, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
         velocity_gains=(20.0,), gravity=GRAVITY,
         **{'velocity_limit_factor': inf, 'blend_time': 0.0, 'hold_tolerance': 10.0, **UNCHECKED,
-           **settings}))
+           **settings})
+    policy = Policy(robot, chosen)
     disturbance = 0.5 * robot.effort_limits
-    q, qd, positions = START.copy(), np.zeros(2), []
-    for count in range(1000):
+    begin = 10 + round(2.0 * chosen.blend_time / PERIOD)
+    q, qd, positions, decisions = START.copy(), np.zeros(2), [], []
+    for count in range(990 + begin):
         time = 10.0 + PERIOD * count
         if tick:
             time = tick * floor(time / tick + 1e-6)
@@ -70,12 +80,13 @@ def deflection(size: float, tick: float = 0.0, **settings) -> np.ndarray:
         policy.take_joint_state(MeasuredJoints(JOINTS, q.tolist(), qd.tolist()), now)
         if not count:
             policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, START)]), now)
-        effort = policy.decide(now).effort
+        decisions.append(policy.decide(now))
+        pushing = disturbance if count >= begin else 0.0
         qd += PERIOD * robot.forward_dynamics(
-            q, qd, effort + (disturbance if count >= 10 else 0.0), gravity=GRAVITY)
+            q, qd, decisions[-1].effort + pushing, gravity=GRAVITY)
         q += PERIOD * qd
         positions.append(q - START)
-    return np.array(positions)
+    return np.array(positions), decisions
 
 
 def overshoot(positions: np.ndarray) -> float:
@@ -98,16 +109,19 @@ def test_a_clock_that_ticks_slowly_does_not_either(size):
     assert np.abs(positions).max() < 0.3
 
 
-def test_one_rate_for_joints_of_all_sizes_does():
-    """So this is what the test above can see."""
-    assert np.abs(deflection(10.0, effort_rate_limit=1000.0)).max() > 3.0
+def test_one_rate_for_joints_of_all_sizes_does_not_where_the_node_moves_them_alone():
+    """It limits no feedback then.  The first line is what the tests above can see."""
+    slow = {'effort_rate_limit': 1000.0}
+    assert np.abs(deflection(10.0, **slow, held_by_others=frozenset(JOINTS))).max() > 3.0
+    np.testing.assert_allclose(
+        deflection(10.0, **slow), deflection(10.0, effort_rate_limit=inf), atol=1e-9)
 
 
 @pytest.mark.parametrize('size', [0.1, 1.0, 10.0])
 def test_with_shipped_tolerances_a_load_within_the_bounded_feedback_is_held(size):
     """The feedback is that of an error of path_tolerance at most: a larger load moves the arm."""
     free = deflection(size, effort_rate_limit=inf)
-    positions = deflection(size, **SHIPPED)
+    positions = deflection(size, **SHIPPED, trip_deviation=0.0)
     assert np.abs(free[-1]).tolist() == pytest.approx([0.29, 0.12], abs=0.01)
     np.testing.assert_allclose(positions[-1, 1], free[-1, 1], rtol=0.1)  # held
     # At the shoulder the load asks for more than K_p * 0.2 rad, so the damping limits the speed.
@@ -119,3 +133,13 @@ def test_with_shipped_tolerances_a_load_within_the_bounded_feedback_is_held(size
 def test_a_larger_tolerance_holds_the_larger_load():
     positions = deflection(1.0, **{**SHIPPED, 'path_tolerance': 0.4})
     np.testing.assert_allclose(np.abs(positions[-1]), [0.29, 0.12], atol=0.01)
+
+
+def test_a_load_that_moves_the_arm_twice_as_far_as_its_tolerance_ends_the_feedback():
+    positions, decisions = pushed(1.0, **SHIPPED, longest_braking=0.5)
+    braked = [decision.state is State.BRAKING for decision in decisions].index(True)
+    assert 0.4 < positions[braked - 1, 0] < 0.41
+    for decision in decisions[braked:]:
+        assert decision.state in (State.BRAKING, State.FAULT)
+        assert (decision.status, decision.joints) == (Status.TOO_FAR_OFF, ('shoulder',))
+    assert decisions[-1].state is State.FAULT

@@ -13,7 +13,7 @@
 # limitations under the License.
 """What a decision is unless it says otherwise."""
 
-from ros2_rnea.control.decision import Decision, SentTerms, Status
+from ros2_rnea.control.decision import Decision, SentTerms, State, Status
 
 
 def test_a_status_alone_is_about_no_joint_and_has_no_effort():
@@ -22,6 +22,12 @@ def test_a_status_alone_is_about_no_joint_and_has_no_effort():
     assert alone.detail == ''
     assert alone.joints == ()
     assert alone.limited is None
+    assert alone.next_status is None
+    assert alone.state is State.OFF
+
+
+def test_a_motion_or_its_end_is_followed_in_two_states_alone():
+    assert [state for state in State if state.follows] == [State.TRACKING, State.HOLDING]
 
 
 def test_the_terms_that_are_sent_end_with_what_becomes_of_them():

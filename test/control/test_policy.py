@@ -22,9 +22,9 @@ from decisions import limited_joints
 import numpy as np
 import pytest
 from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.control.decision import Instant, Status
+from ros2_rnea.control.decision import Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Arm, ExertedBy, Mode, OnStop, Settings
 from ros2_rnea.control.target.controller_state import ControllerReference
@@ -51,6 +51,7 @@ JOINTS = ('elbow', 'shoulder')  # not the order of the description
 STILL = np.zeros(2)
 MEASURED = np.array([-0.8, 0.3])  # in the order of JOINTS
 AT_ONCE = {'blend_time': 0.0, 'effort_rate_limit': inf, 'wrench_fade_time': 0.0, **UNCHECKED}
+HELD = {'held_by_others': frozenset(JOINTS)}  # a controller of positions executes motions
 GRAVITY_COMPENSATION = Settings(joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **AT_ONCE)
 GAINS = {'position_gains': (4.0,), 'velocity_gains': (4.0,)}
 LARGE, TOO_LARGE = 9e99, 1.7e308  # the largest that is accepted from others, and of floats
@@ -76,7 +77,7 @@ def stamped(seconds):
 
 def policy_of(whose=ARM_ROBOT, joints=JOINTS, **settings):
     """Return a policy whose efforts are what is needed, at once."""
-    return FeedforwardPolicy(whose, Settings(joints=joints, **{**AT_ONCE, **settings}))
+    return Policy(whose, Settings(joints=joints, **{**AT_ONCE, **settings}))
 
 
 def measure(policy, positions=MEASURED, names=JOINTS, velocities=(), stamp=0.0, time=0.0):
@@ -175,14 +176,19 @@ def with_load(mass):
 
 
 @pytest.mark.filterwarnings('ignore:overflow')
-def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_not_sent():
+def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_the_arm_is_held():
     decision = accelerated(with_load(1e200), LARGE)  # 1e300 Nm
     assert limited_joints(decision, 'saturated') == JOINTS
     assert np.isfinite(decision.effort).all()
-    decision = accelerated(with_load(1e250), LARGE)
-    assert decision.status is Status.NOT_FINITE
+    policy = with_load(1e250)
+    measure(policy, velocities=STILL)
+    decision = accelerated(policy, LARGE)
+    assert (decision.status, decision.state) == (Status.NOT_FINITE, State.BRAKING)
     assert decision.joints
-    assert decision.effort is None
+    assert decision.effort.tolist() == [0.0, 0.0]  # what holds the arm
+    measure(policy, velocities=STILL, time=0.06)
+    decision = decided(policy, Status.NOT_FINITE, time=0.06)
+    assert (decision.state, decision.effort.tolist()) == (State.FAULT, [0.0, 0.0])
 
 
 @pytest.mark.parametrize('acceleration', [1e100, 1e300, -TOO_LARGE])
@@ -217,8 +223,11 @@ def test_a_decision_stays_as_it_is_when_the_next_one_comes(joints):
     (('shoulder', 'elbow'), True), (('elbow', 'grip'), True), (('grip',), False),
     (('wheel',), False), ((), False)])
 def test_a_command_is_due_for_a_message_with_controlled_joints(names, due):
-    policy = measured(GRIPPER_ROBOT)
-    assert measure(policy, [0.01] * len(names), names) is due
+    policy = policy_of(GRIPPER_ROBOT)
+    for state in (JOINTS, names):  # of one publisher, although their names differ
+        is_due = policy.take_joint_state(
+            MeasuredJoints(state, [0.01] * len(state), source='driver'), at(0.0))
+    assert is_due is due
 
 
 def test_a_command_is_due_once_every_controlled_joint_is_fresh():
@@ -311,7 +320,7 @@ def test_how_fast_a_rotor_accelerates_alone_is_known_where_efforts_can_be_sent(l
 def test_a_check_before_the_first_state_leaves_another_joint_where_it_is_assumed():
     """The worker that builds the model makes such a check; then the node fades out."""
     policy = policy_of(GRIPPER_ROBOT, assumed_positions={'grip': (0.5,)})
-    policy.check_finite()
+    policy.check_held()
     measure(policy)
     decided(policy, Status.NO_TRAJECTORY)
     held = policy.effort_after_stop()
@@ -384,7 +393,7 @@ def test_before_the_first_trajectory_it_is_gravity_at_the_measured_state():
 
 
 def test_in_gravity_compensation_it_is_gravity_at_the_measured_state_come_what_may():
-    policy = FeedforwardPolicy(ARM_ROBOT, GRAVITY_COMPENSATION)
+    policy = Policy(ARM_ROBOT, GRAVITY_COMPENSATION)
     measure(policy, velocities=[5.0, 6.0])
     policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP), at(0.0))
     for time in (0.0, 0.05):
@@ -426,8 +435,12 @@ QUARTER = (0.103515625 * END, 1.0546875 * END, 5.625 * END)
 
 
 def following(whose=ARM_ROBOT, time=0.25, **settings):
-    """Return a policy that follows RAMP since 0 s and was last measured at a time."""
-    policy = measured(whose, **settings)
+    """
+    Return a policy that follows RAMP since 0 s and was last measured at a time.
+
+    RAMP is faster than the joints may be, so that another controller has to execute it.
+    """
+    policy = measured(whose, **{**HELD, **settings})
     policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP), at(0.0))
     measure(policy, time=time)
     return policy
@@ -435,6 +448,18 @@ def following(whose=ARM_ROBOT, time=0.25, **settings):
 
 def test_a_trajectory_is_followed_with_its_positions_velocities_and_accelerations():
     near(decided(following(), Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
+
+
+def test_where_the_node_moves_the_arm_alone_a_motion_beyond_its_limits_is_refused():
+    policy = measured(held_by_others=frozenset({'elbow'}))
+    with pytest.raises(TrajectoryError, match="s after its begin, joint 'shoulder' has the velo"):
+        policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP), at(0.0))
+    decided(policy, Status.NO_TRAJECTORY)
+    slow = [replace(point, time=2.0 * point.time) for point in RAMP]
+    policy.take_trajectory(TrajectoryCommand(JOINTS, slow), at(0.0))
+    q, qd, qdd = QUARTER
+    measure(policy, time=0.5)
+    near(decided(policy, Status.FOLLOWING, 0.5).effort, in_order(q, 0.5 * qd, 0.25 * qdd))
 
 
 def test_damping_is_part_of_it():
@@ -448,7 +473,7 @@ def test_damping_is_part_of_it():
 @pytest.mark.parametrize('stamp, time', [(0.0, 0.25), (1000.0, 0.25), (1002.0, 2.25),
                                          (999.9, 0.15)])
 def test_time_is_counted_from_the_stamp_by_the_ros_clock_or_from_reception(stamp, time):
-    policy = measured()
+    policy = measured(**HELD)
     policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP, stamped(stamp)), at(0.0))
     measure(policy, time=time)
     near(decided(policy, Status.FOLLOWING, time).effort, in_order(*QUARTER))
@@ -460,7 +485,7 @@ def test_the_lookahead_reads_the_desired_motion_ahead_of_now():
 
 
 def test_names_in_another_order_are_sorted_out():
-    policy = measured()
+    policy = measured(**HELD)
     swapped = [Waypoint(w.time, w.positions[::-1], REST, REST) for w in RAMP]
     policy.take_trajectory(TrajectoryCommand(JOINTS[::-1], swapped), at(0.0))
     measure(policy, time=0.25)
@@ -521,7 +546,7 @@ def test_the_hold_tolerance_is_a_setting(tolerance, status):
     ('continuous', Status.HOLDING_END), ('revolute', Status.GOAL_DEVIATION)])
 def test_a_continuous_joint_is_at_the_end_after_whole_turns(kind, status):
     wheel = Robot.from_urdf(robot(link('a'), link('b'), joint('turn', 'a', 'b', kind)))
-    policy = policy_of(wheel, ('turn',))
+    policy = policy_of(wheel, ('turn',), held_by_others=frozenset({'turn'}))
     measure(policy, [0.0], ['turn'])
     policy.take_trajectory(TrajectoryCommand(['turn'], [Waypoint(0.01, [1.0])]), at(0.0))
     measure(policy, [1.0 + 4 * pi], ['turn'], time=0.05)
@@ -833,16 +858,21 @@ def test_settings_with_which_the_arm_would_not_be_held_are_refused_while_it_is_s
 
 @pytest.mark.parametrize('changes', [
     *({name: value} for name, value in WEAKER.items()), {'effort_limits': {'no joint': 1.0}}])
-def test_a_stop_together_with_them_is_not_refused_and_fades_with_the_former_ones(changes):
+def test_a_stop_together_with_them_is_refused_and_alone_it_fades_with_the_former_ones(changes):
+    """The node therefore applies a stop alone, and all else once nothing is sent."""
     policy = measured()
     before = policy.decide(at(0.0)).effort
     disabled = replace(policy.settings, **changes, enabled=False)
-    for settings in (replace(disabled, on_stop=OnStop.ZERO), disabled):  # the last ones count
-        policy.change_settings(settings)
-        assert not policy.settings.enabled
-        assert policy.settings.on_stop is settings.on_stop
+    with pytest.raises(UnsafeChangeError):
+        policy.change_settings(disabled)
+    assert policy.settings.enabled
+    near(decided(policy, Status.NO_TRAJECTORY).effort, before)
+    for on_stop in (OnStop.ZERO, OnStop.GRAVITY):  # the last one counts
+        policy.change_settings(replace(policy.settings, enabled=False, on_stop=on_stop))
+    with pytest.raises(UnsafeChangeError):  # the arm is not yet at rest
+        policy.change_settings(disabled)
     near(faded_out(policy), before)
-    assert policy.settings == policy.requested == disabled
+    policy.change_settings(disabled)
     policy.change_settings(replace(disabled, enabled=True))
     assert policy.decide(at(0.13)).status in (Status.OVERLOADED, Status.NO_EFFORT_LIMIT)
 
@@ -851,14 +881,13 @@ def test_an_arm_that_is_enabled_again_during_the_final_fade_has_to_be_held():
     policy = measured()
     before = policy.decide(at(0.0)).effort
     enabled = policy.settings
-    weaker = replace(enabled, effort_limits={'shoulder': 0.5})
-    policy.change_settings(replace(weaker, enabled=False))
+    policy.change_settings(replace(enabled, enabled=False))
     decided(policy, Status.STOPPING)
     with pytest.raises(UnsafeChangeError, match='shoulder needs'):
-        policy.change_settings(weaker)
+        policy.change_settings(replace(enabled, effort_limits={'shoulder': 0.5}))
     policy.change_settings(enabled)
     near(decided(policy, Status.NO_TRAJECTORY, 0.01).effort, before)
-    assert policy.settings == policy.requested == enabled
+    assert policy.settings == enabled
 
 
 def test_an_arm_that_has_begun_to_be_overloaded_may_have_other_settings_but_no_weaker_ones():
@@ -905,6 +934,7 @@ def test_after_a_refusal_the_same_robot_has_its_former_gravity_again(limits):
     with pytest.raises(UnsafeChangeError):
         succeeded_by(
             policy, policy.robot, JOINTS[::-1], gravity=(9.81, 0.0, 0.0), effort_limits=limits)
+    policy.robot.set_gravity(policy.gravity)  # as the node does, which made the other policy
     near(decided(policy, Status.NO_TRAJECTORY).effort, before)
     near(policy.robot.gravity(MEASURED[::-1])[::-1], before)
 
@@ -927,7 +957,7 @@ def test_other_threads_see_a_gravity_only_once_it_is_in_use(limits, is_used, mon
     else:
         with pytest.raises(UnsafeChangeError):
             policy.change_settings(changed)
-    assert [9.81, 0.0, 0.0] in [gravity for gravity, _ in seen]
+    assert ([9.81, 0.0, 0.0] in [gravity for gravity, _ in seen]) is is_used
     assert all(snapshot == before for _, snapshot in seen)
     assert list(policy.snapshot.gravity) == ([9.81, 0.0, 0.0] if is_used else before)
 
@@ -961,7 +991,7 @@ def test_a_robot_with_a_joint_whose_position_is_unknown_waits_until_it_is_known(
         succeeded_by(policy, GRIPPER_ROBOT)
     follower = policy_of(GRIPPER_ROBOT)
     measure(follower, [0.02], ['grip'])
-    follower.continue_from(policy)
+    follower.resume(policy.memory)
     near(decided(follower, Status.NO_TRAJECTORY).effort, gripper_gravity(0.02))
 
 
@@ -1018,12 +1048,12 @@ def test_friction_is_compared_with_a_limit_that_only_the_settings_have():
 ])
 def test_settings_that_do_not_fit_the_robot_are_refused(whose, settings, message):
     with pytest.raises(ArgumentError, match=message):
-        FeedforwardPolicy(whose, settings)
+        Policy(whose, settings)
 
 
 def succeeded_by(older, whose=ARM_ROBOT, joints=JOINTS, **settings):
     policy = policy_of(whose, joints, **settings)
-    policy.continue_from(older)
+    policy.resume(older.memory)
     return policy
 
 
@@ -1045,10 +1075,11 @@ def test_a_successor_s_own_settings_count():
     older = following()
     measure(older, END + [0.3, 0.0], time=1.5)
     decided(older, Status.GOAL_DEVIATION, 1.5)
-    decided(succeeded_by(older, hold_tolerance=0.5), Status.HOLDING_END, 1.5)
+    decided(succeeded_by(older, hold_tolerance=0.5), Status.GOAL_DEVIATION, 1.5)
+    decided(succeeded_by(older, hold_tolerance=0.7), Status.HOLDING_END, 1.5)  # within half of it
     decided(succeeded_by(older, state_timeout=9.0), Status.GOAL_DEVIATION, 5.0)
     decided(succeeded_by(older, enabled=False), Status.STOPPING, 1.5)
-    decided(succeeded_by(older, enabled=False, on_stop=OnStop.NONE), Status.DISABLED, 1.5)
+    decided(succeeded_by(older, enabled=False, may_send_last=False), Status.DISABLED, 1.5)
 
 
 @pytest.mark.parametrize('joints', [('shoulder', 'elbow'), ('elbow',)])

@@ -21,7 +21,7 @@ import pytest
 from ros2_rnea.control.arrays import LARGEST
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.control.target.controller_state import ControllerReference
@@ -41,10 +41,11 @@ class Arm:
 
     def __init__(self, **settings):
         self.time = 10.0
-        self.policy = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS, **settings))
+        self.policy = Policy(ROBOT, Settings(joints=JOINTS, **settings))
         for _ in range(3):
             self.state(Q, (0.0, 0.0))
-            self.policy.decide(self.now)
+            self.policy.take_imu('base', (0.0, 0.0, 9.81), self.now)
+            assert self.policy.decide(self.now).effort is not None
 
     @property
     def now(self):
@@ -89,6 +90,7 @@ INPUTS = {
 
 SETTINGS = {
     'feedforward': {},
+    'feedforward beside a controller of positions': {'held_by_others': frozenset(JOINTS)},
     'computed torque': {
         'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,)},
     'guided': {'mode': Mode.GRAVITY_COMPENSATION, 'wrench_in_gravity_compensation': True},

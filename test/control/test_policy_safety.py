@@ -15,18 +15,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
+from math import exp, inf
 
 from decisions import limited_joints
 import numpy as np
 import pytest
 from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.control.decision import Instant, Status
+from ros2_rnea.control.decision import Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.output.effort_ramp import EffortRamp
-from ros2_rnea.control.output.final_fade import FinalFade
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.control.target.controller_rules import ControllerRules
@@ -44,6 +42,9 @@ JOINTS = ('shoulder', 'elbow')
 Q = (0.3, -0.8)
 GRAVITY = ARM_ROBOT.gravity(Q)
 PERIOD = 0.002
+HELD = {'held_by_others': frozenset(JOINTS)}
+"""Another controller holds the arm: a stop only fades, and fast motions are only checked."""
+
 TRAJECTORY = (Waypoint(0.0, Q, (0.0, 0.0), (0.0, 0.0)),
               Waypoint(0.5, (1.3, 0.2), (0.0, 0.0), (0.0, 0.0)))
 
@@ -53,7 +54,7 @@ class Ride:
 
     def __init__(self, robot=ARM_ROBOT, **settings):
         self.time, self.sent, self.decision = 10.0, [], None
-        self.policy = FeedforwardPolicy(
+        self.policy = Policy(
             robot, Settings(**{'joints': JOINTS, **UNCHECKED, **settings}))
 
     @property
@@ -80,9 +81,9 @@ class Ride:
     def change(self, robot=ARM_ROBOT, **settings):
         """Put another policy in force."""
         older = self.policy
-        self.policy = FeedforwardPolicy(
+        self.policy = Policy(
             robot, Settings(**{'joints': JOINTS, **UNCHECKED, **settings}))
-        self.policy.continue_from(older)
+        self.policy.resume(older.memory)
         return self
 
     def largest_rate(self):
@@ -100,10 +101,13 @@ def test_the_first_effort_is_zero_and_gravity_is_there_after_the_blend():
     ride = Ride().go(PERIOD)
     assert ride.sent[0].tolist() == [0.0, 0.0]
     ride.go(0.25)
-    np.testing.assert_allclose(ride.sent[-1], 0.5 * GRAVITY, rtol=1e-9)
+    np.testing.assert_allclose(ride.sent[-1], (1.0 - 0.5 * exp(-1.0)) * GRAVITY, rtol=1e-9)
     ride.go(0.25).is_at(GRAVITY)
-    assert ride.largest_rate() < 1.6 * np.abs(GRAVITY).max() / 0.5
+    assert ride.largest_rate() < STEEPEST * np.abs(GRAVITY).max() / 0.5
 
+
+STEEPEST = 3.01
+"""Largest slope of a hand-over, as a multiple of the mean one."""
 
 MOON = {'gravity': (0.0, 0.0, -1.6)}
 
@@ -117,19 +121,20 @@ def test_new_settings_and_a_new_robot_are_blended_in(robot, settings, expected):
     ride = Ride().go(1.0)
     ride.change(robot, **settings).go(PERIOD).is_at(GRAVITY)
     ride.go(0.6).is_at(expected)
-    assert ride.largest_rate() < 1.6 * np.abs(3.0 * GRAVITY).max() / 0.5
+    assert ride.largest_rate() < STEEPEST * np.abs(2.0 * GRAVITY).max() / 0.5
 
 
-def test_a_lowered_limit_is_reached_at_the_highest_rate_whatever_else_would_be_blended():
+@pytest.mark.parametrize('others', [{}, HELD])
+def test_a_lowered_limit_holds_at_once_and_the_other_joints_do_not_step(others):
     """The wrench asks for more than the new limit; gravity, for less."""
-    pushed = {'effort_rate_limit': 10.0, 'wrench_timeout': 9.0, **COMPENSATED_AT_ONCE}
+    pushed = {'effort_rate_limit': 10.0, 'wrench_timeout': 9.0, **COMPENSATED_AT_ONCE, **others}
     ride = Ride(**pushed)
     ride.policy.take_wrench('tool', [0.0, 9.0, 0.0, 0.0, 0.0, 0.0], ride.now)
     before = ride.go(2.0).sent[-1]
     assert abs(before[1]) > 10.0
     ride.change(effort_limit_factor=0.2, **pushed).go(PERIOD)
-    assert limited_joints(ride.decision, 'rate_limited') == ('elbow',)
-    ride.is_at(before - [0.0, np.sign(before[1]) * 10.0 * PERIOD])
+    assert abs(ride.sent[-1][1]) == 8.0
+    assert abs(ride.sent[-1][0] - before[0]) <= 10.0 * PERIOD + 1e-9
     ride.go(0.4)
     assert abs(ride.sent[-1][1]) == 8.0
 
@@ -160,13 +165,13 @@ def test_a_lowered_limit_does_not_keep_what_presses_in_the_final_fade():
 
 
 def test_settings_that_change_no_effort_do_not_disturb_a_motion():
-    plain, changed = (Ride(blend_time=0.0) for _ in range(2))
+    plain, changed = (Ride(blend_time=0.0, **HELD) for _ in range(2))
     for ride in (plain, changed):
         ride.go(0.1)
         ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
         ride.go(0.1)
     plain.go(0.2)
-    changed.change(mimic_tolerance=1.0).go(0.2)
+    changed.change(mimic_tolerance=1.0, **HELD).go(0.2)
     assert plain.decision.status is changed.decision.status is Status.FOLLOWING
     step = np.abs(plain.sent[100] - plain.sent[99]).max()
     np.testing.assert_allclose(changed.sent, plain.sent, atol=3.0 * step)
@@ -185,7 +190,7 @@ def test_what_is_enabled_sets_out_from_what_the_controller_holds():
 
 
 def test_after_a_time_jump_the_trajectory_is_forgotten_without_a_step():
-    ride = Ride().go(1.0)
+    ride = Ride(**HELD).go(1.0)
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     before = ride.go(0.1).sent[-1]
     ride.policy.reset_after_time_jump()
@@ -212,7 +217,7 @@ def test_an_effort_that_nobody_holds_any_more_is_set_out_from_zero():
 
 
 def test_a_time_jump_alone_is_blended_whatever_the_rate():
-    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride = Ride(effort_rate_limit=inf, **HELD).go(1.0)
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     before = ride.go(0.1).sent[-1]
     assert np.abs(before - GRAVITY).max() > 1.0
@@ -224,7 +229,7 @@ def test_a_time_jump_alone_is_blended_whatever_the_rate():
 
 def test_a_robot_that_is_not_where_its_motion_ended_is_let_be_without_a_step():
     """And the same where it is brought back there."""
-    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride = Ride(effort_rate_limit=inf, **HELD).go(1.0)
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(0.498)
     end = (1.3, 0.2)
@@ -239,7 +244,7 @@ def test_a_robot_that_is_not_where_its_motion_ended_is_let_be_without_a_step():
 
 def test_the_end_of_a_motion_that_was_planned_has_its_effort_at_once():
     """To blend would push the arm on that has come to rest."""
-    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride = Ride(effort_rate_limit=inf, **HELD).go(1.0)
     ride.policy.take_trajectory(
         TrajectoryCommand(JOINTS, [Waypoint(0.5, (1.3, 0.2), (0.0, 0.0))]), ride.now)
     while ride.go(PERIOD, q=(1.3, 0.2)).decision.status is Status.FOLLOWING:
@@ -251,42 +256,44 @@ def test_the_end_of_a_motion_that_was_planned_has_its_effort_at_once():
 def test_a_transition_goes_on_through_other_changes():
     ride = Ride(effort_rate_limit=inf).go(1.0)
     older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
-    ride.policy = FeedforwardPolicy(loaded, older.settings)
-    ride.policy.continue_from(older, 4.0)
+    ride.policy = Policy(loaded, older.settings)
+    ride.policy.resume(older.memory, 4.0)
     for _ in range(4):
         ride.go(0.5).change(loaded, effort_rate_limit=inf)
     gone = np.abs(ride.go(0.1).sent[-1] - GRAVITY) / np.abs(loaded.gravity(Q) - GRAVITY)
-    assert (gone > 0.2).all() and (gone < 0.8).all()
+    np.testing.assert_allclose(gone, 1.0 - 0.475 * exp(-1.05), atol=0.01)
     ride.go(2.1).is_at(loaded.gravity(Q))
 
 
 def test_a_transition_is_not_cut_short_where_nothing_else_happens():
     """A new policy has not seen the old one's status before, and that is no change of it."""
-    ride = Ride(effort_rate_limit=inf).go(1.0)
+    ride = Ride(effort_rate_limit=inf, **HELD).go(1.0)
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(2.0)
     assert ride.decision.status is Status.GOAL_DEVIATION
     older, loaded = ride.policy, ARM_ROBOT.with_payload('box', 'tool', Inertial(mass=2.0))
-    ride.policy = FeedforwardPolicy(loaded, older.settings)
-    ride.policy.continue_from(older, 4.0)
+    ride.policy = Policy(loaded, older.settings)
+    ride.policy.resume(older.memory, 4.0)
     gone = np.abs(ride.go(2.0).sent[-1] - GRAVITY) / np.abs(loaded.gravity(Q) - GRAVITY)
-    np.testing.assert_allclose(gone, 0.5, atol=0.01)
+    np.testing.assert_allclose(gone, 1.0 - 0.5 * exp(-1.0), atol=0.01)
 
 
 def test_a_final_fade_is_not_longer_with_a_policy_that_has_waited():
     """One that waits receives joint states, too, and would blend after a gap of them."""
     ride = Ride(blend_time=5.0).go(6.0)
-    waiting = FeedforwardPolicy(ARM_ROBOT, ride.policy.settings)
+    waiting = Policy(ARM_ROBOT, ride.policy.settings)
     for q in (Q, (0.9, -0.4)):
         waiting.take_joint_state(MeasuredJoints(JOINTS, q, ()), ride.now)
         ride.go(0.4)
-    assert waiting._ramp.remaining > 0.0
+    waiting.hand_over(9.0)
     ride.policy.change_settings(replace(ride.policy.settings, enabled=False), 0.2)
-    ride.go(0.1)
-    left = ride.policy._ramp.remaining
-    waiting.reset_settings(ride.policy.settings)
-    waiting.continue_from(ride.policy)
-    assert 0.0 < waiting._ramp.remaining <= left
+    ride.go(0.02)
+    end = ride.policy.memory.hand_over.end
+    waiting.change_settings(ride.policy.settings)
+    waiting.resume(ride.policy.memory)
+    ride.policy = waiting
+    ride.go(PERIOD)
+    assert ride.time < waiting.memory.hand_over.end <= end + 0.05
 
 
 def test_zeroing_a_wrench_makes_no_step():
@@ -344,9 +351,11 @@ def test_a_far_reference_is_followed_only_after_it_has_come_near():
     assert go(PERIOD, NEAR) is Status.FOLLOWING_CONTROLLER
     np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
     assert go(1.0, NEAR) is Status.FOLLOWING_CONTROLLER
-    ride.is_at(ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 0.05, 0.0]))
+    slowly = 0.15 * 20.0 / 100.0  # the error with which it is caught up with at 0.15 rad/s
+    ride.is_at(ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * slowly, 0.0]))
+    go(0.1, NEAR, (NEAR[0] - 0.9 * slowly, NEAR[1]))
     assert go(0.1, FAR) is Status.FOLLOWING_CONTROLLER  # it has been followed all the time
-    ride.is_at(ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 1.2, 0.0]))
+    ride.is_at(ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 0.1, 0.0]))
 
 
 @pytest.mark.parametrize('how', ['disabled', 'guided'])
@@ -369,18 +378,19 @@ def test_a_reference_that_went_on_while_it_was_lost_is_caught_up_with_a_bounded_
     ride, go = following(Q)
     assert go(0.5) is Status.FOLLOWING_CONTROLLER
     assert go(1.0, None) is Status.CONTROLLER_LOST
-    before = ride.sent[-1]
     assert go(PERIOD, FAR) is Status.FOLLOWING_CONTROLLER
-    np.testing.assert_allclose(ride.sent[-1], before, atol=1e-3)
-    assert go(1.0, FAR) is Status.FOLLOWING_CONTROLLER
     bounded = ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 0.1, 0.0])
+    ride.is_at(bounded)
+    assert go(1.0, FAR) is Status.FOLLOWING_CONTROLLER
     ride.is_at(bounded)
     almost = (FAR[0] - 0.11, FAR[1])
     go(0.1, FAR, almost)
     ride.is_at(ARM_ROBOT.inverse_dynamics(almost, np.zeros(2), [100.0 * 0.1, 0.0]))
-    go(0.1, FAR, (FAR[0] - 0.09, FAR[1]))
-    go(0.1, FAR, Q)  # from now on the tolerances of the controller count again
-    ride.is_at(ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 1.2, 0.0]))
+    near = (FAR[0] - 0.09, FAR[1])
+    go(0.1, FAR, near)
+    ride.is_at(ARM_ROBOT.inverse_dynamics(near, np.zeros(2), [100.0 * 0.09, 0.0]))
+    go(0.1, FAR, Q)  # the error of feedback is bounded all the time
+    ride.is_at(bounded)
 
 
 def test_a_robot_that_has_lost_its_controller_is_still_held_near_the_last_reference():
@@ -391,7 +401,8 @@ def test_a_robot_that_has_lost_its_controller_is_still_held_near_the_last_refere
     assert go(0.5, Q, sagging) is Status.FOLLOWING_CONTROLLER
     assert go(1.0, None, sagging) is Status.GOAL_DEVIATION
     ride.is_at(ARM_ROBOT.inverse_dynamics(sagging, np.zeros(2), [0.0, 100.0 * 0.1]))
-    assert go(1.0, None, (Q[0], Q[1] - 0.05)) is Status.CONTROLLER_LOST
+    assert go(1.0, None, (Q[0], Q[1] - 0.06)) is Status.GOAL_DEVIATION  # not yet near again
+    assert go(1.0, None, (Q[0], Q[1] - 0.04)) is Status.CONTROLLER_LOST
 
 
 def test_a_trajectory_without_a_tolerance_is_not_taken_up_from_afar():
@@ -520,14 +531,14 @@ def test_a_payload_that_is_taken_back_leaves_the_effort_where_it_was(duration):
     robot = AdjustableRobot.of(ARM_ROBOT, ['tool'])
     ride = Ride(robot, effort_rate_limit=inf).go(1.0)
     robot.set_payload('box', 'tool', Inertial(5.0))
-    ride.policy.blend(duration, of_model=True)
+    ride.policy.hand_over(duration, of_model=True)
     ride.go(0.2)
     robot.remove_payload('box')
-    ride.policy.blend(of_model=True)
+    ride.policy.hand_over(of_model=True)
     undone = len(ride.sent)
     ride.go(12.0)
     excess = np.abs(ride.sent[undone:] - GRAVITY).max(axis=0)
-    assert (excess <= np.abs(ride.sent[undone - 1] - GRAVITY) + 1e-9).all()
+    assert (excess <= 1.01 * np.abs(ride.sent[undone - 1] - GRAVITY)).all()  # one more cycle
     ride.is_at(GRAVITY)
 
 
@@ -544,7 +555,7 @@ def test_a_motion_that_is_discarded_in_a_transition_leaves_no_effort_of_its_feed
     ride.change(robot, **GUARDED, **CORRECTED)
     beside(0.15, 1.0)
     robot.set_payload('box', 'tool', Inertial(5.0))
-    ride.policy.blend(10.0, of_model=True)
+    ride.policy.hand_over(10.0, of_model=True)
     beside(0.15, 0.2)
     assert ride.policy.discard_trajectory(ride.now, 1.0)
     begun, weight = len(ride.sent), robot.gravity(ride.q)
@@ -560,7 +571,9 @@ def test_feedback_without_velocities_is_refused_while_efforts_are_sent():
     feedback = replace(ride.policy.settings, **CORRECTED)
     with pytest.raises(UnsafeChangeError, match="needs the velocity of joint 'shoulder'"):
         ride.policy.change_settings(feedback)
-    ride.policy.change_settings(replace(feedback, enabled=False))
+    with pytest.raises(UnsafeChangeError, match="needs the velocity of joint 'shoulder'"):
+        ride.policy.change_settings(replace(feedback, enabled=False))  # it is braked with them
+    ride.policy.change_settings(replace(ride.policy.settings, enabled=False))
     ride.go(1.0, qd=(0.0, 0.0))
     ride.policy.change_settings(feedback)
     ride.go(1.0, qd=(0.0, 0.0)).is_at(GRAVITY)
@@ -617,16 +630,25 @@ def test_refused_positions_do_not_keep_the_state_fresh():
     assert decision.status is Status.STALE
 
 
-@pytest.mark.parametrize('gap', [0.055, 0.098, 0.12])
-def test_after_a_gap_of_states_the_effort_of_another_place_is_blended_in(gap):
-    """Without the gap it would have been refused, and with it the joint may be so fast."""
-    ride = Ride(effort_rate_limit=inf, plausible_speed_factor=3.0).go(2.0)
+@pytest.mark.parametrize('plausible_speed_factor', [0.0, 3.0])
+@pytest.mark.parametrize('gap', [0.055, 0.09])
+def test_after_a_gap_of_states_gravity_is_that_of_the_place_where_the_arm_is(
+        gap, plausible_speed_factor):
+    """It has its full weight in every cycle: another one would be wrong for longer."""
+    ride = Ride(plausible_speed_factor=plausible_speed_factor).go(2.0)
     for place in (Q[1] + 0.3, Q[1]):
-        before = ride.sent[-1]
         ride.time += gap - PERIOD
         there = (Q[0], place)
-        ride.go(PERIOD, there).is_at(before)
-        ride.go(0.6, there).is_at(ARM_ROBOT.gravity(there))
+        ride.go(PERIOD, there).is_at(ARM_ROBOT.gravity(there))
+
+
+def test_after_a_gap_that_was_noticed_the_effort_is_handed_over():
+    """The arm was braked meanwhile, with what it held at its last state."""
+    ride = Ride(effort_rate_limit=inf).go(2.0).go(0.12, measured=False)
+    assert ride.decision.status is Status.STOPPING
+    there = (Q[0], Q[1] + 0.3)
+    ride.go(PERIOD, there).is_at(GRAVITY)
+    ride.go(0.6, there).is_at(ARM_ROBOT.gravity(there))
 
 
 @pytest.mark.parametrize('order', [JOINTS, JOINTS[::-1]])
@@ -636,16 +658,8 @@ def test_of_two_publishers_either_may_be_the_first_after_a_gap(order):
     there = dict(zip(JOINTS, (Q[0], Q[1] + 0.3)))
     for name in order:
         ride.policy.take_joint_state(MeasuredJoints([name], [there[name]]), ride.now)
-    before = ride.sent[-1]
-    np.testing.assert_allclose(ride.policy.decide(ride.now).effort, before, rtol=1e-12)
-
-
-def test_where_all_positions_are_believed_the_effort_after_each_gap_is_blended_in():
-    ride = Ride(effort_rate_limit=inf, plausible_speed_factor=0.0).go(2.0)
-    before, there = ride.sent[-1], (Q[0], Q[1] + 0.3)
-    ride.time += 0.09 - PERIOD
-    ride.go(PERIOD, there).is_at(before)
-    ride.go(0.6, there).is_at(ARM_ROBOT.gravity(there))
+    np.testing.assert_allclose(
+        ride.policy.decide(ride.now).effort, ARM_ROBOT.gravity([*there.values()]), rtol=1e-12)
 
 
 @pytest.mark.parametrize('gap, distance', [(0.04, 0.2), (0.09, 0.05)])
@@ -696,7 +710,9 @@ def on_path(waypoints=SLOW, **settings):
 
 
 CORRECTED = {
-    'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,)}
+    'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,),
+    'trip_deviation': 0.0}
+"""Without the limit that stops the arm, which test_trips.py is about."""
 
 
 def test_beyond_its_tolerance_a_robot_is_held_where_it_is_until_it_is_near_its_path_again():
@@ -770,7 +786,7 @@ def test_without_a_path_tolerance_feedback_at_the_goal_is_that_of_hold_tolerance
     np.testing.assert_allclose(pull, expected, rtol=1e-9)
 
 
-def test_at_the_goal_the_feedback_of_a_deviation_from_the_path_is_not_larger_than_before():
+def test_on_the_way_and_at_the_goal_the_error_of_feedback_has_the_same_bound():
     ride, beside = on_path(
         (SLOW[0], Waypoint(1.0, (0.9, -0.2), (0.0, 0.0), (0.0, 0.0))), **CORRECTED,
         hold_tolerance=0.5)
@@ -783,17 +799,15 @@ def test_at_the_goal_the_feedback_of_a_deviation_from_the_path_is_not_larger_tha
             **{**GUARDED, **CORRECTED, 'hold_tolerance': 0.5})):
         change()
         beside(0.6, 0.6)
-        ride.is_at(ARM_ROBOT.inverse_dynamics(ride.q, np.zeros(2), [0.0, -100.0 * 0.2]))
-    assert beside(0.49, 0.6) is Status.HOLDING_END
-    beside(0.6, 0.6)
-    ride.is_at(ARM_ROBOT.inverse_dynamics(ride.q, np.zeros(2), [0.0, -100.0 * 0.5]))
+        ride.is_at(ARM_ROBOT.inverse_dynamics(ride.q, np.zeros(2), [0.0, -100.0 * 0.5]))
+    assert beside(0.24, 0.6) is Status.HOLDING_END
 
 
 @pytest.mark.parametrize('lookahead', [0.0, 0.05])
 @pytest.mark.parametrize('fields', [
     ((0.9, -0.2), (1.0, 1.0)), ((0.9, -0.2), (1.0, 1.0), (4.0, 4.0)), ((0.9, -0.2),)])
-def test_a_motion_that_ends_while_the_robot_deviates_makes_no_step(fields, lookahead):
-    """The feedback tracks its velocity and acceleration, which do not end in rest here."""
+def test_a_motion_that_ends_while_the_robot_deviates_is_held_at_its_end(fields, lookahead):
+    """Feedback is never blended: its damping would lag behind."""
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True)
     ride = Ride(**GUARDED, **CORRECTED, rules=rules, lookahead=lookahead)
     ride.go(1.0, qd=(0.0, 0.0))
@@ -801,15 +815,11 @@ def test_a_motion_that_ends_while_the_robot_deviates_makes_no_step(fields, looka
         TrajectoryCommand(JOINTS, (SLOW[0], Waypoint(0.7, *fields))), ride.now)
     ride.go(0.69 - lookahead, qd=(0.0, 0.0))
     assert ride.decision.status is Status.PATH_DEVIATION
-    before = ride.sent[-1]
-    blocked = ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 0.2, 100.0 * 0.2])
-    assert np.abs(before - blocked).max() > 1.0  # what would be the step
-    ride.go(0.7, qd=(0.0, 0.0))
+    ride.go(0.02 + 2 * PERIOD, qd=(0.0, 0.0))
     assert ride.decision.status is Status.GOAL_DEVIATION
+    blocked = ARM_ROBOT.inverse_dynamics(Q, np.zeros(2), [100.0 * 0.2, 100.0 * 0.2])
     ride.is_at(blocked)
-    steps = np.abs(np.diff(ride.sent[-round(0.7 / PERIOD):], axis=0))
-    largest = 1.6 * np.abs(before - blocked).max() * PERIOD / ride.policy.settings.blend_time
-    assert steps.max() < largest + 0.05
+    ride.go(0.7, qd=(0.0, 0.0)).is_at(blocked)
 
 
 def test_a_motion_that_begins_at_a_goal_which_the_robot_has_left_begins_at_rest():
@@ -822,7 +832,7 @@ def test_a_motion_that_begins_at_a_goal_which_the_robot_has_left_begins_at_rest(
     ride.go(0.6, qd=(0.0, 0.0))
     assert ride.decision.status is Status.GOAL_DEVIATION
     start = ride.policy.motion_start(ride.now)
-    assert start.present.velocities.tolist() == [0.0, 0.0]
+    assert start.desired[1].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize('to', ['another mode', 'disabled'])
@@ -834,9 +844,9 @@ def test_feedback_keeps_tracking_only_what_it_has_held_all_the_time(to):
                                 if to == 'another mode' else replace(settings, enabled=False))
     beside(0.5, 1.0)
     ride.policy.change_settings(settings)
-    assert beside(0.5, 1.0) is Status.GOAL_DEVIATION
+    assert beside(0.5, 1.0) is Status.MOTION_TOO_FAR
     ride.is_at(ARM_ROBOT.gravity(ride.q))
-    assert 'gravity at the measured state' in ride.decision.detail
+    assert 'gravity at the measured state' in ride.decision.status.value
 
 
 def test_a_successor_goes_on_leading_back():
@@ -856,7 +866,8 @@ def test_a_trajectory_that_begins_where_the_robot_is_leads_it_back_onto_a_path()
     assert beside(0.5) is Status.PATH_DEVIATION
     here = Waypoint(0.0, ride.q, (0.0, 0.0))
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, (here, SLOW[1])), ride.now)
-    assert ride.go(PERIOD, ride.q, (0.0, 0.0)).decision.status is Status.FOLLOWING
+    ride.go(0.2, ride.q, (0.0, 0.0))  # it was braked
+    assert ride.decision.status is Status.FOLLOWING
 
 
 def test_a_trajectory_some_time_after_the_end_of_another_starts_where_the_robot_is():
@@ -873,8 +884,8 @@ def test_points_that_are_streamed_to_a_robot_that_is_blocked_are_not_followed_fo
         moves, ahead, settings):
     """Each would start where the robot is, so that it would never deviate."""
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=moves)
-    ride = Ride(**GUARDED, rules=rules, **settings).go(1.0, qd=(0.0, 0.0))
-    changes, last = 0, None
+    ride = Ride(**GUARDED, rules=rules, **settings, **HELD).go(1.0, qd=(0.0, 0.0))
+    deviates = []
     for step in range(120):
         target = min(0.02 * step, 1.2)  # at 1 rad/s
         velocities = ((1.0 if target < 1.2 else 0.0), 0.0) if moves else None
@@ -882,9 +893,9 @@ def test_points_that_are_streamed_to_a_robot_that_is_blocked_are_not_followed_fo
             JOINTS, [Waypoint(ahead, (Q[0] + target, Q[1]), velocities)]), ride.now)
         for _ in range(10):
             ride.go(PERIOD, qd=(0.0, 0.0))
-            if step > 30:
-                assert ride.decision.status in (Status.PATH_DEVIATION, Status.GOAL_DEVIATION)
-            changes, last = changes + (ride.decision.status is not last), ride.decision.status
+            deviates.append(ride.decision.status in (
+                Status.PATH_DEVIATION, Status.GOAL_DEVIATION))
+    assert all(deviates[310:])
     push = ride.sent[-1] - GRAVITY
     expected = ARM_ROBOT.mass_matrix(Q) @ [100.0 * 0.2, 0.0] if settings else np.zeros(2)
     np.testing.assert_allclose(push, expected, atol=0.02)
@@ -897,7 +908,7 @@ def test_points_that_are_streamed_to_a_robot_that_is_blocked_are_not_followed_fo
 
 def test_points_that_are_streamed_to_a_robot_that_follows_are_followed():
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True)
-    ride = Ride(**GUARDED, rules=rules).go(1.0, qd=(0.0, 0.0))
+    ride = Ride(**GUARDED, rules=rules, **HELD).go(1.0, qd=(0.0, 0.0))
     for step in range(150):
         here = 0.02 * step
         ride.policy.take_trajectory(TrajectoryCommand(JOINTS, [
@@ -919,7 +930,8 @@ def test_at_the_end_of_the_motion_it_is_hold_tolerance_that_counts():
     _, beside = on_path((SLOW[0], Waypoint(1.0, (0.9, -0.2), (0.0, 0.0), (0.0, 0.0))))
     assert beside(0.3, 0.2) is Status.PATH_DEVIATION
     assert beside(0.3, 0.5) is Status.GOAL_DEVIATION
-    assert beside(0.09) is Status.HOLDING_END
+    assert beside(0.06) is Status.GOAL_DEVIATION  # not yet near again
+    assert beside(0.04) is Status.HOLDING_END
 
 
 def test_where_a_controller_s_reference_is_followed_it_is_the_controller_s_own_concern():
@@ -932,7 +944,8 @@ def test_where_a_controller_s_reference_is_followed_it_is_the_controller_s_own_c
 def test_a_prismatic_joint_has_a_tolerance_of_its_own():
     robot = Robot.from_urdf(ARM_WITH_GRIPPER)
     names = ('shoulder', 'elbow', 'grip')
-    policy = FeedforwardPolicy(robot, Settings(joints=names))
+    policy = Policy(robot, Settings(
+        joints=names, blend_time=0.0, held_by_others=frozenset(names)))
     start = (*Q, 0.02)
     now = Instant(1.0, RosTime.from_seconds(1.0))
     policy.take_joint_state(MeasuredJoints(names, start), now)
@@ -951,7 +964,7 @@ def test_a_prismatic_joint_has_a_tolerance_of_its_own():
 
 @pytest.mark.parametrize('end', [(1.3, 0.2), (-2.0, 2.0)])
 def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(end):
-    ride = Ride(effort_rate_limit=50.0, blend_time=0.0).go(1.0)
+    ride = Ride(effort_rate_limit=50.0, blend_time=0.0, **HELD).go(1.0)
     for _ in range(2):  # a spline whose acceleration jumps at either end
         ride.policy.take_trajectory(
             TrajectoryCommand(JOINTS, [Waypoint(0.2, end, (0.0, 0.0))]), ride.now)
@@ -965,8 +978,8 @@ def test_a_trajectory_s_start_replacement_and_abrupt_end_stay_within_the_rate(en
 
 
 def test_clamped_and_held_back_are_told_apart_by_joint():
-    ride = Ride(blend_time=0.0).go(0.2, q=BALANCED)
-    ride.change(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0).go(PERIOD)
+    ride = Ride(blend_time=0.0, **HELD).go(0.2, q=BALANCED)
+    ride.change(gravity=(0.0, 0.0, -9.81e3), blend_time=0.0, **HELD).go(PERIOD)
     assert limited_joints(ride.decision, 'saturated') == JOINTS
     assert limited_joints(ride.decision, 'rate_limited') == JOINTS
     np.testing.assert_allclose(
@@ -1020,23 +1033,30 @@ def test_a_joint_at_a_bound_has_no_more_than_what_holds_it_and_is_named(q, qd, m
     ({'velocity_limit_factor': 0.5}, (0.3, -0.8), (1.5, 0.0))])
 def test_the_bounds_are_settings(setting, q, qd):
     for settings, restrained in ((setting, ('shoulder',)), ({}, ())):
-        ride = Ride(**settings, **COMPENSATED_AT_ONCE)
+        ride = Ride(blend_time=0.0, **settings, **COMPENSATED_AT_ONCE)
         ride.policy.take_wrench('tool', [0.0, -60.0, 0.0, 0.0, 0.0, 0.0], ride.now)
         assert limited_joints(ride.go(PERIOD, q, qd).decision, 'restrained') == restrained
 
 
 def test_a_start_at_the_end_of_the_travel_is_blended_too():
     ride = Ride().go(0.02, q=(-3.0, 0.0))
-    assert np.abs(ride.sent).max() < 0.1
+    assert np.abs(ride.sent).max() < 0.2
     ride.go(0.6, q=(-3.0, 0.0)).is_at(ARM_ROBOT.gravity([-3.0, 0.0]))
 
 
 # ---- three reasons to stop, and one way ---------------------------------------------------------
 
 
+def tell_gravity(ride):
+    ride.policy.take_imu('base', (0.0, 0.0, 9.81), ride.now)
+
+
 def in_motion(**settings):
     """Return a ride whose effort is that of a motion, and this effort."""
-    ride = Ride(**settings).go(1.0)
+    ride = Ride(**{**HELD, **settings})
+    if ride.policy.settings.gravity_from_imu:
+        tell_gravity(ride)
+    ride.go(1.0)
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, TRAJECTORY), ride.now)
     ride.go(0.1)
     assert np.abs(ride.sent[-1] - GRAVITY).max() > 1.0
@@ -1070,10 +1090,10 @@ def test_for_each_reason_the_effort_fades_to_that_of_on_stop_and_then_nothing_is
     before, count = ride.sent[-1], len(ride.sent)
     stop(ride).is_at(expected)
     assert ride.decision.effort is None
-    # A blend has an intermediate value, and a slope of at most 1.5 times the mean one.
+    # A hand-over has intermediate values, and a slope of at most three times the mean one.
     way_to_go = np.abs(before - expected).max()
     steps = np.abs(np.diff(ride.sent[count:], axis=0)).max(axis=1)
-    assert steps.max() < 1.6 * way_to_go * PERIOD / 0.05
+    assert steps.max() < STEEPEST * way_to_go * PERIOD / 0.05
     count = len(ride.sent)
     ride.go(1.0, measured=False, decide=(
         'decide_last' if stop is the_node_ends else 'decide'))
@@ -1081,13 +1101,17 @@ def test_for_each_reason_the_effort_fades_to_that_of_on_stop_and_then_nothing_is
 
 
 @pytest.mark.parametrize('stop', REASONS)
-def test_with_none_nothing_more_is_sent_for_any_reason(stop):
-    ride = in_motion(on_stop=OnStop.NONE)
-    if stop is joint_states_stop:
-        ride.go(0.098, measured=False)
+def test_nothing_more_is_sent_where_not_even_a_last_effort_may_be(stop):
+    ride = in_motion()
+    ride.policy.change_settings(replace(ride.policy.settings, may_send_last=False))
     count = len(ride.sent)
-    assert stop(ride).decision.effort is None
-    assert len(ride.sent) <= count + (stop is joint_states_stop)
+    if stop is joint_states_stop:
+        ride.go(0.3, measured=False)
+    else:
+        stop(ride)
+    assert ride.decision.effort is None
+    assert ride.decision.state is State.OFF
+    assert len(ride.sent) == count
 
 
 @pytest.mark.parametrize('stop, status', [
@@ -1158,15 +1182,6 @@ def test_a_first_effort_that_is_withdrawn_changes_not_what_the_next_starts_from(
     ride.go(PERIOD).is_at(GRAVITY)  # not at the command of before
 
 
-def test_a_fade_after_one_that_is_over_begins_anew():
-    ramp = EffortRamp(JOINTS, inf)
-    fade = FinalFade(ramp)
-    assert fade.goes_on(1.0, 0.0, 0.1)
-    fade.end()
-    ramp.crossfade(np.zeros(2), 9.0)
-    assert fade.goes_on(9.0, 0.0, 0.1)
-
-
 def test_a_final_fade_that_starts_late_ends_in_time():
     ride = in_motion(effort_rate_limit=inf)
     ride.time += 0.17
@@ -1195,11 +1210,11 @@ def test_a_slow_rate_limit_may_take_longer_than_the_fade_while_states_are_fresh(
     assert (ride.decision.status, ride.decision.detail) == (Status.DISABLED, '')
 
 
-def test_it_takes_three_seconds_at_most():
+def test_it_takes_longest_braking_at_most():
     ride = in_motion()
     ride.policy.change_settings(
         replace(ride.policy.settings, enabled=False, effort_rate_limit=0.1))
-    assert ride.go(2.9).decision.status is Status.STOPPING
+    assert ride.go(1.9).decision.status is Status.STOPPING
     assert ride.go(0.2).decision.status is Status.DISABLED
     assert 'cut short' in ride.decision.detail
 
@@ -1238,7 +1253,7 @@ def test_a_payload_or_new_settings_during_the_final_fade_do_not_make_it_longer(r
 CHANGES = {
     'time jump': lambda ride: ride.policy.reset_after_time_jump(),
     'wrench zeroed': lambda ride: ride.policy.zero_wrench(ride.now),
-    'first imu message': lambda ride: ride.policy.take_imu('base', (0.0, 0.0, 9.81), ride.now),
+    'imu message': tell_gravity,
     'settings': lambda ride: ride.policy.change_settings(
         replace(ride.policy.settings, wrench_gain=0.4))}
 
@@ -1246,7 +1261,7 @@ CHANGES = {
 @pytest.mark.parametrize('change', CHANGES.values(), ids=CHANGES)
 def test_nothing_that_happens_in_a_final_fade_lets_the_effort_of_the_motion_be_held(change):
     ride = in_motion(effort_rate_limit=inf, wrench_timeout=60.0, wrench_time_constant=0.0,
-                     gravity_from_imu=True)
+                     gravity_from_imu=True, imu_timeout=60.0)
     ride.policy.take_wrench('tool', np.zeros(6), ride.now)
     ride.go(0.12, measured=False)
     assert ride.decision.status is Status.STOPPING
@@ -1282,7 +1297,7 @@ def test_another_gravity_in_the_last_cycle_of_a_final_fade_is_that_which_is_held
     while ride.go(PERIOD).decision.effort is None or np.abs(ride.sent[-1] - GRAVITY).max() > 1e-12:
         pass
     ride.policy.change_settings(replace(ride.policy.settings, **MOON))
-    ride.go(0.1).is_at(ARM_ROBOT.gravity(Q, MOON['gravity']))
+    ride.go(0.3).is_at(ARM_ROBOT.gravity(Q, MOON['gravity']))
 
 
 @pytest.mark.parametrize('prepare', [
@@ -1298,7 +1313,7 @@ def test_nothing_is_faded_out_where_nothing_was_sent(prepare):
 
 @pytest.mark.parametrize('fault, status', [
     ('velocities', Status.UNKNOWN_VELOCITY), ('effort', Status.NOT_FINITE)])
-def test_other_reasons_to_send_nothing_final_fade_too(fault, status):
+def test_other_faults_brake_the_arm_too(fault, status):
     load = Inertial(1e250 if fault == 'effort' else 1.0, Pose((0.1, 0.0, 0.0)))
     ride = Ride(ARM_ROBOT.with_payload('load', 'tool', load), gravity=(0.0, 0.0, 0.0),
                 mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,))
@@ -1309,6 +1324,11 @@ def test_other_reasons_to_send_nothing_final_fade_too(fault, status):
         ride.policy.take_controller_state(ControllerReference(
             JOINTS, Q, (0.0, 0.0), (9e99, 9e99), 0.0, 1.0), ride.now)
         ride.go(0.05, qd=(0.0, 0.0))
+    if fault == 'effort':  # that of the motion alone: gravity and damping are sent
+        assert ride.decision.status is Status.NOT_FINITE
+        assert ride.decision.state in (State.BRAKING, State.FAULT)
+        assert ride.decision.effort.tolist() == [0.0, 0.0]
+        return
     assert ride.decision.status is Status.STOPPING
     assert status.value in ride.decision.detail
 
@@ -1355,7 +1375,9 @@ def test_the_effort_of_on_stop_is_known_before_it_is_reached():
     np.testing.assert_allclose([held[name] for name in JOINTS], GRAVITY)
     the_node_is_disabled(ride).is_at(GRAVITY)
     assert ride.policy.effort_after_stop() == held
-    ride = in_motion(on_stop=OnStop.NONE)
+    ride = in_motion()
+    ride.policy.change_settings(replace(ride.policy.settings, may_send_last=False))
+    ride.go(PERIOD)
     assert list(ride.policy.effort_after_stop().values()) == ride.sent[-1].tolist()
 
 
@@ -1394,9 +1416,9 @@ def test_after_a_jump_of_time_the_state_is_of_no_use():
 
 
 @pytest.mark.parametrize('ridden', [
-    Ride, lambda: Ride(on_stop=OnStop.NONE).go(1.0),
+    Ride, lambda: Ride(may_send_last=False).go(1.0),
     lambda: Ride().go(1.0).go(1.0, measured=False),
-    lambda: Ride().go(1.0).change(enabled=False, on_stop=OnStop.NONE),
+    lambda: Ride().go(1.0).change(enabled=False, may_send_last=False),
     lambda: Ride().go(1.0).change(enabled=False).go(1.0)])
 def test_nothing_is_sent_last_where_nothing_was_sent_or_is_wanted(ridden):
     assert ridden().go(PERIOD, measured=False, decide='decide_last').decision.effort is None

@@ -13,15 +13,15 @@
 # limitations under the License.
 """Settings that change while a policy is at work: what they change, and what stays as it was."""
 
-from math import inf, pi
+from math import exp, inf, pi
 
 import numpy as np
 import pytest
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
-from ros2_rnea.control.settings import Mode, OnStop, Settings, StartFrom
+from ros2_rnea.control.settings import Mode, Settings, StartFrom
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.robot import Robot
 from small_robots import ARM, BALANCED
@@ -55,7 +55,7 @@ def effort(policy, time=0.0, q=Q):
 @pytest.fixture
 def policy():
     """Return a policy at work, to whose arm somebody does something."""
-    policy = FeedforwardPolicy(ROBOT, settings())
+    policy = Policy(ROBOT, settings())
     policy.take_joint_state(MeasuredJoints(JOINTS, Q), at(0.0))
     policy.take_wrench('tool', PUSH, at(0.0))
     np.testing.assert_allclose(effort(policy), needed(f_ext={'tool': np.array(PUSH)}))
@@ -81,7 +81,7 @@ def test_they_are_in_force_with_the_next_decision_and_wrenches_stay(policy):
         effort(policy, 0.1), needed(ACROSS, f_ext={'tool': np.array(PUSH)}))
     policy.change_settings(settings(**GUIDED))
     np.testing.assert_allclose(effort(policy, 0.2), needed())
-    policy.change_settings(settings(enabled=False, on_stop=OnStop.NONE))
+    policy.change_settings(settings(enabled=False, may_send_last=False))
     assert policy.decide(at(0.3)).status is Status.DISABLED
     policy.change_settings(settings(enabled=False, may_be_enabled=False))
     assert policy.decide(at(0.4)).status is Status.NOT_ALLOWED
@@ -94,7 +94,9 @@ def test_the_effort_goes_over_in_the_time_that_is_asked_for_or_in_that_of_the_se
     policy.change_settings(
         settings(**GUIDED, blend_time=blend_time), duration)
     np.testing.assert_allclose(effort(policy, 1.0), before)
-    np.testing.assert_allclose(effort(policy, 2.0), 0.5 * (before + needed()))
+    left = 0.5 * exp(-1.0)  # (1 − s) e^(−2 s) at half of the duration
+    np.testing.assert_allclose(
+        effort(policy, 2.0), left * before + (1.0 - left) * needed())
     np.testing.assert_allclose(effort(policy, 3.0), needed())
 
 
@@ -109,7 +111,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(policy):
 @pytest.mark.parametrize('was, will_be', [(True, True), (True, False), (False, True)])
 def test_measured_gravity_stays_only_where_it_counted_and_counts(policy, was, will_be):
     measured = {'gravity_time_constant': 0.0, 'gravity_tolerance': pi}
-    policy = FeedforwardPolicy(ROBOT, settings(gravity_from_imu=was, **measured))
+    policy = Policy(ROBOT, settings(gravity_from_imu=was, **measured))
     policy.take_joint_state(MeasuredJoints(JOINTS, Q), at(0.0))
     for time in (0.0, 0.1):
         policy.take_imu('base', (-9.81, 0.0, 0.0), at(time))
@@ -120,8 +122,9 @@ def test_measured_gravity_stays_only_where_it_counted_and_counts(policy, was, wi
 
 
 def test_a_share_of_the_effort_limits_is_reached_no_faster_than_the_limits_themselves():
-    low = {'effort_rate_limit': 0.0, 'effort_limit_factor': 0.1, 'start_from': StartFrom.ZERO}
-    policy = FeedforwardPolicy(ROBOT, settings(**low, gravity=(0.0, 0.0, -9.81e3)))
+    low = {'effort_rate_limit': 0.0, 'effort_limit_factor': 0.1, 'start_from': StartFrom.ZERO,
+           'held_by_others': frozenset(JOINTS)}  # of joints moved alone, gravity has no rate limit
+    policy = Policy(ROBOT, settings(**low, gravity=(0.0, 0.0, -9.81e3)))
     sent = [effort(policy, 0.001 * i, BALANCED) for i in range(3)]
     sent += [effort(policy, 0.001 * i) for i in range(3, 60)]
     allowed = 0.1 * ROBOT.effort_limits

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import answered_joints, RequestedState, state_query
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Settings
@@ -36,7 +36,7 @@ FLIGHT = (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def policy_of(whose=ARM, joints=JOINTS, **assumed):
-    return FeedforwardPolicy(whose, Settings(joints=joints, assumed_positions=assumed))
+    return Policy(whose, Settings(joints=joints, assumed_positions=assumed))
 
 
 def measured(**assumed):

@@ -20,7 +20,14 @@ from math import inf, nan, nextafter
 import pytest
 from repository import ROOT
 from ros2_rnea.control import settings
-from ros2_rnea.control.settings import ExertedBy, HIGHEST_GAIN, Settings, Terms, WrenchSettings
+from ros2_rnea.control.settings import (
+    ExertedBy,
+    HIGHEST_GAIN,
+    LARGEST_ASSISTANCE,
+    Settings,
+    Terms,
+    WrenchSettings,
+)
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError
 import yaml
@@ -91,10 +98,31 @@ def test_gains_may_be_from_zero_to_the_highest():
     ('velocity_limit_factor', 0.0),
     ('velocity_limit_factor', nan),
     ('mimic_tolerance', -1.0),
+    ('friction_assistance', nextafter(LARGEST_ASSISTANCE, inf)),
+    ('imu_timeout', -1.0),
+    ('braking_time', 0.0),
+    ('braking_time', inf),
+    ('longest_braking', 0.0),
+    ('longest_braking', inf),
+    ('trip_deviation', nan),
+    ('trip_saturation_time', -0.1),
+    ('trip_velocity_factor', -1.0),
+    ('feedback_delay', -0.001),
+    ('velocity_filter_time', inf),
 ])
 def test_a_value_out_of_range_is_refused_by_name(name, value):
     with pytest.raises(ArgumentError, match=name):
         Settings(**{name: value})
+
+
+def test_assistance_leaves_friction_enough_to_brake_a_joint_with_30_percent_less_of_it():
+    assert LARGEST_ASSISTANCE == 0.7
+    Settings(friction_assistance=LARGEST_ASSISTANCE)
+
+
+def test_all_joints_are_moved_alone_unless_it_is_said_that_others_hold_them():
+    assert Settings().held_by_others == frozenset()
+    assert Settings().may_send_last
 
 
 def test_what_a_choice_of_terms_leaves_out_are_terms_that_there_are():

@@ -28,7 +28,7 @@ from pressing_rod import PRESSING, PressingRod, ROD
 import pytest
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
@@ -53,7 +53,7 @@ def contact_forces(rod, stiffness, delay, duration, **settings):
     :param stiffness: of the wall [N/m].
     :param delay: of the force sensor [s].
     """
-    policy = FeedforwardPolicy(rod, Settings(
+    policy = Policy(rod, Settings(
         joints=('hinge',), blend_time=0.0, effort_rate_limit=inf, **settings))
     now = Instant(10.0, RosTime.from_seconds(1000.0))
     policy.take_joint_state(MeasuredJoints(('hinge',), (0.0,), (0.0,)), now)

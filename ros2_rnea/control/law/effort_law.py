@@ -84,7 +84,9 @@ class EffortLaw:
         robot = self.robot
         q, qd, qdd, _, wrenches, friction_qd = motion
         if self.sent is Terms.GRAVITY_ONLY:
-            return robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
+            tau = robot.inverse_dynamics(q, self._at_rest, self._at_rest, out=out)
+            tau -= robot.friction(self._at_rest, out=self._left_out)  # friction_offset
+            return tau
         if wrenches is None:
             tau = robot.inverse_dynamics(q, qd, qdd, out=out)
         else:

@@ -26,6 +26,9 @@ from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.robot import Robot
 
 
+DEFAULTS = Settings()
+
+
 class Guiding:
     """
     The efforts that are added to gravity while an arm is guided by hand.
@@ -41,17 +44,18 @@ class Guiding:
     :param joints: the controlled joints.
     :param controlled: their indices in the robot's vectors.
     :ivar helped_by_velocity: the joints whose measured velocity is needed.
+    :ivar damping: of each joint, shape (joints,) [Nm s/rad or N s/m].
     """
 
     def __init__(
             self, robot: Robot, joints: Sequence[str],
-            controlled: slice | np.ndarray) -> None:
+            controlled: slice | np.ndarray, settings: Settings = DEFAULTS) -> None:
         self._robot = robot
         self._joints = joints
         self._controlled = controlled
         self._limits = [joint_body(robot, name).limits for name in joints]
         self._qd, self._rest = np.zeros(robot.nv), np.zeros(robot.nv)
-        self.use(Settings())
+        self.use(settings)
 
     def use(self, settings: Settings) -> None:
         """Use other settings from now on."""
@@ -59,29 +63,30 @@ class Guiding:
                   for limits in self._limits]
         self._lower, self._upper = np.array(ranges).reshape(-1, 2).T.copy()
         self._stiffness = self._of_joints(settings.end_stop_stiffness)
-        self._damping = self._of_joints(settings.guiding_damping)
+        self.damping = self._of_joints(settings.guiding_damping)
         self._assistance = settings.friction_assistance
         self._deadband = settings.friction_assistance_deadband
         self._has_stops = bool(self._stiffness.any())
-        self._needs_velocities = bool(self._damping.any() or self._assistance)
+        self._needs_velocities = bool(self.damping.any() or self._assistance)
         self.helped_by_velocity = frozenset(
-            name for name, damping in zip(self._joints, self._damping)
+            name for name, damping in zip(self._joints, self.damping)
             if damping or self._assistance)
 
     def _of_joints(self, values: Mapping[str, float]) -> np.ndarray:
         return np.array([values.get(name, 0.0) for name in self._joints])
 
-    def effort(self, measured: np.ndarray) -> np.ndarray | None:
+    def effort(self, measured: np.ndarray, share: float = 1.0) -> np.ndarray | None:
         """
         Return the effort to add; None where nothing is set.
 
         :param measured: positions and velocities of the joints, shape (2, joints).
+        :param share: of the damping that is stable.
         :return: shape (joints,) [Nm or N].
         """
         if not (self._needs_velocities or self._has_stops):
             return None
         q, qd = measured
-        effort = self.damping(qd)
+        effort = -share * self.damping * qd
         if self._has_stops:
             beyond = np.maximum(q - self._upper, 0.0) + np.minimum(q - self._lower, 0.0)
             effort -= self._stiffness * beyond
@@ -90,10 +95,6 @@ class Guiding:
             friction = self._friction_of_motion()
             effort += self._assistance * self._weight(qd) * friction
         return effort
-
-    def damping(self, qd: np.ndarray) -> np.ndarray:
-        """Return the damping alone, which brakes the joints, shape (joints,) [Nm or N]."""
-        return -self._damping * qd
 
     def _friction_of_motion(self) -> np.ndarray:
         """Return the friction less its offset, which is sent at rest, too."""

@@ -18,9 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_rnea.control.arrays import as_indices
+from ros2_rnea.control.decision import State
 from ros2_rnea.control.inputs.joint_index_map import JointIndexMap
 from ros2_rnea.control.law.effort_law import RobotMotion
-from ros2_rnea.control.target.desired_state import DesiredState
+from ros2_rnea.control.target.motion import Target
 
 
 class MotionBuffers:
@@ -73,29 +74,30 @@ class MotionBuffers:
         self._index_map.fill_positions(self._q, positions, start=self._count)
         self._qd[self._others_v] = velocities
 
-    def desired(self, target: DesiredState) -> RobotMotion:
+    def desired(self, target: Target) -> RobotMotion:
         """Return the desired motion of the controlled joints."""
         self._q[self._controlled_q] = target.positions
-        if not target.moves:
+        if target.wanted is not State.TRACKING:
             return self._resting
         self._qd[self.controlled] = target.velocities
         self._qdd[self.controlled] = target.accelerations
         return self._moving
 
     def corrected(
-            self, target: DesiredState, measured: np.ndarray, correction: np.ndarray,
+            self, target: Target, measured: np.ndarray, correction: np.ndarray, weight: float,
             ) -> RobotMotion:
         """
         Return the measured motion with the desired acceleration and a correction of it.
 
         :param measured: positions and velocities of the controlled joints, shape (2, joints).
         :param correction: acceleration of the state feedback, shape (joints,).
+        :param weight: of the desired motion, 0 to 1.
         """
         positions, velocities = measured
         self._correction[self.controlled] = correction
-        self._qdd[self.controlled] = target.accelerations + correction
+        self._qdd[self.controlled] = weight * target.accelerations + correction
         self._desired_qd[:] = self._qd
-        self._desired_qd[self.controlled] = target.velocities
+        self._desired_qd[self.controlled] = weight * target.velocities
         self._q[self._controlled_q] = positions
         self._qd[self.controlled] = velocities
         return self._corrected

@@ -23,6 +23,10 @@ from ros2_rnea.control.target.trajectory import whole_turns
 from ros2_rnea.errors import ArgumentError
 
 
+CATCH_UP_SPEED = 0.15
+"""How much faster a joint is than a motion that has begun without it [rad/s or m/s]."""
+
+
 class StateFeedback:
     """
     A proportional-derivative law with accelerations as output.
@@ -36,6 +40,8 @@ class StateFeedback:
     :param velocity_gains: likewise [1/s].
     :param continuous: true for joints that turn without end; their error is taken the shorter
         way round.
+    :ivar catch_up_error: the error with which a joint catches up with its motion by
+        :data:`CATCH_UP_SPEED`, shape (joints,) [rad or m].
     :raises ArgumentError: where the number of gains fits neither.
     """
 
@@ -50,6 +56,9 @@ class StateFeedback:
         self._stiffness = np.broadcast_to(np.array(position_gains, dtype=float), len(joints))
         self._damping = np.broadcast_to(np.array(velocity_gains, dtype=float), len(joints))
         self._continuous = np.array(continuous, dtype=bool)
+        with np.errstate(divide='ignore', invalid='ignore'):  # gains may be 0
+            caught_up = CATCH_UP_SPEED * self._damping / self._stiffness
+        self.catch_up_error = np.where(self._stiffness > 0.0, caught_up, np.inf)
 
     def acceleration(
             self,
@@ -57,18 +66,21 @@ class StateFeedback:
             desired_velocities: np.ndarray,
             positions: np.ndarray,
             velocities: np.ndarray,
-            largest_error: np.ndarray | None = None) -> np.ndarray:
+            largest_error: np.ndarray | None = None,
+            weight: float = 1.0) -> np.ndarray:
         """
         Return the accelerations that correct the errors, shape (joints,) [rad/s^2 or m/s^2].
 
         :param largest_error: of position, beyond which the correction does not grow, shape
             (joints,) [rad or m]; None: there is none.
+        :param weight: of the motion, 0 to 1; the damping always has its full weight.
         """
         error = desired_positions - positions
         error -= whole_turns(error, self._continuous)
         if largest_error is not None:
             error = np.clip(error, -largest_error, largest_error)
-        return self._stiffness * error + self._damping * (desired_velocities - velocities)
+        return (weight * self._stiffness * error
+                + self._damping * (weight * desired_velocities - velocities))
 
 
 def check_gains(what: str, gains: Sequence[float], joints: Sequence[str]) -> None:

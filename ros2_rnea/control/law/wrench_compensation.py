@@ -15,11 +15,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ros2_rnea.control.arrays import any_set
 from ros2_rnea.control.signals import remaining_weight
 from ros2_rnea.robot import Robot
+
+
+@dataclass
+class WrenchFadeMemory:
+    """
+    How far the compensation of wrenches has been faded in.
+
+    :ivar share: of the fade, 0 to 1; None before the first cycle.
+    :ivar at: when it was that large [s].
+    """
+
+    share: float | None = None
+    at: float = 0.0
 
 
 class WrenchCompensation:
@@ -31,19 +46,21 @@ class WrenchCompensation:
 
     :param robot: the model, at the positions of each call.
     :param controlled: indices of the controlled joints in q̇ and in efforts.
-    :ivar limits: of the efforts that compensate wrenches, shape (joints,) [Nm or N].
-    :ivar fade_time: duration of a complete fade [s].
+    :param limits: of the efforts that compensate wrenches, shape (joints,) [Nm or N].
+    :param fade_time: duration of a complete fade [s].
+    :param memory: it is changed.
     :ivar is_limited: true for the joints whose limit reduced the wrenches in the last call.
     """
 
-    def __init__(self, robot: Robot, controlled: np.ndarray | slice) -> None:
+    def __init__(
+            self, robot: Robot, controlled: np.ndarray | slice, limits: np.ndarray,
+            fade_time: float, memory: WrenchFadeMemory) -> None:
         self._robot = robot
         self._controlled = controlled
+        self._limits = limits
+        self._fade_time = fade_time
+        self._memory = memory
         self._rest, self._with, self._without = np.zeros((3, robot.nv))
-        self._faded_in: float | None = None  # share of the fade; None before the first call
-        self._last = 0.0
-        self.limits = np.zeros(0)
-        self.fade_time = 0.0
         self.is_limited: np.ndarray | None = None
 
     def fade(self, is_followed: bool, now: float) -> float:
@@ -54,18 +71,18 @@ class WrenchCompensation:
             the arm.  Where nothing holds it, the effort against a wrench accelerates it.
         :param now: on the steady clock [s].
         """
-        target = 1.0 if is_followed else 0.0
-        if self._faded_in is None or not self.fade_time:
-            self._faded_in = target
+        memory, target = self._memory, 1.0 if is_followed else 0.0
+        if memory.share is None or not self._fade_time:
+            memory.share = target
         else:
-            step = min(max(now - self._last, 0.0) / self.fade_time, 1.0)
-            self._faded_in = min(max(target, self._faded_in - step), self._faded_in + step)
-        self._last = now
-        return 1.0 - remaining_weight(self._faded_in, 1.0)
+            step = min(max(now - memory.at, 0.0) / self._fade_time, 1.0)
+            memory.share = min(max(target, memory.share - step), memory.share + step)
+        memory.at = now
+        return 1.0 - remaining_weight(memory.share, 1.0)
 
     def end(self, now: float) -> None:
-        """Compensate no wrench from now on, as after a contact, until it is faded in again."""
-        self._faded_in, self._last, self.is_limited = 0.0, now, None
+        """Compensate no wrench from now on, until it is faded in again."""
+        self._memory.share, self._memory.at, self.is_limited = 0.0, now, None
 
     def within_share(self, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """
@@ -78,9 +95,9 @@ class WrenchCompensation:
         effort = robot.inverse_dynamics(q, rest, rest, f_ext=wrenches, out=self._with)
         effort -= robot.inverse_dynamics(q, rest, rest, out=self._without)
         sizes = np.abs(effort[self._controlled])
-        exceeds = sizes > self.limits
+        exceeds = sizes > self._limits
         if not any_set(exceeds):
             self.is_limited = None
             return wrenches
         self.is_limited = exceeds
-        return (self.limits[exceeds] / sizes[exceeds]).min() * wrenches
+        return (self._limits[exceeds] / sizes[exceeds]).min() * wrenches

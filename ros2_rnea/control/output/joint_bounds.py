@@ -11,7 +11,20 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""No effort pushes a joint further beyond its position range or velocity limit."""
+"""
+The ends of the range and the velocity limits of joints.
+
+Only the part of an effort that drives a joint on is taken away: the effort beyond that which holds
+it against gravity, in the direction of the bound.  It goes to zero continuously, over a band
+inside the bound, so that noise of a sensor does not switch it on and off.  What holds and what
+brakes always stays, so that a joint which starts beyond its range can be guided back.
+
+A joint that moves towards the end of its range may be as fast as a constant deceleration stops it
+there, √(2 a d) at the distance d.  :meth:`JointBounds.excess` is what it is faster.
+
+Some descriptions contain an empty range or a velocity limit of zero as a placeholder; these are
+ignored.
+"""
 
 from __future__ import annotations
 
@@ -23,68 +36,100 @@ import numpy as np
 from ros2_rnea.control.arrays import any_set
 from ros2_rnea.model.description import JointLimits
 
+POSITION_BAND = 0.02
+"""Width of the band inside the end of a range [rad or m]; at most a hundredth of the range."""
+
+SMALLEST_BAND = 1e-9
+"""Of a range whose margins meet [rad or m]."""
+
+VELOCITY_BAND = 0.1
+"""Width of the band below a velocity limit, as a share of it."""
+
+USUAL_SPEED = 2.0
+"""Speed limit where the description has none, for the deceleration alone [rad/s or m/s]."""
+
+DECELERATION = 0.5
+"""Deceleration before the end of a range, as a share of the speed limit by ``braking_time``."""
+
 
 class JointBounds:
     """
-    Bounds of position and velocity, and the limits of efforts at a bound.
-
-    At a bound, an effort pushes further where it exceeds the effort that holds the robot against
-    gravity there.  Only this excess is removed: without the holding effort, gravity would push
-    the joint further, or the arm would fall.  An effort that brakes or leads back is not changed.
-
-    Some descriptions contain an empty range or a velocity limit of zero as a placeholder; these
-    are ignored.
+    The bounds of some joints.
 
     :param limits: of each joint.
     :param margin: distance from the end of its range at which a joint is at the bound [rad or m].
     :param velocity_factor: share of the velocity limits that may be reached.
+    :param braking_time: time constant of braking [s].
     """
 
     def __init__(
-            self, limits: Sequence[JointLimits], margin: float, velocity_factor: float) -> None:
-        bounds = [_bounds(one, margin, velocity_factor) for one in limits]
-        self._lower = np.array([lower for lower, _ in bounds]).reshape(-1, 2).T.copy()
-        self._upper = np.array([upper for _, upper in bounds]).reshape(-1, 2).T.copy()
+            self, limits: Sequence[JointLimits], margin: float, velocity_factor: float,
+            braking_time: float) -> None:
+        ranges = [reduced_range(one, margin) for one in limits]
+        self._lower, self._upper = np.array(ranges).reshape(-1, 2).T.copy()
+        speeds = np.array([
+            one.velocity * velocity_factor if 0.0 < one.velocity < inf else inf
+            for one in limits])
+        self._speeds = speeds
+        usual = np.where(np.isinf(speeds), USUAL_SPEED, speeds)
+        self._deceleration = DECELERATION * usual / braking_time
+        with np.errstate(invalid='ignore'):  # ranges without an end
+            self._band = np.maximum(
+                np.fmin(POSITION_BAND, 0.01 * (self._upper - self._lower)), SMALLEST_BAND)
+        self._speed_band = VELOCITY_BAND * usual
+        # Outside of these, something may have to be restrained.
+        reach = usual * usual / (2.0 * self._deceleration) + self._band
+        self._inner_lower, self._inner_upper = self._lower + reach, self._upper - reach
+        self._inner_speeds = (1.0 - VELOCITY_BAND) * speeds
 
-    def are_reached(self, measured: np.ndarray) -> bool:
-        """
-        Return whether any joint is at a bound or beyond.
-
-        :param measured: positions and velocities, shape (2, joints).
-        """
-        return any_set(measured >= self._upper) or any_set(measured <= self._lower)
+    def may_matter(self, positions: np.ndarray, velocities: np.ndarray) -> bool:
+        """Return whether a joint is near a bound; arrays of shape (joints,)."""
+        return any_set((positions > self._inner_upper) | (positions < self._inner_lower)
+                       | (np.abs(velocities) > self._inner_speeds))
 
     def restrained(
-            self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
+            self, effort: np.ndarray, holding: np.ndarray, positions: np.ndarray,
+            velocities: np.ndarray) -> np.ndarray:
         """
-        Return an effort without its part that pushes further beyond a bound.
+        Return an effort without the part of it that drives a joint beyond a bound.
 
-        :param holding: the effort that holds the joints where they are, shape (joints,).
-        :param measured: positions and velocities, shape (2, joints).
+        :param effort: shape (joints,) [Nm or N]; likewise all other parameters.
+        :param holding: the effort that holds the joints where they are.
+        :param positions: [rad or m].
+        :param velocities: [rad/s or m/s]; 0 where they are not known.
         """
-        return self._within(effort, holding, holding, measured)
+        driving = effort - holding
+        up, down = self._shares(positions, velocities)
+        return np.where(
+            (up < 1.0) & (driving > 0.0), holding + up * driving,
+            np.where((down < 1.0) & (driving < 0.0), holding + down * driving, effort))
 
-    def not_driven_on(
-            self, effort: np.ndarray, holding: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    def excess(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """
-        Return an effort of a blend without its part that drives a joint beyond a bound.
+        Return the part of the velocity that is too fast to stop at the end of the range.
 
-        A blend starts with less than the holding effort, often with zero.  Then gravity may
-        push the joint further, but the effort does not drive it, so that it is not changed.
-
-        Parameters are those of :meth:`restrained`.
+        :return: shape (joints,) [rad/s or m/s]; 0 where a joint is slow enough.
         """
-        return self._within(
-            effort, np.maximum(holding, 0.0), np.minimum(holding, 0.0), measured)
+        up, down = self._fastest(positions)
+        return np.maximum(velocities - up, 0.0) + np.minimum(velocities + down, 0.0)
 
-    def _within(
-            self, effort: np.ndarray, highest: np.ndarray, lowest: np.ndarray,
-            measured: np.ndarray) -> np.ndarray:
-        """Limit efforts from above at upper bounds and from below at lower bounds."""
-        above = (measured >= self._upper).any(axis=0)
-        below = (measured <= self._lower).any(axis=0)
-        effort = np.where(above, np.minimum(effort, highest), effort)
-        return np.where(below, np.maximum(effort, lowest), effort)
+    def _fastest(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest speed towards the upper and the lower end of the range."""
+        return (np.sqrt(2.0 * self._deceleration * np.maximum(self._upper - positions, 0.0)),
+                np.sqrt(2.0 * self._deceleration * np.maximum(positions - self._lower, 0.0)))
+
+    def _shares(
+            self, positions: np.ndarray, velocities: np.ndarray,
+            ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which share of a driving effort stays, upwards and downwards."""
+        fastest_up, fastest_down = self._fastest(positions)
+        up = np.minimum(
+            (self._upper - positions) / self._band,
+            (np.minimum(fastest_up, self._speeds) - velocities) / self._speed_band)
+        down = np.minimum(
+            (positions - self._lower) / self._band,
+            (np.minimum(fastest_down, self._speeds) + velocities) / self._speed_band)
+        return np.clip(up, 0.0, 1.0), np.clip(down, 0.0, 1.0)
 
 
 def reduced_range(limits: JointLimits, margin: float) -> tuple[float, float]:
@@ -97,12 +142,3 @@ def reduced_range(limits: JointLimits, margin: float) -> tuple[float, float]:
         return -inf, inf
     margin = min(margin, 0.5 * (limits.upper - limits.lower))
     return limits.lower + margin, limits.upper - margin
-
-
-def _bounds(
-        limits: JointLimits, margin: float, velocity_factor: float,
-        ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the lower and the upper bound, each of position and velocity."""
-    lower, upper = reduced_range(limits, margin)
-    fastest = limits.velocity * velocity_factor if 0.0 < limits.velocity < inf else inf
-    return (lower, -fastest), (upper, fastest)

@@ -148,7 +148,7 @@ class StartRule:
         if wanted is StartFrom.LAST:
             return self._from_last(evidence)
         if wanted is StartFrom.MEASURED:
-            return self._from_measured(velocities, measured, holding)
+            return self._from_measured(velocities, measured)
         if evidence.receiver is Receiver.HANDED_OVER:
             return Start(holding(), 'gravity: another controller hands over the arm')
         if evidence.receiver is Receiver.ARM_HOLDS_ITSELF:
@@ -172,7 +172,7 @@ class StartRule:
                                'controller may hold the difference, which is not measured')
         if self._arm is not Arm.GENERIC:
             return Start(zero, 'zero: the arm compensates gravity by itself')
-        return self._from_measured(velocities, measured, holding)
+        return self._from_measured(velocities, measured)
 
     def _from_last(self, evidence: Evidence) -> Start:
         last = [evidence.last_command.get(joint, np.nan) for joint in self._joints]
@@ -180,13 +180,11 @@ class StartRule:
             return Start(None, 'no last command of all joints is recorded')
         return Start(np.array(last) / self._command_scale, 'the last command before')
 
-    def _from_measured(
-            self, velocities: np.ndarray, measured: np.ndarray,
-            holding: Callable[[], np.ndarray]) -> Start:
+    def _from_measured(self, velocities: np.ndarray, measured: np.ndarray) -> Start:
         """
-        Return the measured effort, of each joint the part that holds it against gravity.
+        Return the measured effort of joints at rest.
 
-        The rest may be friction or a controller's feedback, which end with the first command.
+        It is what holds them: gravity, what the arm carries and the model lacks, and friction.
         """
         if self._measured_lacks is None or 'gravity' in self._measured_lacks:
             return Start(None, 'the efforts in joint_states are not the whole efforts, as '
@@ -202,6 +200,4 @@ class StartRule:
             return Start(None, (
                 f'joint {self._joints[index]!r} moves at {velocities[index]:.3g} rad/s or m/s; '
                 'the measured effort is that of gravity only at rest'))
-        gravity = holding()
-        effort = np.clip(measured, np.minimum(gravity, 0.0), np.maximum(gravity, 0.0))
-        return Start(effort, 'the measured effort, limited to the range from zero to gravity')
+        return Start(measured.copy(), 'the measured effort of the arm at rest')

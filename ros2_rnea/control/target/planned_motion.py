@@ -26,16 +26,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
-from ros2_rnea.control.target.desired_state import DesiredState, DEVIATIONS
-from ros2_rnea.control.target.trajectory import Array, Trajectory, TrajectoryCommand
+from ros2_rnea.control.target.motion_check import MotionCheck
+from ros2_rnea.control.target.trajectory import (
+    Array,
+    Trajectory,
+    TrajectoryCommand,
+    whole_turns,
+)
 from ros2_rnea.control.target.trajectory_replacement import joined
 from ros2_rnea.errors import shortened, TrajectoryError
 
+JUST_BEFORE = 1e-6
+"""So long before a trajectory joins another one, the motion that leads to it is looked at [s]."""
+
 LONGEST_PAUSE = 0.5
 """A trajectory that begins within this time after the end of another one continues it [s]."""
+
+AT_ARM = 0.01
+"""A motion that is nearer than this begins where the arm is [rad or m]."""
 
 LONGEST_LATENCY = 0.1
 """
@@ -51,20 +62,21 @@ class PlannedMotion(NamedTuple):
     """
     A motion that can be followed.
 
-    :ivar trajectory: from the measured state, as the controller executes it.
-    :ivar intended: from where the motion before wants the robot to be.
-    :ivar is_continued: whether there was a motion before that this one continues.
+    :ivar start: from which it was planned.
+    :ivar path: of all joints, from where the arm was.
+    :ivar begins_at_arm: whether it does; not where its first point is over already.
+    :ivar doubt: for people: what is wrong with it, where another controller executes it anyway.
     """
 
     start: MotionStart
-    trajectory: Trajectory
-    intended: Trajectory
-    is_continued: bool
+    path: Trajectory
+    begins_at_arm: bool
+    doubt: str = ''
 
 
 class MotionStart(NamedTuple):
     """
-    What a trajectory starts from; all arrays have shape (joints,).
+    What a trajectory starts from; all arrays have shape (joints,) where nothing else is said.
 
     :ivar joint_names: the controlled joints.
     :ivar continuous: true for joints that turn without end.
@@ -72,13 +84,16 @@ class MotionStart(NamedTuple):
     :ivar now: the time at which the trajectory was read, and of everything else here.
     :ivar positions: measured [rad or m].
     :ivar velocities: measured [rad/s or m/s].
-    :ivar present: the desired state.
-    :ivar former: the trajectory before, from the measured state; None: there is none.
-    :ivar former_intended: the same from the desired state.
+    :ivar status: the reason for the desired state.
+    :ivar desired: the desired state, shape (3, joints).
+    :ivar is_followed: whether the arm is at the desired state.
+    :ivar has_feedback: whether feedback keeps it there.
+    :ivar former: the path before; None: there is none.
     :ivar changes: how often the motion has changed before.
     :ivar is_only_checked: whether the reference of a controller is followed, which receives the
         trajectory too.
     :ivar age: time from the reception of the trajectory to ``now`` [s]; infinite: it is not known.
+    :ivar check: of the whole motion; None: it is not checked.
     """
 
     joint_names: tuple[str, ...]
@@ -87,12 +102,15 @@ class MotionStart(NamedTuple):
     now: Instant
     positions: Array
     velocities: Array
-    present: DesiredState
+    status: Status
+    desired: Array
+    is_followed: bool
+    has_feedback: bool
     former: Trajectory | None
-    former_intended: Trajectory | None
     changes: int
     is_only_checked: bool
     age: float = 0.0
+    check: MotionCheck | None = None
 
     @property
     def received(self) -> RosTime:
@@ -112,8 +130,7 @@ class MotionStart(NamedTuple):
         """
         if not self.rules.allow_trajectory_replacement or {*self.joint_names} <= {*joint_names}:
             return 0
-        formers = (self.former, self.former_intended)
-        points = max(0 if former is None else former.point_count for former in formers)
+        points = 0 if self.former is None else self.former.point_count
         return points * len(self.joint_names)
 
     def planned(self, command: TrajectoryCommand) -> PlannedMotion | None:
@@ -129,13 +146,22 @@ class MotionStart(NamedTuple):
             raise TrajectoryError(
                 'The trajectory may have waited while this process did not run, so that it is not '
                 'known when it has begun.')
-        motion = self._replacing(self.former, trajectory).entered_from(entry, *self._entry())
-        former = self.former_intended
-        if former is None or entry - former.end > LONGEST_PAUSE:
-            return PlannedMotion(self, motion, motion, is_continued=False)
-        intended = self._replacing(former, trajectory).entered_from(
-            entry, *self._state_on(former))
-        return PlannedMotion(self, motion, intended, is_continued=True)
+        path = self._replacing(trajectory).entered_from(entry, *self._entry())
+        new = entry  # what comes from the former path has been checked
+        if self._joins and trajectory.start > entry:
+            new = trajectory.start - JUST_BEFORE
+        doubt = '' if self.check is None else self.check.defect(
+            path, new, self.positions, self.velocities)
+        if doubt and self.check is not None and self.check.refuses:
+            raise TrajectoryError(doubt)
+        return PlannedMotion(self, path, self._begins_at_arm(path), doubt)
+
+    def _begins_at_arm(self, path: Trajectory) -> bool:
+        """Return whether a motion is at its entry where the arm, or its motion, is."""
+        begin = path.sample(self.entry)[0]
+        distances = begin - np.array((self.positions, self.desired[0]))[:1 + self.is_followed]
+        distances -= whole_turns(distances, self.continuous)
+        return bool((np.abs(distances) <= AT_ARM).all(axis=1).any())
 
     def _checked(self, command: TrajectoryCommand) -> Trajectory:
         joint_names, waypoints, stamp = command
@@ -156,28 +182,43 @@ class MotionStart(NamedTuple):
                 'it must name all joints, unless partial goals are allowed.'))
         return trajectory
 
-    def _replacing(self, old: Trajectory | None, trajectory: Trajectory) -> Trajectory:
-        """Return a trajectory for all joints, joined to an old one where rules demand it."""
-        # A robot that deviates was moved by something else, so nothing is replaced.
-        if (self.rules.allow_trajectory_replacement and old is not None
-                and old.point_count > 1 and self.present.status not in DEVIATIONS):
-            return joined(old, trajectory, self.received, self.continuous)
+    def _replacing(self, trajectory: Trajectory) -> Trajectory:
+        """Return a trajectory for all joints, joined to the former one where rules demand it."""
+        if self._joins and self.former is not None:
+            return joined(self.former, trajectory, self.received, self.continuous)
         commanded = self.rules.omitted_joints_stay_where_commanded
         return trajectory.for_joints(
-            self.joint_names, self.present.positions if commanded else self.positions)
+            self.joint_names, self.desired[0] if commanded else self.positions)
 
     def _entry(self) -> tuple[Array, Array | None, Array, Array | None]:
-        """Return the state that the motion starts from, for :meth:`Trajectory.entered_from`."""
-        present, back = self.present, self.now.ros - self.entry
-        if self.rules.interpolate_from_desired_state:
-            return (present.positions - back * np.nan_to_num(present.velocities),
-                    present.velocities, self.continuous, present.accelerations)
-        return (self.positions - back * np.nan_to_num(self.velocities), self.velocities,
-                self.continuous, None)
+        """
+        Return the state from which the motion starts, for :meth:`Trajectory.entered_from`.
 
-    def _state_on(self, trajectory: Trajectory) -> tuple[Array, Array, Array, Array]:
-        """Return the state on a trajectory, for :meth:`Trajectory.entered_from`."""
-        positions, velocities, accelerations = trajectory.sample(self.entry)
-        if self.entry >= trajectory.end:
-            velocities = accelerations = np.zeros(len(self.joint_names))
-        return positions, velocities, self.continuous, accelerations
+        An arm that follows a motion goes on from where it is wanted, so that nothing steps; any
+        other from where it is.  The acceleration is that of a controller: 0, unless it starts from
+        the desired state.  With another one, a slow motion would begin with a long detour.
+        """
+        back = self.now.ros - self.entry
+        positions, velocities, accelerations = self.desired
+        if self.rules.interpolate_from_desired_state:
+            return (positions - back * velocities, velocities, self.continuous, accelerations)
+        if self.is_followed and (self.has_feedback or self._is_continued):
+            return positions - back * velocities, velocities, self.continuous, None
+        velocities = np.nan_to_num(self.velocities)
+        return self.positions - back * velocities, velocities, self.continuous, None
+
+    @property
+    def _joins(self) -> bool:
+        """
+        Return whether a trajectory is joined to the former one.
+
+        A robot that deviates was moved by something else, so nothing is replaced.
+        """
+        return (self.rules.allow_trajectory_replacement and self.former is not None
+                and self.former.point_count > 1
+                and self.status not in (Status.PATH_DEVIATION, Status.GOAL_DEVIATION))
+
+    @property
+    def _is_continued(self) -> bool:
+        """Return whether the former motion has not ended long ago."""
+        return self.former is None or self.entry - self.former.end <= LONGEST_PAUSE

@@ -184,12 +184,21 @@ class Trajectory:
     @property
     def splines(self) -> Splines:
         """Return the polynomials between the points."""
+        return self.splines_from(self._times[0])
+
+    def splines_from(self, seconds: float) -> Splines:
+        """
+        Return the polynomials between the points that end later than a time.
+
+        :param seconds: since ``start``, as the times of the waypoints.
+        """
         count = len(self.joint_names)
-        times = np.array(self._times)
-        coefficients = [segment[:, :count] for segment in self._segments]
+        first = max(bisect_right(self._times, seconds) - 1, 0)
+        times, fields = np.array(self._times[first:]), self._field_counts[first:]
+        coefficients = [segment[:, :count] for segment in self._segments[first:]]
         return Splines(
             times[:-1], np.diff(times), np.array(coefficients).reshape(-1, 6, count),
-            np.minimum(self._field_counts[:-1], self._field_counts[1:]))
+            np.minimum(fields[:-1], fields[1:]))
 
     def sample(self, time: RosTime) -> Array:
         """Return the state at a time of the clock, as :meth:`at` does."""

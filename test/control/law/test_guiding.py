@@ -24,7 +24,7 @@ from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.law.guiding import Guiding
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import (
     Arm,
@@ -111,7 +111,7 @@ def test_a_joint_that_is_let_go_comes_to_rest_with_the_most_assistance():
 
 
 @pytest.mark.parametrize('settings, message', [
-    ({'friction_assistance': 0.91}, 'friction_assistance is 0.91; .* from 0 to 0.9'),
+    ({'friction_assistance': 0.71}, 'friction_assistance is 0.71; .* from 0 to 0.7'),
     ({'friction_assistance': -0.1}, 'friction_assistance is -0.1'),
     ({'friction_assistance': float('nan')}, 'friction_assistance is nan'),
     ({'friction_assistance_deadband': 0.0}, 'friction_assistance_deadband is 0.0'),
@@ -129,14 +129,14 @@ def test_a_joint_without_a_range_has_no_end_stop():
     endless = Robot.from_urdf(
         ARM.replace('name="elbow" type="revolute"', 'name="elbow" type="continuous"'))
     with pytest.raises(ArgumentError, match='end_stop_stiffness.elbow: .* has no range'):
-        FeedforwardPolicy(endless, Settings(end_stop_stiffness={'elbow': 1.0}))
+        Policy(endless, Settings(end_stop_stiffness={'elbow': 1.0}))
 
 
 # ---- in the policy ------------------------------------------------------------------------------
 
 
 def policy(**settings):
-    return FeedforwardPolicy(Robot.from_urdf(ARM), Settings(
+    return Policy(Robot.from_urdf(ARM), Settings(
         joints=JOINTS, **{'mode': Mode.GRAVITY_COMPENSATION, **AT_ONCE, **settings}))
 
 
@@ -235,24 +235,30 @@ def test_what_helps_one_joint_takes_no_gravity_from_another():
     assert arm.terms(decision).total == pytest.approx(decision.effort, rel=1e-12)
 
 
-def test_the_terms_of_a_final_fade_have_nothing_of_it():
-    arm = policy(guiding_damping={'shoulder': 3.0}, blend_time=0.5)
+def braked(damping, stop):
+    """Return the feedback among the terms of an arm that is stopped in motion."""
+    arm = policy(guiding_damping={'shoulder': damping}, blend_time=0.5)
     measure(arm, at(0.0), qd=(0.5, -1.0))
     arm.decide(at(0.0))
-    arm.change_settings(Settings(joints=JOINTS, enabled=False, mode=Mode.GRAVITY_COMPENSATION,
-                                 guiding_damping={'shoulder': 3.0}, **AT_ONCE))
-    decision = arm.decide(at(0.01))
+    decision = stop(arm)
     assert decision.status is Status.STOPPING
-    assert arm.terms(decision).feedback.tolist() == [0.0, 0.0]
+    return arm.terms(decision).feedback
 
 
-def test_the_terms_of_the_last_efforts_of_the_node_have_nothing_of_it():
-    arm = policy(guiding_damping={'shoulder': 3.0}, blend_time=0.5)
-    measure(arm, at(0.0), qd=(0.5, -1.0))
-    arm.decide(at(0.0))
-    decision = arm.decide_last(at(0.01))
-    assert decision.status is Status.STOPPING
-    assert arm.terms(decision).feedback.tolist() == [0.0, 0.0]
+def disabled(arm):
+    arm.change_settings(replace(arm.settings, enabled=False))
+    return arm.decide(at(0.01))
+
+
+def ended(arm):
+    return arm.decide_last(at(0.01))
+
+
+@pytest.mark.parametrize('stop', [disabled, ended])
+def test_a_stop_brakes_and_does_not_guide(stop):
+    feedback = braked(3.0, stop)
+    assert feedback == pytest.approx(braked(0.0, stop), rel=1e-12)
+    assert feedback @ (0.5, -1.0) < 0.0  # takes energy out
 
 
 # ---- the dead-man switch ------------------------------------------------------------------------

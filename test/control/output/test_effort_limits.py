@@ -19,7 +19,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from ros2_rnea.control.output.effort_limiter import clamp, scale
+from ros2_rnea.control.output.saturation import clamp, scale
 
 
 @pytest.mark.parametrize('effort, limit, clamped, cut', [

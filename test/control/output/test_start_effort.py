@@ -32,7 +32,7 @@ from ros2_rnea.control.output.start_effort import (
     Receiver,
     StartRule,
 )
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Arm, Mode, Settings, StartFrom
 from ros2_rnea.robot import Robot
@@ -118,24 +118,21 @@ def test_without_evidence_there_is_no_start_and_the_reason_is_said(evidence, cho
     assert effort is None and reason in said
 
 
-@pytest.mark.parametrize('measured, gravity, expected', [
-    ([0.0, 0.0], [5.0, -5.0], [0.0, 0.0]),  # somebody supports the arm
-    ([2.0, -2.0], [5.0, -5.0], [2.0, -2.0]),  # and here a part of it
-    ([7.0, -9.0], [5.0, -5.0], [5.0, -5.0]),  # friction or feedback on top of gravity
-    ([-3.0, 3.0], [5.0, -5.0], [0.0, 0.0]),  # friction or feedback against gravity
-    ([1.0, -1.0], [0.0, 0.0], [0.0, 0.0]),  # the arm's own feedback alone
-])
-def test_of_the_measured_effort_only_what_holds_against_gravity_is_taken(
-        measured, gravity, expected):
-    effort, _ = start(UNKNOWN, measured=measured, holding=np.array(gravity))
-    assert effort.tolist() == expected
+@pytest.mark.parametrize('measured', [
+    [0.0, 0.0],    # somebody supports the arm
+    [2.0, -2.0],   # and here a part of it
+    [7.0, -9.0],   # it carries what the model lacks, or friction adds to gravity
+    [-3.0, 3.0]])  # or friction is against gravity
+def test_the_measured_effort_is_taken_as_it_is_since_it_is_what_holds_the_arm(measured):
+    effort, _ = start(UNKNOWN, measured=measured, holding=np.array([5.0, -5.0]))
+    assert effort.tolist() == measured
 
 
 class Ride:
     """A policy in a cycle of 2 ms with measured efforts, and all that it sent."""
 
     def __init__(self, evidence, **settings):
-        self.policy = FeedforwardPolicy(ROBOT, Settings(
+        self.policy = Policy(ROBOT, Settings(
             joints=JOINTS, mode=Mode.GRAVITY_COMPENSATION, **settings))
         self.policy.evidence = evidence
         self.time, self.sent = 10.0, []
@@ -153,8 +150,7 @@ class Ride:
 
 @pytest.mark.parametrize('evidence, settings, efforts, first', [
     (Evidence(Receiver.SAME, dict(zip(JOINTS, GRAVITY.tolist()))), {}, (), GRAVITY),
-    (UNKNOWN, {}, GRAVITY + [0.3, -0.3], np.clip(
-        GRAVITY + [0.3, -0.3], np.minimum(GRAVITY, 0.0), np.maximum(GRAVITY, 0.0))),
+    (UNKNOWN, {}, GRAVITY + [0.3, -0.3], GRAVITY + [0.3, -0.3]),
     (UNKNOWN, {'arm': Arm.FRANKA}, GRAVITY, REST),  # what it measures has its own gravity in it
     (UNKNOWN, {'start_from': StartFrom.ZERO}, (), REST),
     (Evidence(), {}, (), REST),
@@ -166,7 +162,7 @@ def test_first_effort_is_the_one_that_is_held_and_leads_to_the_wanted_one(
     wanted = REST if 'arm' in settings else GRAVITY
     np.testing.assert_allclose(ride.sent[-1], wanted, atol=1e-12)
     steps = np.abs(np.diff(ride.sent, axis=0)).max()
-    assert steps <= 1.6 * np.abs(GRAVITY).max() * 0.002 / 0.5
+    assert steps <= 3.01 * np.abs(GRAVITY).max() * 0.002 / 0.5
     assert ride.policy.start_reason
 
 
@@ -236,19 +232,19 @@ def test_start_is_found_anew_after_a_pause_where_the_state_determines_it(start_f
 
 def test_start_from_which_nothing_was_sent_is_void():
     ride = Ride(HELD)
-    ride.policy._ramp.start_at(np.ones(2))
+    ride.policy.memory.sent.start_at(np.ones(2))
     assert ride.policy.has_start
-    ride.policy._ramp.pause()
+    ride.policy.memory.sent.pause()
     assert not ride.policy.has_start
 
 
 def test_start_is_kept_by_another_policy_for_the_same_joints_alone():
     ride = Ride(HELD).go(3)
-    same, other = (FeedforwardPolicy(ROBOT, Settings(joints=joints))
+    same, other = (Policy(ROBOT, Settings(joints=joints))
                    for joints in (JOINTS[::-1], JOINTS[:1]))
     for policy in (same, other):
-        policy.continue_from(ride.policy)
+        policy.resume(ride.policy.memory)
         assert policy.has_start and policy.evidence is ride.policy.evidence
-    more = FeedforwardPolicy(ROBOT, Settings(joints=JOINTS))
-    more.continue_from(FeedforwardPolicy(ROBOT, Settings(joints=('shoulder',))))
+    more = Policy(ROBOT, Settings(joints=JOINTS))
+    more.resume(Policy(ROBOT, Settings(joints=('shoulder',))).memory)
     assert not more.has_start

@@ -25,10 +25,9 @@ from ros2_rnea.control.target.controller_rules import (
     parameters_to_read,
     WITHOUT_EFFECT,
 )
-from ros2_rnea.control.target.desired_motion import DesiredMotion
 from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import TrajectoryError
-from trajectories import follow
+from trajectories import follow, motion_of, target_of
 import yaml
 
 NAMES = ('shoulder', 'elbow', 'wrist')
@@ -42,7 +41,8 @@ JTC = {**DEFAULTS['jazzy'], 'joints': list(NAMES), 'command_interfaces': ['posit
 
 def arm(**rules):
     """Return the motion of an arm whose trajectory goes from 0 at NOW to 4 a second later."""
-    motion = DesiredMotion(NAMES, (False, False, True), 0.05, ControllerRules(**rules))
+    motion = motion_of(
+        NAMES, (False, False, True), hold_tolerance=0.05, rules=ControllerRules(**rules))
     points = [Waypoint(0.0, (0.0,) * 3), Waypoint(1.0, (4.0,) * 3)]
     follow(motion, NAMES, points, None, NOW, MEASURED, None)
     return motion
@@ -125,7 +125,7 @@ def test_a_partial_goal_is_refused_unless_allowed_naming_what_is_missing():
     strict = arm(allow_partial_joints_goal=False)
     with pytest.raises(TrajectoryError, match="does not move 'shoulder', 'wrist': .* all joints"):
         follow(strict, *elbow)
-    assert strict.target(NOW + 0.75, ONES).positions == pytest.approx(3 * ONES)
+    assert target_of(strict, NOW + 0.75, ONES).positions == pytest.approx(3 * ONES)
     follow(arm(allow_partial_joints_goal=True), *elbow)
 
 
@@ -144,7 +144,7 @@ def test_a_last_point_in_motion_is_refused_unless_allowed(allowed, reason):
 def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
     motion = arm(omitted_joints_stay_where_commanded=commanded)
     follow(motion, ('elbow',), [Waypoint(0.0, (7.0,))], None, NOW + 0.5, MEASURED, None)
-    target = motion.target(NOW + 0.5, np.array((held[0], 7.0, held[2])))
+    target = target_of(motion, NOW + 0.5, np.array((held[0], 7.0, held[2])))
     assert target.status is Status.HOLDING_END
     assert target.positions == pytest.approx((held[0], 7.0, held[2]))
 
@@ -156,23 +156,25 @@ def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
 def test_the_motion_leads_in_from_the_desired_state_where_the_controller_does(
         from_desired, state):
     rules = ControllerRules(interpolate_from_desired_state=from_desired)
-    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
+    motion = motion_of(NAMES, (False,) * 3, hold_tolerance=0.05, rules=rules)
     still = ((0.0,) * 3, (0.0,) * 3)
     points = [Waypoint(0.0, (0.0,) * 3, *still[:1]), Waypoint(1.0, (1.0,) * 3, *still[:1])]
     follow(motion, NAMES, points, None, NOW, MEASURED, None)
     follow(
         motion, NAMES, [Waypoint(1.0, (2.0,) * 3, *still)], 0.0, NOW + 0.5, MEASURED, 9 * ONES)
-    assert np.array(motion.target(NOW + 0.5, ONES)[1:4]) == pytest.approx(np.array(state))
+    target = target_of(motion, NOW + 0.5, ONES)
+    assert np.array((target.positions, target.velocities, target.accelerations)) == pytest.approx(
+        np.array(state))
 
 
 def test_the_lead_in_from_the_desired_state_has_its_acceleration():
     rules = ControllerRules(interpolate_from_desired_state=True)
-    motion = DesiredMotion(NAMES, (False,) * 3, 0.05, rules)
+    motion = motion_of(NAMES, (False,) * 3, hold_tolerance=0.05, rules=rules)
     still = ((0.0,) * 3,)
     points = [Waypoint(0.0, (0.0,) * 3, *still), Waypoint(1.0, (1.0,) * 3, *still)]
     follow(motion, NAMES, points, None, NOW, MEASURED, None)
-    before = motion.target(NOW + 0.25, ONES)
+    before = target_of(motion, NOW + 0.25, ONES)
     follow(
         motion, NAMES, [Waypoint(1.0, (2.0,) * 3, *still, *still)], 0.0, NOW + 0.25, MEASURED)
     assert before.accelerations[0] == pytest.approx(3.0)
-    assert motion.target(NOW + 0.25, ONES).accelerations == pytest.approx(before.accelerations)
+    assert target_of(motion, NOW + 0.25, ONES).accelerations == pytest.approx(before.accelerations)

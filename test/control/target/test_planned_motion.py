@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A trajectory starts from the measured state, and its motion is meant from the one before."""
+"""A trajectory starts from where the arm is, or from where the motion before wants it."""
 
 from math import inf
 
@@ -20,7 +20,6 @@ import pytest
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
-from ros2_rnea.control.target.desired_state import DesiredState
 from ros2_rnea.control.target.planned_motion import LONGEST_PAUSE, MotionStart
 from ros2_rnea.control.target.trajectory import Trajectory, TrajectoryCommand, Waypoint
 from ros2_rnea.errors import TrajectoryError
@@ -38,13 +37,20 @@ FORMER = Trajectory(
     BEGIN, allow_nonzero_end_velocity=True)
 
 
-def planned_after(seconds, former=FORMER, age=0.0, command=NEXT, **rules):
-    """Return what a trajectory of an age gives so long after the begin of another one."""
+def begun_after(
+        seconds, former=FORMER, age=0.0, follows=False, has_feedback=False, status=None, **rules):
+    """Return from what a trajectory of an age starts so long after the begin of another one."""
     now = BEGIN + seconds
+    wanted = np.array((MEASURED, ZEROS, ZEROS)) if former is None else former.sample(now)
     return MotionStart(
-        NAMES, (False, False), ControllerRules(**rules), Instant(50.0 + seconds, now), MEASURED,
-        ZEROS, DesiredState(Status.FOLLOWING, MEASURED, ZEROS, ZEROS), former, former, 7,
-        is_only_checked=False, age=age).planned(command)
+        NAMES, np.array((False, False)), ControllerRules(**rules), Instant(50.0 + seconds, now),
+        MEASURED, ZEROS, status or Status.FOLLOWING, wanted, follows, has_feedback, former, 7,
+        is_only_checked=False, age=age)
+
+
+def planned_after(seconds, former=FORMER, age=0.0, command=NEXT, **more):
+    """Return the motion of a trajectory that is read then."""
+    return begun_after(seconds, former, age, **more).planned(command)
 
 
 def starts(motion, seconds):
@@ -52,23 +58,43 @@ def starts(motion, seconds):
     return motion.sample(BEGIN + seconds)[:, 0]
 
 
-@pytest.mark.parametrize('seconds, expected', [
-    (0.5, FORMER.at(0.5)[:, 0]), (END - 1e-3, FORMER.at(END - 1e-3)[:, 0]),
-    *((seconds, [2.0, 0.0, 0.0]) for seconds in (END, END + 0.25, END + LONGEST_PAUSE - 1e-6))])
-def test_it_continues_a_motion_that_is_under_way_or_has_just_ended_at_rest(seconds, expected):
-    planned = planned_after(seconds)
-    assert planned.is_continued
-    assert starts(planned.trajectory, seconds)[0] == pytest.approx(MEASURED[0])
-    assert starts(planned.intended, seconds) == pytest.approx(expected, abs=1e-9)
+@pytest.mark.parametrize('seconds', [
+    0.5, END - 1e-3, END, END + 0.25, END + LONGEST_PAUSE - 1e-6])
+def test_an_arm_that_follows_goes_on_from_where_it_is_wanted(seconds):
+    """Not with its acceleration: a slow motion would begin with a long detour."""
+    path = planned_after(seconds, follows=True).path
+    expected = FORMER.sample(BEGIN + seconds)[:2, 0]
+    assert starts(path, seconds) == pytest.approx([*expected, 0.0], abs=1e-9)
 
 
-@pytest.mark.parametrize('seconds, former', [
-    (END + LONGEST_PAUSE + 1e-3, FORMER), (0.5, None)])
-def test_after_a_pause_it_is_meant_from_where_the_robot_is(seconds, former):
-    planned = planned_after(seconds, former)
-    assert not planned.is_continued
-    assert planned.intended is planned.trajectory
-    assert starts(planned.intended, seconds)[0] == pytest.approx(MEASURED[0])
+@pytest.mark.parametrize('has_feedback, expected', [(True, 2.0), (False, MEASURED[0])])
+def test_after_a_pause_only_feedback_has_kept_the_arm_where_it_is_wanted(has_feedback, expected):
+    seconds = END + LONGEST_PAUSE + 1e-3
+    path = planned_after(seconds, follows=True, has_feedback=has_feedback).path
+    assert starts(path, seconds)[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize('more', [
+    {}, {'former': None}, {'former': None, 'follows': True, 'has_feedback': True}])
+def test_any_other_arm_starts_from_where_it_is(more):
+    assert starts(planned_after(0.5, **more).path, 0.5)[0] == pytest.approx(MEASURED[0])
+
+
+def test_there_is_one_path_and_it_is_that_of_the_controller_where_it_starts_from_its_desired():
+    """With its acceleration, as the controller does."""
+    path = planned_after(0.5, interpolate_from_desired_state=True).path
+    assert starts(path, 0.5) == pytest.approx(FORMER.at(0.5)[:, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize('waypoints, more, begins', [
+    (NEXT.waypoints, {}, True),
+    (NEXT.waypoints, {'follows': True}, True),
+    ([Waypoint(0.0, 3.0 * ONES)], {}, False),
+    ([Waypoint(0.0, 3.0 * ONES), *NEXT.waypoints], {}, False),
+    ([Waypoint(0.0, MEASURED), *NEXT.waypoints], {}, True)])
+def test_it_is_known_whether_a_motion_begins_at_the_arm(waypoints, more, begins):
+    command = TrajectoryCommand(NAMES, waypoints)
+    assert planned_after(0.5, command=command, **more).begins_at_arm is begins
 
 
 def test_the_longest_pause_is_that_of_a_stream_of_points_and_not_of_a_task():
@@ -82,21 +108,20 @@ def test_the_longest_pause_is_that_of_a_stream_of_points_and_not_of_a_task():
 def test_without_a_stamp_it_begins_at_its_reception(age):
     """It is 3.0 from 1 s after that on."""
     for planned in (planned_after(9.0, None, age), planned_after(1.0, FORMER, age)):
-        for motion in (planned.trajectory, planned.intended):
-            assert motion.end == planned.start.now.ros - age + 1.0
-            assert motion.sample(motion.end)[0].tolist() == [3.0, 3.0]
+        assert planned.path.end == planned.start.now.ros - age + 1.0
+        assert planned.path.sample(planned.path.end)[0].tolist() == [3.0, 3.0]
 
 
 @pytest.mark.parametrize('age', [0.0, 0.02, 0.7, 4.0])
 def test_the_begin_in_its_stamp_is_when_it_begins_whenever_it_is_read(age):
     command = NEXT._replace(stamp=BEGIN + 9.5)
-    assert planned_after(9.0, None, age, command).trajectory.end == BEGIN + 10.5
+    assert planned_after(9.0, None, age, command).path.end == BEGIN + 10.5
 
 
 def test_read_soon_after_its_reception_it_is_entered_then_so_that_no_time_is_lacking():
     """A point that is streamed 10 ms ahead would be reached in a millisecond otherwise."""
     point = TrajectoryCommand(NAMES, [Waypoint(0.010, 0.61 * ONES)])
-    velocity = starts(planned_after(9.0, None, 0.009, point).trajectory, 9.0)[1]
+    velocity = starts(planned_after(9.0, None, 0.009, point).path, 9.0)[1]
     assert velocity == pytest.approx(1.0)
 
 
@@ -104,24 +129,22 @@ def test_read_soon_after_its_reception_it_is_entered_then_so_that_no_time_is_lac
 def test_entered_at_its_reception_it_does_not_jump_from_where_the_robot_moves_now(from_desired):
     """The robot was somewhere else then."""
     age, position = 0.1, MEASURED[0] - 0.1
-    planned = MotionStart(
-        NAMES, (False, False), ControllerRules(
-            interpolate_from_desired_state=from_desired,
-            allow_nonzero_velocity_at_trajectory_end=True),
-        Instant(59.0, BEGIN + 9.0), MEASURED, ONES,
-        DesiredState(Status.FOLLOWING, MEASURED, ONES, ZEROS), None, None, 7,
-        is_only_checked=False, age=age,
-    ).planned(TrajectoryCommand(NAMES, [Waypoint(10.0, (position + 10.0) * ONES, ONES)]))
-    assert starts(planned.trajectory, 9.0)[:2] == pytest.approx([MEASURED[0], 1.0], abs=1e-9)
+    start = begun_after(
+        9.0, None, age, interpolate_from_desired_state=from_desired,
+        allow_nonzero_velocity_at_trajectory_end=True)._replace(
+            velocities=ONES, desired=np.array((MEASURED, ONES, ZEROS)))
+    planned = start.planned(
+        TrajectoryCommand(NAMES, [Waypoint(10.0, (position + 10.0) * ONES, ONES)]))
+    assert starts(planned.path, 9.0)[:2] == pytest.approx([MEASURED[0], 1.0], abs=1e-9)
 
 
 def test_read_late_it_is_entered_where_the_robot_is_by_then():
-    motion = planned_after(9.0, None, 0.7).trajectory
+    motion = planned_after(9.0, None, 0.7).path
     assert starts(motion, 9.0)[0] == pytest.approx(MEASURED[0])
 
 
 def test_what_has_ended_meanwhile_is_held_at_its_end():
-    motion = planned_after(9.0, None, 4.0).trajectory
+    motion = planned_after(9.0, None, 4.0).path
     assert starts(motion, 9.0)[0] == 3.0
 
 
@@ -130,7 +153,7 @@ def test_it_joins_the_one_before_at_its_reception():
     former = Trajectory(NAMES, [Waypoint(0.0, ZEROS), Waypoint(3.0, 2.0 * ONES)], BEGIN)
     point = TrajectoryCommand(NAMES, [Waypoint(1.0, 3.0 * ONES)])
     motion = planned_after(
-        1.7, former, 0.7, point, allow_trajectory_replacement=True).trajectory
+        1.7, former, 0.7, point, allow_trajectory_replacement=True).path
     assert starts(motion, 1.0)[0] == pytest.approx(2.0 / 3.0)
     assert starts(motion, 1.5)[0] == pytest.approx(11.0 / 6.0)
     assert motion.end == BEGIN + 2.0
@@ -140,4 +163,34 @@ def test_where_it_is_not_known_when_it_was_received_only_a_stamp_says_when_it_be
     with pytest.raises(TrajectoryError, match='may have waited while this process did not run'):
         planned_after(9.0, None, inf)
     command = NEXT._replace(stamp=BEGIN + 9.5)
-    assert planned_after(9.0, None, inf, command).trajectory.end == BEGIN + 10.5
+    assert planned_after(9.0, None, inf, command).path.end == BEGIN + 10.5
+
+
+# ---- what the arm cannot execute ----------------------------------------------------------------
+
+
+class Refused:
+    """A check that finds a defect."""
+
+    def __init__(self, refuses):
+        self.refuses = refuses
+
+    def defect(self, path, entry, positions, velocities):
+        assert path.sample(entry)[0] == pytest.approx(positions)
+        return 'joint elbow is too fast'
+
+
+def test_what_the_arm_cannot_execute_is_refused_where_the_node_moves_it_alone():
+    start = begun_after(0.5, None)
+    with pytest.raises(TrajectoryError, match='elbow is too fast'):
+        start._replace(check=Refused(True)).planned(NEXT)
+    planned = start._replace(check=Refused(False)).planned(NEXT)
+    assert planned.doubt == 'joint elbow is too fast'
+    assert start.planned(NEXT).doubt == ''
+
+
+def test_what_a_controller_executes_is_only_checked():
+    start = begun_after(0.5, None)._replace(is_only_checked=True, check=Refused(True))
+    assert start.planned(NEXT) is None
+    with pytest.raises(TrajectoryError, match='no points'):
+        start.planned(TrajectoryCommand(NAMES, []))

@@ -28,11 +28,10 @@ import pytest
 from ros2_rnea.control.decision import Status
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
-from ros2_rnea.control.target.desired_motion import DesiredMotion
 from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.control.target.trajectory_replacement import joined
 from ros2_rnea.errors import TrajectoryError
-from trajectories import follow
+from trajectories import follow, motion_of, target_of
 
 NAMES = ('shoulder', 'elbow')
 NOW = RosTime.from_seconds(100.0)
@@ -46,14 +45,14 @@ OLD = [Waypoint(float(k), (float(k),) * 2) for k in range(5)]
 def motion():
     """Return the motion of an arm on the old trajectory."""
     rules = ControllerRules(allow_trajectory_replacement=True)
-    motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
+    motion = motion_of(NAMES, (False, False), hold_tolerance=0.05, rules=rules)
     follow(motion, NAMES, OLD, None, NOW, np.zeros(2), None)
     return motion
 
 
 def at(motion, time, measured=MEASURED):
     """Return the desired positions and velocities at a time."""
-    target = motion.target(time, measured)
+    target = target_of(motion, time, measured)
     return [*target.positions, *target.velocities]
 
 
@@ -64,7 +63,7 @@ def test_a_new_trajectory_starts_from_the_desired_state_and_not_from_the_measure
     follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 2.0, 3.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.5, 2.0, 2.0, 3.0))
-    assert motion.target(THEN + 1.0, np.array((2.5, 3.5))).status is Status.HOLDING_END
+    assert target_of(motion, THEN + 1.0, np.array((2.5, 3.5))).status is Status.HOLDING_END
 
 
 def test_the_state_that_joins_the_two_has_the_velocity_of_the_old(motion):
@@ -113,7 +112,7 @@ def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_e
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, 6.0))
     assert at(motion, NOW + 1.75) == pytest.approx((1.75, 6.5, 1.0, 0.0))
     assert at(motion, NOW + 3.5) == pytest.approx((3.5, 6.5, 1.0, 0.0))
-    assert motion.target(NOW + 4.0, np.array((4.0, 6.5))).status is Status.HOLDING_END
+    assert target_of(motion, NOW + 4.0, np.array((4.0, 6.5))).status is Status.HOLDING_END
 
 
 def test_omitted_joints_have_those_fields_of_the_old_that_the_new_points_have(motion):
@@ -206,16 +205,15 @@ def test_a_continuous_joint_that_is_omitted_follows_the_old_trajectory_over_whol
 def test_goals_one_after_another_turn_a_continuous_joint_on_and_on():
     """Each is 1 rad ahead of where the driver says that the joint is, and replaces the last."""
     rules = ControllerRules(allow_trajectory_replacement=True)
-    motion = DesiredMotion(('wrist',), (True,), 0.05, rules)
+    motion = motion_of(('wrist',), (True,), hold_tolerance=0.05, rules=rules)
     follow(motion, ('wrist',), [Waypoint(0.0, (0.0,)), Waypoint(1.0, (1.0,))], None, NOW,
            np.zeros(1))
     for seconds in np.arange(0.5, 20.0, 0.5):
         measured = np.array([(seconds + pi) % TURN - pi])
         follow(motion, ('wrist',), [Waypoint(1.0, measured + 1.0)], None, NOW + seconds, measured)
         for ahead in (0.0, 0.25, 0.49):
-            for trajectory in (motion._trajectory, motion._intended):
-                assert trajectory.sample(NOW + (seconds + ahead))[:2, 0] == pytest.approx(
-                    (seconds + ahead, 1.0))
+            assert motion.memory.path.sample(NOW + (seconds + ahead))[:2, 0] == pytest.approx(
+                (seconds + ahead, 1.0))
 
 
 # --- when nothing is joined ---
@@ -305,7 +303,7 @@ def test_any_joined_motion_passes_all_points_of_the_new_and_is_its_own_derivativ
 
 def test_one_of_two_points_runs_on_too():
     rules = ControllerRules(allow_trajectory_replacement=True)
-    motion = DesiredMotion(NAMES, (False, False), 0.05, rules)
+    motion = motion_of(NAMES, (False, False), hold_tolerance=0.05, rules=rules)
     follow(motion, NAMES, [OLD[0], OLD[4]], None, NOW, np.zeros(2), None)
     follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], NOW + 1.0, THEN, 0.5 * ONES, ONES)
     assert at(motion, NOW + 0.75) == pytest.approx((0.75, 0.75, 1.0, 1.0))

@@ -1,0 +1,101 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What the supervisor has to know in a cycle, from what is known, wanted and remembered."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+
+from ros2_rnea.control.decision import Cause, State, Status
+from ros2_rnea.control.inputs.snapshot import Snapshot
+from ros2_rnea.control.memory import Memory
+from ros2_rnea.control.output.start_effort import Start
+from ros2_rnea.control.settings import OnStop
+from ros2_rnea.control.stages import Stages
+from ros2_rnea.control.supervisor import Situation
+from ros2_rnea.control.target.motion import Target
+
+OLDEST_STATE = 2.0
+"""How old the last state may become in a final fade, as a multiple of ``state_timeout``."""
+
+AT_REST = 0.05
+"""Largest velocity of an arm at rest [rad/s or m/s]."""
+
+BRAKED = 0.02
+"""Largest velocity after the filter of an arm that has been braked [rad/s or m/s]."""
+
+REST_TIME_CONSTANT = 0.05
+"""Of that filter [s]."""
+
+
+def needs_start(memory: Memory, stop: Cause | None) -> bool:
+    """Return whether efforts are to begin, and it has to be found out from which one."""
+    return stop is None and not memory.sent.has_start
+
+
+def situation(
+        stages: Stages, memory: Memory, known: Snapshot, target: Target, start: Start | None,
+        stop: Cause | None) -> Situation:
+    """Return what the supervisor has to know."""
+    now, supervisor, sent = known.now.steady, memory.supervisor, memory.sent
+    is_off, follows = supervisor.state is State.OFF, supervisor.state.follows
+    begins, obstacle = is_off or not sent.has_start, None
+    if begins and stop is None:
+        if start is not None and start.effort is None:
+            obstacle = Cause(Status.UNKNOWN_START, detail=(
+                f'{start.reason}; set start_from to say from which effort to start'))
+        obstacle = obstacle or stages.obstacle(known, memory.period)
+    trip, memory.pending.trip = memory.pending.trip, None
+    fast = None
+    if known.is_fresh and not is_off:
+        fast = stages.trips.too_fast(known.measured_velocities)
+        off = stages.trips.out_of_control(
+            target.deviation if follows and stages.law.has_feedback else None,
+            stages.last_saturated, now)
+        slow = stages.unstable_feedback(memory.period, now)
+        trip = trip or off or slow or (fast if follows else None)
+    is_settled = not stages.settings.blend_time if begins else (
+        not sent.is_late and now >= memory.hand_over.end and memory.pending.hand_over is None)
+    brakes = bool(stages.alone.any()) and known.has_velocity
+    is_braked = supervisor.state is State.BRAKING and _is_braked(
+        stages, memory, known, is_settled, brakes)
+    memory.lands = is_braked and stop is not None
+    # After an error the arm is held, whatever on_stop says.
+    memory.stops = stop is not None and stop.status is not Status.FAILED
+    return Situation(
+        now, stop, obstacle, trip, None if follows else fast, target.wanted,
+        Cause(target.status, detail=target.detail), brakes and known.is_fresh, is_settled,
+        is_braked and (stop is None or memory.has_landed), is_off or sent.has_start,
+        known.age > OLDEST_STATE * stages.settings.state_timeout,
+        stages.settings.may_send_last and not stages.judgement.unknown_positions())
+
+
+def _is_braked(
+        stages: Stages, memory: Memory, known: Snapshot, is_settled: bool, brakes: bool) -> bool:
+    """Return whether the arm rests at the effort of ``on_stop``, or the time is over."""
+    rest, now = memory.rest, known.now.steady
+    if not known.is_fresh:
+        return is_settled and (memory.releases or stages.settings.on_stop is not OnStop.ZERO)
+    weight = exp(-max(now - rest.at, 0.0) / REST_TIME_CONSTANT)
+    rest.velocities = weight * rest.velocities + (1.0 - weight) * np.where(
+        stages.alone, known.velocities, 0.0)
+    rest.at = now
+    is_at_rest = not brakes or bool((np.abs(rest.velocities) < BRAKED).all())
+    if now - memory.supervisor.since > stages.settings.longest_braking:
+        return True
+    is_released = memory.releases or stages.settings.on_stop is not OnStop.ZERO or (
+        not memory.stops)
+    return is_settled and is_at_rest and is_released

@@ -1,0 +1,336 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The stages of the cycle, made from a robot and settings, over one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf
+
+import numpy as np
+
+from ros2_rnea.control.decision import Cause, Instant, Status
+from ros2_rnea.control.inputs.cycle_period import CyclePeriod, FIRST_PERIOD
+from ros2_rnea.control.inputs.dead_man_switch import DeadManSwitch
+from ros2_rnea.control.inputs.external_effort import ExternalEffort
+from ros2_rnea.control.inputs.joint_states import JointStates
+from ros2_rnea.control.inputs.measured_gravity import MeasuredGravity
+from ros2_rnea.control.inputs.plausibility import Plausibility
+from ros2_rnea.control.inputs.snapshot import Snapshot
+from ros2_rnea.control.inputs.wrenches import ExternalWrenches
+from ros2_rnea.control.judgement import Judgement
+from ros2_rnea.control.law.gain_check import unstable_gains
+from ros2_rnea.control.law.law import Law
+from ros2_rnea.control.memory import Memory
+from ros2_rnea.control.output.effort_limits import effort_limits, share_of
+from ros2_rnea.control.output.joint_bounds import JointBounds
+from ros2_rnea.control.output.output import Output
+from ros2_rnea.control.output.start_effort import Start, StartRule
+from ros2_rnea.control.robot_joints import RobotJoints
+from ros2_rnea.control.settings import Mode, Settings, StartFrom
+from ros2_rnea.control.target.motion import Motion, Target
+from ros2_rnea.control.trips import Trips
+
+MIN_TO_REPORT = 5e-4
+"""Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
+
+
+class Stages:
+    """
+    What the cycle calls, and what it needs to know beside the memory.
+
+    :param joints: of the robot.
+    :param settings: that are used.
+    :param memory: with which the stages go on; it is changed.
+    :param judgement: of the same robot.
+    :ivar feedback_doubt: why the gains are too high for the measured period; empty: they are not.
+    """
+
+    def __init__(
+            self, joints: RobotJoints, settings: Settings, memory: Memory,
+            judgement: Judgement | None = None) -> None:
+        self.joints = joints
+        self.settings = settings
+        robot, controlled, n = joints.robot, joints.controlled, len(joints.controlled)
+        # What is known.
+        bodies = joints.measured_bodies()
+        wraps = [body.type.wraps for body in bodies]
+        self.plausibility = Plausibility(
+            joints.measured, [body.limits for body in bodies], wraps,
+            memory=memory.plausibility)
+        self.plausibility.set_speed_factor(settings.plausible_speed_factor or 1.0)
+        self.states = JointStates(
+            controlled, joints.measured[n:], settings.state_timeout,
+            self.plausibility if settings.plausible_speed_factor else None,
+            [name for name, wrap in zip(joints.measured, wraps) if wrap], memory=memory.joints)
+        self.dead_man_switch = DeadManSwitch(
+            settings.dead_man_button, settings.dead_man_timeout, memory.dead_man)
+        self.wrenches = ExternalWrenches(robot.tree, settings.wrenches, memory.wrenches)
+        if not settings.gravity_from_imu:
+            memory.gravity = None
+        self.measured_gravity = MeasuredGravity(
+            settings.gravity_time_constant, settings.gravity, settings.gravity_tolerance,
+            memory=memory.gravity)
+        self.external = ExternalEffort(
+            robot, controlled, joints.index_map, joints.motions.controlled, memory.external)
+        singles = n + len(joints.others)
+        self._count, self._single_count = n, singles
+        self.singles = self.states.positions[:singles]
+        self.judgement = judgement or Judgement(joints, self.singles)
+        self.judgement.positions = self.singles
+        # What is wanted.
+        self.motion = Motion(
+            controlled, joints.continuous, joints.turns, settings, memory.motion)
+        # What is needed and sent.
+        self.defects = self.judgement.limit_defects(settings)
+        limits = effort_limits(robot, settings)[joints.motions.controlled]
+        self.limits = np.zeros(n) if self.defects else limits
+        self.allowed = share_of(self.limits, settings.effort_limit_factor)
+        self.alone = np.array([name not in settings.held_by_others for name in controlled])
+        bounds = JointBounds(
+            [body.limits for body in joints.bodies], settings.position_limit_margin,
+            settings.velocity_limit_factor, settings.braking_time)
+        self.output = Output(self.allowed, settings, bounds, self.alone)
+        self.law = Law(
+            joints, settings, self.alone, self.allowed, bounds, self.wrenches,
+            memory.wrench_fade)
+        self.trips = Trips(
+            controlled, [body.limits for body in joints.bodies], settings, self.alone,
+            np.where(np.isinf(self.motion.tolerances), inf, self.motion.largest_error),
+            memory.trips)
+        self.command_scale = np.array([
+            settings.command_scale.get(name, 1.0) for name in controlled])
+        self._start_rule = StartRule(
+            settings.start_from, settings.arm, controlled, self.command_scale,
+            settings.lacking_terms, settings.assumes_other_gravity)
+        if settings.observe_external_effort:
+            self.external.use(settings, self.limits)
+        self._checked_period = FIRST_PERIOD
+        self.feedback_doubt = ''
+        self._doubted_since = inf
+        self.last_saturated: np.ndarray | None = None
+        self._own(memory)
+
+    def _own(self, memory: Memory) -> None:
+        """Let the memory have what a stage began with."""
+        memory.plausibility, memory.joints = self.plausibility.memory, self.states.memory
+        memory.dead_man, memory.wrenches = self.dead_man_switch.memory, self.wrenches.memory
+        memory.gravity, memory.external = self.measured_gravity.memory, self.external.memory
+
+    # ---- known --------------------------------------------------------------------------------
+
+    def known(self, now: Instant) -> Snapshot:
+        """Return what is known at a time."""
+        states, n = self.states, self._count
+        measured = states.measured
+        without = states.without_velocity()
+        velocities, has_velocity = measured[1, :n], True
+        if without:
+            estimated = states.estimated_velocities[:n]
+            has_velocity = not np.isnan(estimated).any()
+            velocities = np.nan_to_num(estimated)
+        return Snapshot(
+            now, states.is_fresh(now.steady), states.age(now.steady), measured[0, :n],
+            measured[1, :n], velocities, has_velocity, without, self.singles,
+            states.fresh_velocities(now.steady)[n:self._single_count],
+            not self.settings.gravity_from_imu or not self.measured_gravity.is_lost(
+                now.steady, self.settings.imu_timeout))
+
+    def reason_to_stop(self, known: Snapshot) -> Cause | None:
+        """Return why nothing is to be sent; None: efforts are wanted."""
+        settings, is_allowed = self.settings, self.dead_man_switch.allows(known.now.steady)
+        if not settings.enabled:
+            return Cause(
+                Status.DISABLED if settings.may_be_enabled else Status.NOT_ALLOWED)
+        if not is_allowed:
+            return Cause(Status.RELEASED, detail=(
+                f'button {settings.dead_man_button} of the topic joy has to be pressed'))
+        if self.defects:
+            return Cause(Status.NO_EFFORT_LIMIT, self.defects.names, self.defects.text)
+        if not known.is_fresh:
+            return self._without_state(known)
+        unknown = self.judgement.unknown_positions()
+        if unknown:
+            return Cause(
+                Status.UNKNOWN_POSITION, unknown, self.judgement.remedy(unknown[0]))
+        if settings.mode is Mode.COMPUTED_TORQUE and known.without_velocity:
+            return Cause(Status.UNKNOWN_VELOCITY, known.without_velocity)
+        return None
+
+    def _without_state(self, known: Snapshot) -> Cause:
+        never = self.states.unmeasured()
+        if never:
+            return Cause(Status.WAITING, never)
+        return Cause(Status.STALE, self.states.stale(known.now.steady), (
+            f'none for {known.age:.2g} s, and state_timeout is '
+            f'{self.settings.state_timeout:g} s: the driver has stopped, or it or this computer '
+            'is too slow'))
+
+    def obstacle(self, known: Snapshot, period: CyclePeriod) -> Cause | None:
+        """
+        Return why no effort can begin now, although efforts are wanted; None: one can.
+
+        :param period: of the cycle.
+        """
+        if self.states.conflict:
+            return Cause(Status.TWO_SOURCES, detail=self.states.conflict)
+        if not known.is_gravity_known:
+            return Cause(Status.IMU_LOST, detail=self._imu_loss(known.now))
+        infinite = self.judgement.not_finite(self.settings, self.gravity)
+        if infinite:
+            return Cause(Status.NOT_FINITE, infinite)
+        overload = self.judgement.overloads(self.settings, self.gravity)
+        if overload:
+            return Cause(Status.OVERLOADED, tuple(overload), '; '.join(overload.values()))
+        unstable = unstable_feedback(self.settings, self.joints.controlled, period)
+        return Cause(Status.UNSTABLE_GAINS, detail=unstable) if unstable else None
+
+    def _imu_loss(self, now: Instant) -> str:
+        """Return, for people, why gravity is not measured any more."""
+        return self.measured_gravity.explain_loss(now.steady, self.settings.imu_timeout)
+
+    def unstable_feedback(self, period: CyclePeriod, now: float) -> Cause | None:
+        """
+        Return why the feedback has become unstable, after it has been so for a while.
+
+        :param period: of the cycle.
+        :param now: on the steady clock [s].
+        """
+        measured = period.value
+        if not period.is_known:
+            return None
+        if measured > LONGER_PERIOD * self._checked_period or (
+                self.feedback_doubt and measured < self._checked_period / LONGER_PERIOD):
+            self._checked_period = measured
+            self.feedback_doubt = unstable_feedback(
+                self.settings, self.joints.controlled, period)
+            self._doubted_since = now if self.feedback_doubt else inf
+        if now - self._doubted_since > LONGEST_DOUBT:
+            return Cause(Status.UNSTABLE_GAINS, detail=self.feedback_doubt)
+        return None
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Return the acceleration of free fall in the root link's axes, shape (3,) [m/s^2]."""
+        if self.settings.gravity_from_imu:
+            return self.measured_gravity.vector
+        return np.array(self.settings.gravity)
+
+    # ---- wanted -------------------------------------------------------------------------------
+
+    def wanted(self, known: Snapshot, memory: Memory, stop: Cause | None) -> Target:
+        """Return what is wanted at a time."""
+        supervisor = memory.supervisor
+        resting = self.motion.resting
+        if self.settings.mode is Mode.GRAVITY_COMPENSATION:
+            if known.is_gravity_known:
+                return resting(Status.GRAVITY, known.positions)
+            return resting(
+                Status.IMU_LOST, known.positions, detail=self._imu_loss(known.now))
+        if stop is not None or supervisor.latch is not None:
+            return resting(Status.NO_TRAJECTORY, known.positions)
+        if not known.is_gravity_known:
+            return resting(Status.IMU_LOST, known.positions, detail=self._imu_loss(known.now))
+        return self.motion.target(
+            known.now, known.positions, supervisor.state, supervisor.status)
+
+    # ---- sent ---------------------------------------------------------------------------------
+
+    def start(self, memory: Memory, known: Snapshot) -> Start:
+        """Return from which effort the first command starts, or why that is not known."""
+        velocities = known.measured_velocities.copy()
+        velocities[[name in known.without_velocity for name in self.joints.controlled]] = np.nan
+        evidence = memory.evidence
+        if memory.starts_anew:
+            evidence = evidence._replace(is_own=False)
+        return self._start_rule.start(
+            evidence, velocities, self.states.efforts[:self._count],
+            lambda: self.law.holding(known.singles))
+
+    def forget_if_disabled(self, memory: Memory, status: Status) -> None:
+        """Forget the last effort where it may be another one when the node is enabled again."""
+        is_over = status in (Status.DISABLED, Status.NOT_ALLOWED)
+        if is_over and self.settings.start_from in (StartFrom.GRAVITY, StartFrom.MEASURED):
+            memory.sent.forget()
+            memory.starts_anew = True
+
+    def stop_effort(self) -> np.ndarray:
+        """Return the effort of ``on_stop`` at the measured positions, shape (joints,)."""
+        from_gravity = self.output.saturated(self.law.holding(self.singles))
+        return from_gravity if self.settings.on_stop.value == 'gravity' else (
+            np.zeros_like(from_gravity))
+
+    def what_was_cut_short(self, memory: Memory, known: Snapshot) -> str:
+        """Return which joints have not reached the effort of ``on_stop``, and what is held."""
+        sent = memory.sent
+        if not sent.has_sent or self.judgement.unknown_positions():
+            return ''
+        lacking = ', '.join(
+            f'{name} {held:.3f} instead of {effort:.3f}'
+            for name, held, effort in zip(
+                self.joints.controlled, sent.effort.tolist(), self.stop_effort().tolist())
+            if abs(held - effort) > MIN_TO_REPORT)
+        is_late = sent.is_late or not memory.has_landed or (
+            known.now.steady < memory.hand_over.end)
+        return lacking if not lacking else (
+            f'the final fade was cut short: a controller without a timeout holds {lacking} '
+            '[Nm or N]') if is_late else ''
+
+    def without_help(self, status: Status) -> str:
+        """Return which joints have no help in guiding, since their velocity is not measured."""
+        if status is not Status.GRAVITY:
+            return ''
+        unknown = self.law.guiding.helped_by_velocity.intersection(
+            self.states.without_velocity())
+        return '' if not unknown else (
+            'no damping nor friction assistance of ' + ', '.join(sorted(unknown))
+            + ', whose velocity is not in joint_states')
+
+
+def unstable_feedback(
+        settings: Settings, joints: Sequence[str], period: CyclePeriod) -> str:
+    """
+    Return why the feedback of settings would oscillate; empty where it does not, or there is none.
+
+    :param joints: the controlled ones.
+    :param period: of the cycle; before it is known, it counts as a usual one.
+    """
+    alone = [name for name in joints if name not in settings.held_by_others]
+    if settings.mode is not Mode.COMPUTED_TORQUE or not alone:
+        return ''
+    measured = period.value if period.is_known else FIRST_PERIOD
+    if measured > LONGEST_PERIOD:
+        return (f'joint states come every {measured:.3g} s; computed_torque needs them at least '
+                f'every {LONGEST_PERIOD:g} s')
+    return _unstable_gains(
+        tuple(settings.position_gains), tuple(settings.velocity_gains), tuple(joints),
+        max(round(measured, 4), SHORTEST_PERIOD), settings.feedback_delay,
+        settings.velocity_filter_time)
+
+
+_unstable_gains = lru_cache(maxsize=64)(unstable_gains)  # asked in each cycle, computed in 10 ms
+
+
+SHORTEST_PERIOD = 0.0001
+"""Shorter ones are judged like this one [s]."""
+
+LONGEST_PERIOD = 0.025
+"""Longest period of computed torque [s]: within a longer one, a light joint changes its motion."""
+
+LONGER_PERIOD = 1.25
+"""A measured period that is longer by this factor is judged anew."""
+
+LONGEST_DOUBT = 0.5
+"""Feedback that is unstable for longer than this is ended [s]: a few cycles may be late."""
