@@ -85,6 +85,7 @@ def _simulated(context: LaunchContext) -> list[Action]:
         namespace=namespace,
         parameters=[{
             'joints': joints, 'mode': LaunchConfiguration('mode'),
+            'position_loop': 'present',  # the driver's, which no controller manager knows
             'friction_from': 'description',  # which the simulated joints have
             # The simulated push is known: it does not depend on the effort, as in a contact.
             'wrench_gain': 1.0, 'wrench_time_constant': 0.0, 'wrench_effort_share': 1.0}],

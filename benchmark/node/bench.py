@@ -299,7 +299,7 @@ class Bench:
 
     def _following(self, subject: Subject) -> Subject:
         def follow(_: Block) -> bool:
-            if all(self.diagnosis(name).get('state') == 'following'
+            if all(self.diagnosis(name).get('reason') == 'following'
                    for name in subject.namespaces):
                 return True
             self._publisher.ask('move', robots=subject.namespaces)  # a pause may have ended it

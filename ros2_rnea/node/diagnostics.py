@@ -51,7 +51,8 @@ MAX_FINDINGS = 50
 
 PERSISTENT = (
     'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
-    'trajectory_controller', 'friction', 'effort limits', 'life cycle', 'receivers')
+    'trajectory_controller', 'friction', 'effort limits', 'life cycle', 'receivers',
+    'sources of joint states')
 """Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
 
 OF_ROBOT = ('robot', 'robot_description', 'model')
@@ -66,6 +67,8 @@ LEVELS = {
     Status.UNKNOWN_POSITION: DiagnosticStatus.ERROR,
     Status.UNKNOWN_START: DiagnosticStatus.ERROR,
     Status.UNKNOWN_VELOCITY: DiagnosticStatus.ERROR,
+    Status.TWO_SOURCES: DiagnosticStatus.ERROR,
+    Status.UNSTABLE_GAINS: DiagnosticStatus.ERROR,
     Status.NO_EFFORT_LIMIT: DiagnosticStatus.ERROR,
     Status.OVERLOADED: DiagnosticStatus.ERROR,
     Status.NOT_FINITE: DiagnosticStatus.ERROR,
@@ -73,7 +76,9 @@ LEVELS = {
     Status.FAILED: DiagnosticStatus.ERROR,
     Status.SHUT_DOWN: DiagnosticStatus.WARN,
     Status.STOPPING: DiagnosticStatus.WARN,
+    Status.STARTING: DiagnosticStatus.OK,
     Status.GRAVITY: DiagnosticStatus.OK,
+    Status.IMU_LOST: DiagnosticStatus.WARN,
     Status.NO_TRAJECTORY: DiagnosticStatus.OK,
     Status.MOTION_TOO_FAR: DiagnosticStatus.WARN,
     Status.FOLLOWING: DiagnosticStatus.OK,
@@ -83,6 +88,9 @@ LEVELS = {
     Status.PATH_DEVIATION: DiagnosticStatus.WARN,
     Status.GOAL_DEVIATION: DiagnosticStatus.WARN,
     Status.CONTACT: DiagnosticStatus.WARN,
+    Status.TOO_FAR_OFF: DiagnosticStatus.ERROR,
+    Status.SATURATED: DiagnosticStatus.ERROR,
+    Status.TOO_FAST: DiagnosticStatus.ERROR,
 }
 
 
@@ -354,7 +362,8 @@ class Diagnostics:
         return level
 
     def _values(self) -> list[tuple[str, str]]:
-        values = [('robot', self.robot), ('state', self._decision.status.name.lower())]
+        values = [('robot', self.robot), ('state', self._decision.state.name.lower()),
+                  ('reason', self._decision.status.name.lower())]
         if self.compiling:
             values.append(('compilation', self.compiling))
         share = self._rate_limited / max(self._commands, 1)

@@ -11,15 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node: its topics and its cycle, around a feedforward policy."""
+"""The node: its topics and its cycle, around a policy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from math import inf
-import signal
-from threading import Event
 from time import monotonic, perf_counter, sleep
 from typing import Any
 
@@ -36,9 +34,10 @@ from rclpy.subscription import Subscription
 from ros2_rnea.control.decision import Decision, Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.inputs.state_ages import StateAges
-from ros2_rnea.control.output.final_fade import OLDEST_FINAL_STATE
 from ros2_rnea.control.output.start_effort import Evidence
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
+from ros2_rnea.control.situation import OLDEST_STATE
+from ros2_rnea.control.transitions import LONGEST_FADE
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
@@ -54,9 +53,11 @@ from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.guarded_node import GuardedNode
 from ros2_rnea.node.log_output import unblocked_log
+from ros2_rnea.node.migration import Migration
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.parameter_requests import Rules
 from ros2_rnea.node.process import (
+    EndSignals,
     lock_memory,
     make_executor,
     prepare_logging,
@@ -69,10 +70,10 @@ from ros2_rnea.node.services.compute_services import Services
 from ros2_rnea.node.timing.clock_steps import ClockSteps
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
-from ros2_rnea.node.topics.conversions import deserialized
+from ros2_rnea.node.topics.conversions import deserialized, listed
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.topics.external_effort_publishers import ExternalEffortPublishers
-from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs
+from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs, source_of
 from ros2_rnea.node.topics.qos import DESCRIPTIONS, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
@@ -87,6 +88,9 @@ OLDEST_PLAUSIBLE_STATE = 10.0
 
 LARGEST_SIMULATED_STEP = 10.0
 """A larger step of simulated time is a jump [s]; no clock of a simulation ticks so slowly."""
+
+STATES = 'joint_states'
+"""The topic of the measured states."""
 
 SHUTDOWN_PERIOD = 0.002
 """How often efforts are sent while the node ends [s]."""
@@ -108,8 +112,10 @@ class InverseDynamicsNode(GuardedNode):
         self._state_ages, self._joy_ages = StateAges(), StateAges()
         self._input_ages = {row.topic: StateAges() for row in INPUTS}
         self._state_stamp = (0, 0)
+        self._knows_sources = False  # whether messages tell who has published them
         self._is_due = False  # an effort, for joint states that have been received
-        self._has_failed = False  # the cycle: nothing is sent before it is enabled again
+        self._has_failed = False  # even the last effort: nothing is sent before ~/enable
+        self._alone: object = None  # held_by_others, of which it was logged what is moved alone
         self._clocks = Clocks(self)
         self._now = ClockSteps(self._clocks, self._on_clock_step).now
         self._diagnostics = Diagnostics(self)
@@ -126,9 +132,11 @@ class InverseDynamicsNode(GuardedNode):
         self._controllers = Controllers(
             self, self._diagnostics, self._effort_publishers.of_commands.topic_name,
             self._receivers, lambda: self._configuration.refresh())
+        self._former = Migration(parameters.overrides(self))
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self._controllers.reason_to_send_nothing, self._controllers.may_reach_other_joints)
+            self._reason_to_send_nothing, self._controllers.may_reach_other_joints,
+            self._controllers.held_joints)
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
@@ -138,7 +146,7 @@ class InverseDynamicsNode(GuardedNode):
         self.create_service(SetBool, '~/enable', self._on_enable)
         self._receive_descriptions()
         states = Input(
-            'joint_states', JointState, sensor_data(self.get_parameter('state_depth').value),
+            STATES, JointState, sensor_data(self.get_parameter('state_depth').value),
             MAX_STATE_BYTES, self._take_joint_state, self._cycle_if_due, raw=True,
             with_info=True)
         self._trajectories = TrajectoryInput(
@@ -160,8 +168,11 @@ class InverseDynamicsNode(GuardedNode):
                 min_forward=Duration(seconds=LARGEST_SIMULATED_STEP),
                 min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_time_jump)
-        for warning in parameters.unknown_parameters(self):
+        self._publish_terms = self.guarded(self._send_terms)
+        self._report = self.guarded(self._report_decision)
+        for warning in (*parameters.unknown_parameters(self), *self._former.warnings):
             self.get_logger().warning(warning)
+        self._diagnostics.notice('former parameters', self._former.error, is_error=True)
 
     def prepare(self) -> None:
         """
@@ -183,7 +194,7 @@ class InverseDynamicsNode(GuardedNode):
         self._controllers.poll()
 
     @property
-    def policy(self) -> FeedforwardPolicy | None:
+    def policy(self) -> Policy | None:
         """Return the policy in use; None while there is no robot."""
         return self._configuration.policy
 
@@ -223,15 +234,18 @@ class InverseDynamicsNode(GuardedNode):
         self._configuration.take_description(message.data)
 
     def _take_joint_state(
-            self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant) -> None:
+            self, policy: Policy, taken: tuple[bytes, Any], now: Instant) -> None:
         """Pass joint states to the policy, and note whether an effort is due."""
         message, info = taken
+        source = source_of(info)
+        self._knows_sources = source is not None
         names, positions, velocities, stamp, efforts = self._reader.read(
             message, self._terms_publisher.has_subscriber or not policy.has_start
             or self._receivers.is_handing_over or self._external.is_needed(policy))
         measured = MeasuredJoints(
             names, positions, velocities, efforts, stamp[0] + 1e-9 * stamp[1],
-            self._age(self._state_ages, info, stamp, names, now, policy.settings.state_timeout))
+            self._age(self._state_ages, info, stamp, names, now, policy.settings.state_timeout),
+            source)
         try:
             if policy.take_joint_state(measured, now):
                 self._state_stamp, self._is_due = stamp, True
@@ -241,7 +255,7 @@ class InverseDynamicsNode(GuardedNode):
                 self.guarded(_take_if_usable)(waiting, measured, now)
 
     def _take_joy(
-            self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant) -> None:
+            self, policy: Policy, taken: tuple[bytes, Any], now: Instant) -> None:
         """Read the dead-man switch."""
         message, info = taken
         joy = deserialized(message, Joy)
@@ -285,7 +299,7 @@ class InverseDynamicsNode(GuardedNode):
         return ages.age(
             info['received_timestamp'], sent, now.steady, now.ros.nanoseconds, publisher, timeout)
 
-    def _cycle_if_due(self, policy: FeedforwardPolicy, now: Instant) -> None:
+    def _cycle_if_due(self, policy: Policy, now: Instant) -> None:
         """Run one cycle for all joint states that were queued."""
         is_due, self._is_due = self._is_due, False
         if not is_due:
@@ -315,10 +329,17 @@ class InverseDynamicsNode(GuardedNode):
         if result.successful and not request.data:
             response.message = self._what_will_be_held(was_sending)
         elif result.successful:
+            if self._has_failed and self.policy is not None:
+                self.policy.memory.pending.trip = None  # the error that no cycle could note
             self._has_failed = False
             if self.policy is not None:
-                self.policy.end_contact()
+                response.message = self.policy.acknowledge(self._clocks.now())
+                response.success = not response.message
         return response
+
+    def _reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
+        """Return why no effort may be sent with values of parameters; empty where one may be."""
+        return self._former.error or self._controllers.reason_to_send_nothing(own)
 
     def _refuse_deletion(self, changed: list[Parameter]) -> SetParametersResult:
         """Refuse to delete parameters, since all of them are read whenever one changes."""
@@ -351,7 +372,8 @@ class InverseDynamicsNode(GuardedNode):
         policy = self.policy
         if policy is None or not was_sending:
             return '; '.join(filter(None, ('nothing was being sent', self._what_is_held())))
-        return (f'the effort fades out (on_stop: {policy.settings.on_stop.value}), then nothing '
+        return (f'the arm is braked, and the effort leads to that of on_stop: '
+                f'{policy.settings.on_stop.value}; then nothing '
                 'is sent; a controller without a timeout then holds about '
                 f'{_efforts(policy.effort_after_stop())}, unless the arm moves meanwhile; the log '
                 'has the values at the end')
@@ -368,31 +390,31 @@ class InverseDynamicsNode(GuardedNode):
 
     # ---- the cycle ----------------------------------------------------------------------------
 
-    def _cycle(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
+    def _cycle(self, policy: Policy, now: Instant) -> Decision | None:
         """
         Decide and publish; return the decision, or None where none could be made.
 
-        After any exception the effort fades to that of ``on_stop``.  An RneaError is about what
-        came from outside, and says what: efforts are sent again from the next good cycle on.
-        After an unexpected exception nothing is sent until someone enables the node again.  If the
-        next good cycle were enough, an error that comes and goes with the motion would make the
-        effort swing between both.
+        After any exception the arm is braked, and the effort leads to that of ``on_stop``.  An
+        RneaError is about what came from outside, and says what: efforts are sent again from the
+        next good cycle on.  An unexpected exception is a fault of the policy, which somebody has
+        to acknowledge.  If the next good cycle were enough, an error that comes and goes with the
+        motion would make the effort swing between both.  Where not even the arm can be braked,
+        nothing is sent any more.
         """
+        if self._has_failed:
+            return None
         try:
-            if self._has_failed:
-                return self._fade_out_after_failure(policy, now, Status.FAILED)
-            try:
-                return self._decide_and_send(policy, now)
-            except RneaError as error:
-                self._diagnostics.refused('cycle', error)
-                return self._fade_out_after_failure(
-                    policy, now, Status.NOT_COMPUTED, shortened(str(error)))
-        except Exception:  # reported where all callbacks are called
-            self._has_failed = True
-            self._diagnostics.decided(Decision(Status.FAILED))
-            raise
+            return self._decide_and_send(policy, now)
+        except RneaError as error:
+            self._diagnostics.refused('cycle', error)
+            return self._brake(policy, now, Status.NOT_COMPUTED, shortened(str(error)))
+        except Exception as error:  # noqa: BLE001 (no defect may end the control)
+            self.report_unexpected('the cycle', error)
+            detail = shortened(f'{type(error).__name__}: {error}')
+            self.guarded(policy.fail)(detail)
+            return self._brake(policy, now, Status.FAILED, detail)
 
-    def _decide_and_send(self, policy: FeedforwardPolicy, now: Instant) -> Decision | None:
+    def _decide_and_send(self, policy: Policy, now: Instant) -> Decision | None:
         """
         Decide and publish.
 
@@ -404,49 +426,89 @@ class InverseDynamicsNode(GuardedNode):
             return None
         started = perf_counter()
         has_commands = self._effort_publishers.has_commands
-        has_start = self._check_start(policy, has_commands)
+        had_start = self._check_start(policy, has_commands)
         if has_commands and self._receivers.are_incomplete:
             return None
         was_sending = policy.is_sending
         decision = policy.decide(now)
-        if decision.effort is not None:
-            if not self._send(policy, decision.effort, self._latest_moment(policy, decision, now)):
-                return None  # this process stood still meanwhile: the state is old by now
-            if not has_start and not self._receivers.is_handing_over:
-                self.get_logger().info(f'the effort starts from {policy.start_reason}')
-            self._diagnostics.timed(self._state_age(), perf_counter() - started)
-            if self._terms_publisher.has_subscriber:
-                self._publish_terms(policy, decision)
-        self._conclude(decision, was_sending)
+        if decision.effort is not None and not self._send(
+                policy, decision.effort, self._latest_moment(policy, decision, now)):
+            return None  # this process stood still meanwhile: the state is old by now
+        self._conclude(policy, decision, was_sending, had_start, started)
         return decision
 
-    def _fade_out_after_failure(
-            self, policy: FeedforwardPolicy, now: Instant, status: Status, detail: str = '',
-            ) -> Decision | None:
+    def _brake(self, policy: Policy, now: Instant, status: Status, detail: str = '',
+               ) -> Decision | None:
         """
-        Publish the final fade to the effort of ``on_stop``, and then nothing.
+        Brake the arm in a cycle that has failed, or send the next effort on the way to on_stop.
 
-        :param status: why nothing is sent then; the detail has more words.
-        :return: None while it is being discovered who receives the commands.
+        :param status: why; the detail has more words.
+        :return: None while it is being discovered who receives the commands, and where even this
+            fails: then nothing is sent before somebody enables the node again.
         """
         was_sending = policy.is_sending
         self.guarded(self._end_for_others)(policy)  # which may be what has failed
         if self._effort_publishers.has_commands and self._receivers.are_incomplete:
             return None
-        decision = policy.decide_last(now, status, detail)
-        if decision.effort is not None:
-            self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
-        self._conclude(decision, was_sending)
+        try:
+            decision = policy.decide_last(now, status, detail)
+            if decision.effort is not None:
+                self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
+        except Exception as error:  # noqa: BLE001 (no defect may end the control)
+            self._has_failed = True
+            self.report_unexpected('braking after an error', error)
+            policy.memory.sent.pause()
+            self._conclude(policy, Decision(status, detail=detail), was_sending)
+            return None
+        self._conclude(policy, decision, was_sending)
         return decision
 
-    def _conclude(self, decision: Decision, was_sending: bool) -> None:
-        """Report a decision, and run the timer of the final fade as long as that lasts."""
-        if was_sending and decision.effort is None:
-            self._log_silence()
+    def _conclude(
+            self, policy: Policy, decision: Decision, was_sending: bool, had_start: bool = True,
+            started: float | None = None) -> None:
+        """
+        Report a decision, and run the timer of the final effort as long as that is approached.
+
+        Nothing here may end the cycle: what is only reported is guarded.
+
+        :param had_start: whether it was known before from which effort to start.
+        :param started: when the cycle began, on the clock of perf_counter [s]; None: its time is
+            of no interest.
+        """
         self._cycle_timers.final_fade(decision.status is Status.STOPPING)
+        self._report(policy, decision, was_sending, had_start, started)
+        if decision.effort is not None and self._terms_publisher.has_subscriber:
+            self._publish_terms(policy, decision)
+
+    def _report_decision(
+            self, policy: Policy, decision: Decision, was_sending: bool, had_start: bool,
+            started: float | None) -> None:
+        if decision.effort is not None:
+            if not had_start and not self._receivers.is_handing_over:
+                self.get_logger().info(f'the effort starts from {policy.start_reason}')
+            if policy.settings.held_by_others is not self._alone:
+                self._explain_alone(policy)
+            if started is not None:
+                self._diagnostics.timed(self._state_age(), perf_counter() - started)
+        elif was_sending:
+            self._log_silence()
+            self._configuration.note_silence()
         self._diagnostics.decided(decision)
 
-    def _check_start(self, policy: FeedforwardPolicy, has_commands: bool) -> bool:
+    def _explain_alone(self, policy: Policy) -> None:
+        """Log which joints the node moves alone, and why it thinks so."""
+        self._alone = held = policy.settings.held_by_others
+        alone = [name for name in policy.controlled if name not in held]
+        others = [name for name in policy.controlled if name in held]
+        parts = [] if not alone else [
+            f'the node moves {listed(alone)} alone: it brakes where the effort ends, and stops a '
+            'motion that gets out of control']
+        if others:
+            parts.append(f'another controller or the drives hold {listed(others)}')
+        self._diagnostics.log_once(
+            f'{"; ".join(parts)}. {self._configuration.why_alone()}')
+
+    def _check_start(self, policy: Policy, has_commands: bool) -> bool:
         """Return whether the policy knows from which effort to start; else pass what is known."""
         if not has_commands:
             policy.evidence = Evidence(
@@ -462,29 +524,30 @@ class InverseDynamicsNode(GuardedNode):
             policy.evidence = self._receivers.evidence(policy.controlled)
         return policy.has_start
 
-    def _end_for_others(self, policy: FeedforwardPolicy) -> None:
-        """End the final fade where others receive the commands, who do not hold its effort."""
+    def _end_for_others(self, policy: Policy) -> None:
+        """Send no last effort to others than those who hold the one before."""
         if self._effort_publishers.has_commands and self._receivers.have_changed(
                 self._controllers.effort_controller, policy.is_sending):
             policy.restart()
 
     def _latest_moment(
-            self, policy: FeedforwardPolicy, decision: Decision, now: Instant) -> float:
+            self, policy: Policy, decision: Decision, now: Instant) -> float:
         """
         Return until when a decision's effort may be published, on the monotonic clock [s].
 
-        The process may stand still between the decision and the publication.
+        The process may stand still between the decision and the publication.  Only the effort on
+        the way to that of ``on_stop`` may come from a stale state.
 
         :param now: when the decision was made.
         """
         if self._clocks.is_simulated:
             return inf
         longest = policy.settings.state_timeout
-        if decision.status is Status.STOPPING:
-            longest *= OLDEST_FINAL_STATE
+        if decision.status is Status.STOPPING and not policy.states.is_fresh(now.steady):
+            longest *= OLDEST_STATE
         return now.steady - policy.states.age(now.steady) + longest
 
-    def _send(self, policy: FeedforwardPolicy, effort: np.ndarray, latest: float) -> bool:
+    def _send(self, policy: Policy, effort: np.ndarray, latest: float) -> bool:
         """
         Publish an effort; as a command only to known receivers, who hold it from then on.
 
@@ -510,23 +573,27 @@ class InverseDynamicsNode(GuardedNode):
         return (self.policy is not None and self.policy.is_sending
                 and self._receivers.is_serving)
 
-    def _publish_terms(self, policy: FeedforwardPolicy, decision: Decision) -> None:
+    def _send_terms(self, policy: Policy, decision: Decision) -> None:
         terms = policy.terms(decision)
         if terms is not None:
             self._terms_publisher.send(policy.controlled, terms, self._state_stamp)
 
-    def send_last(self) -> None:
+    def send_last(self, is_hurried: Callable[[], bool] = lambda: False) -> None:
         """
-        Fade the effort to the one of the parameter ``on_stop``, and wait for its delivery.
+        Brake the arm, lead the effort to the one of ``on_stop``, and wait for its delivery.
 
-        No message is received meanwhile, so that the last joint state is used throughout.
+        Of all messages only joint states are received meanwhile.
+
+        :param is_hurried: tells whether to end at once.
         """
         policy, start, started = self.policy, self._clocks.now(), monotonic()
         if policy is None or not policy.is_sending:
             return
-        while True:
-            elapsed = monotonic() - started
+        longest = policy.settings.longest_braking + LONGEST_FADE
+        decision: Decision | None = None
+        while not is_hurried() and (elapsed := monotonic() - started) < longest:
             now = Instant(start.steady + elapsed, start.ros + elapsed)
+            self.guarded(self._inputs.take)(STATES, policy, now)
             self.guarded(self._end_for_others)(policy)
             decision = policy.decide_last(now)
             if decision.effort is None:
@@ -534,10 +601,14 @@ class InverseDynamicsNode(GuardedNode):
             self._send(policy, decision.effort, self._latest_moment(policy, decision, now))
             sleep(SHUTDOWN_PERIOD)
             self._note_alive(self._clocks.now())
+        self._is_due = False
+        if is_hurried():
+            self.get_logger().warning('ended at once, before the arm was braked')
         self._log_silence()
-        if decision.detail:
+        if decision is not None and decision.effort is None and decision.detail:
             self.get_logger().warning(decision.detail)
-        self._effort_publishers.wait_for_delivery()
+        if not is_hurried():
+            self._effort_publishers.wait_for_delivery()
 
     def _state_age(self) -> float | None:
         stamp = self._state_stamp[0] + 1e-9 * self._state_stamp[1]
@@ -620,8 +691,10 @@ class InverseDynamicsNode(GuardedNode):
         self._diagnostics.notice('state times', '' if not self._state_ages.uses_delays else (
             'the middleware gives no times of reception (rmw_cyclonedds): the age of a joint '
             'state is by how much its delay exceeds the smallest one'))
-        monitor.check_publishers(
-            self, self._inputs.subscriptions['joint_states'], self._diagnostics)
+        states = self._inputs.subscriptions[STATES]
+        monitor.check_publishers(self, states, self._diagnostics)
+        if self.policy is not None and self._knows_sources:
+            monitor.name_publishers(self, states, self.policy)
 
     def _poll_policy(self) -> None:
         if self.policy is not None:
@@ -659,34 +732,35 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     rclpy's own signal handlers would invalidate the context in the middle of a callback, so that
     its next publication raises.  Here the running callback finishes first.
     """
-    stopping = Event()
-    _set_on_signal(stopping)
+    signals = EndSignals()
+    signals.handle()
     with unblocked_log():
         warning = shared_memory_warning(rclpy.get_rmw_implementation_identifier())
         if warning:  # before the middleware is started, because that may end the process
             get_logger('inverse_dynamics').warning(warning)
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         try:
-            _run_until(stopping, create)
+            _run_until(signals, create)
         except RneaError as error:
             raise SystemExit(f'inverse_dynamics: {error}') from error
         finally:
             rclpy.try_shutdown()
 
 
-def _run_until(stopping: Event, create: Callable[[], InverseDynamicsNode]) -> None:
-    """Run a node, and send its last command."""
+def _run_until(signals: EndSignals, create: Callable[[], InverseDynamicsNode]) -> None:
+    """Run a node until a signal comes, and brake the arm; another signal ends that at once."""
     node = create()
     executor = make_executor(node.get_parameter('executor').value)
-    _set_on_signal(stopping)  # again, because the events executor installs its own handlers
+    signals.handle()  # again, because the events executor installs its own handlers
     executor.add_node(node)
     node.configure_process()
-    spinning = Spinning(node, executor, stopping.is_set)
+    spinning = Spinning(node, executor, signals.have_come)
     try:
-        while rclpy.ok() and not stopping.is_set():
+        while rclpy.ok() and not signals.have_come():
             _spin_guarded(node, spinning)
     finally:
-        node.guarded(node.send_last)()
+        signals.forget()
+        node.guarded(node.send_last)(signals.have_come)
         executor.shutdown()
         node.destroy_node()
 
@@ -702,7 +776,7 @@ def _spin_guarded(node: InverseDynamicsNode, spinning: Spinning) -> None:
         sleep(PAUSE_AFTER_ERROR)
 
 
-def _take_if_usable(policy: FeedforwardPolicy, measured: MeasuredJoints, now: Instant) -> None:
+def _take_if_usable(policy: Policy, measured: MeasuredJoints, now: Instant) -> None:
     """Pass joint states to a policy that is not in use, whose refusals nobody needs to know."""
     with suppress(RneaError):
         policy.take_joint_state(measured, now)
@@ -712,11 +786,6 @@ def _efforts(by_joint: Mapping[str, float]) -> str:
     """Return efforts as text."""
     return ', '.join(
         f'{joint} {effort:.3f}' for joint, effort in by_joint.items()) + ' [Nm or N]'
-
-
-def _set_on_signal(stopping: Event) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
 
 
 if __name__ == '__main__':

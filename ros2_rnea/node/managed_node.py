@@ -41,8 +41,8 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     The plain node, with the states of https://design.ros2.org/articles/node_lifecycle.html.
 
     An unconfigured node has no robot.  An inactive node has one and answers services, but sends
-    no effort.  A transition that leaves the active state fades the effort out, as ``on_stop``
-    says, before it returns.
+    no effort.  A transition that leaves the active state brakes the arm and leads the effort to
+    that of ``on_stop`` before it returns.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -82,7 +82,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         return self._result_of('activate', self._start_sending, refusals=RneaError)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Fade the effort out, then send nothing."""
+        """Brake the arm, then send nothing."""
         return self._result_of('deactivate', self._stop_sending)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -90,12 +90,12 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         return self._result_of('clean up', self._unload)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Fade the effort out where one is sent, then drop the robot."""
+        """Brake the arm where an effort is sent, then drop the robot."""
         return self._result_of('shut down', self.send_last, self._unload, self._finalize)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Fade the effort out where that is possible, then drop the robot."""
-        self._result_of('fade out', self.send_last)
+        """Brake the arm where that is possible, then drop the robot."""
+        self._result_of('brake', self.send_last)
         return self._result_of('clean up', self._unload)
 
     def _result_of(
@@ -154,6 +154,9 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
             reasons.pop('robot_description', None)
         elif refusal:  # also where an older robot is in use: it is known to be the wrong one
             reasons['robot_description'] = refusal
+        latch = None if self.policy is None else self.policy.memory.supervisor.latch
+        if latch is not None:
+            reasons['fault'] = f'{latch.status.value}: call ~/enable with true first'
         if reasons:
             raise ArgumentError('; '.join(f'{about}: {text}' for about, text in reasons.items()))
         self._configuration.discard_superseded()

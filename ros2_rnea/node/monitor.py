@@ -15,13 +15,16 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from ros2_rnea.audit.joints import LARGE_FRICTION
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Mode, Terms
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import listed
+from ros2_rnea.node.topics.publishers import publishers_of
 
 PERIOD = 1.0
 
@@ -47,7 +50,14 @@ def check_publishers(node: Node, states: Subscription, diagnostics: Diagnostics)
         f'set state_depth to {2 * count} or more'))
 
 
-def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnostics) -> None:
+def name_publishers(node: Node, states: Subscription, policy: Policy) -> None:
+    """Let people know the sources of joint states by the names of their nodes."""
+    if node.count_publishers(states.topic_name) > 1:
+        for identifier, name in publishers_of(node, states.topic_name).items():
+            policy.states.call_source(identifier, name)
+
+
+def check_policy(policy: Policy, steady: float, diagnostics: Diagnostics) -> None:
     """
     Report inputs of the policy that are stale, incomplete or contradictory.
 
@@ -57,10 +67,11 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     diagnostics.notice('old wrenches', '' if not stale else (
         f'the last wrench of {listed(stale)} is older than wrench_timeout: it is ignored, or '
         'fades out'))
-    lost = policy.wrenches.lost_biases
-    diagnostics.notice('wrench bias', '' if not lost else (
-        f'the bias of {listed(sorted(lost))} was discarded, because it was taken with another '
-        'wrench_tool_mass, wrench_tool_center or wrench_exerted_by: call ~/zero_wrench again'))
+    lost_biases = policy.wrenches.lost_biases
+    diagnostics.notice('wrench bias', '' if not lost_biases else (
+        f'the bias of {listed(sorted(lost_biases))} was discarded, because it was taken with '
+        'another wrench_tool_mass, wrench_tool_center or wrench_exerted_by: call ~/zero_wrench '
+        'again'))
     _check_wrench_limits(policy, diagnostics)
     _explain_wrench_gain(policy, diagnostics)
     _check_friction(policy, diagnostics)
@@ -69,11 +80,10 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
     missing = policy.motion.controller.missing
     diagnostics.notice('controller_state', '' if not missing else (
         f'its reference contains no {listed(missing)}, which is then taken as zero'))
-    is_silent = (policy.settings.gravity_from_imu
-                 and not 0.0 <= steady - policy.measured_gravity.received <= LONGEST_SILENCE)
-    diagnostics.notice('gravity_from_imu', '' if not is_silent else (
-        f'no usable message on imu for {LONGEST_SILENCE:g} s: gravity stays at '
-        f'{policy.gravity.round(3).tolist()} m/s^2'))
+    _check_imu(policy, steady, diagnostics)
+    conflict = policy.states.conflict
+    diagnostics.notice('sources of joint states', conflict and (
+        f'{conflict}: each joint needs one publisher; no effort starts'), is_error=True)
     silent = policy.states.silent_others(steady, LONGEST_SILENCE)
     diagnostics.notice('other joints', '' if not silent else (
         f'joint states no longer contain {listed(silent)}: the last positions are used'))
@@ -84,7 +94,19 @@ def check_policy(policy: FeedforwardPolicy, steady: float, diagnostics: Diagnost
         for name, value in deviations.items()))
 
 
-def _check_wrench_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+def _check_imu(policy: Policy, steady: float, diagnostics: Diagnostics) -> None:
+    """Report gravity that the imu does not measure, an error once it has done so."""
+    measured = policy.measured_gravity
+    lost = '' if not policy.settings.gravity_from_imu else (
+        measured.explain_loss(steady, policy.settings.imu_timeout))
+    text = lost and f'{lost}: gravity stays at {policy.gravity.round(3).tolist()} m/s^2'
+    if lost and measured.received == -inf:
+        diagnostics.waiting('gravity_from_imu', text)
+    else:
+        diagnostics.notice('gravity_from_imu', text, is_error=True)
+
+
+def _check_wrench_limits(policy: Policy, diagnostics: Diagnostics) -> None:
     """Report where limits reduce the wrenches that are compensated."""
     frames, joints = policy.wrenches.limited, policy.joints_limiting_wrenches()
     reasons = []
@@ -97,7 +119,7 @@ def _check_wrench_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) ->
         'limited wrenches', 'reduced, because ' + ' and '.join(reasons) if reasons else '')
 
 
-def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+def _check_friction(policy: Policy, diagnostics: Diagnostics) -> None:
     """Report friction that is sent and is a large share of the effort limit."""
     large = ', '.join(
         f'{share:.0%} at {name}' for name, share in policy.friction_shares().items()
@@ -109,7 +131,7 @@ def _check_friction(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None
         'friction_from'))
 
 
-def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+def _check_armatures(policy: Policy, diagnostics: Diagnostics) -> None:
     """Report rotors that are too heavy for their motors, as by a slip of the decimal point."""
     heavy = ', '.join(
         f'{value:.3g} rad/s^2 or m/s^2 at {name}'
@@ -120,7 +142,7 @@ def _check_armatures(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> Non
         'whose unit is kg m^2 (kg for a prismatic joint) at the joint, behind the gear'))
 
 
-def _check_effort_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+def _check_effort_limits(policy: Policy, diagnostics: Diagnostics) -> None:
     """Report effort limits of the parameters that are above those of the description."""
     raised = ', '.join(
         f'{limit:g} instead of {described:g} at {name}'
@@ -131,7 +153,7 @@ def _check_effort_limits(policy: FeedforwardPolicy, diagnostics: Diagnostics) ->
         'effort_limits'))
 
 
-def _explain_wrench_gain(policy: FeedforwardPolicy, diagnostics: Diagnostics) -> None:
+def _explain_wrench_gain(policy: Policy, diagnostics: Diagnostics) -> None:
     """Log once, at the first wrench, which share is compensated and when another one is right."""
     settings = policy.settings
     gain = settings.wrench_gain

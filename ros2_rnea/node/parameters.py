@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from enum import Enum
 from math import inf
 from typing import Any, NamedTuple
 
@@ -34,11 +35,21 @@ from ros2_rnea.model.description import (
     OPTIONAL_PARAMETERS,
 )
 from ros2_rnea.node.bounds import check_parameter
+from ros2_rnea.node.migration import former_value, NAMES
 from ros2_rnea.node.parameter_specification import are_numbers, Specification
 from ros2_rnea.node.process import EXECUTORS
 
 ASSUMED = 'assumed_positions.'
 """Prefix of the parameters that contain the assumed position of one joint each."""
+
+
+class PositionLoop(Enum):
+    """Around which controlled joints others close a position or velocity loop."""
+
+    AUTOMATIC = 'automatic'
+    NONE = 'none'
+    PRESENT = 'present'
+
 
 FRICTION_FROM_DESCRIPTION = 'description'
 """Value of the parameter friction_from with which the friction in the URDF is used."""
@@ -144,8 +155,21 @@ SPECIFICATIONS = (
         'velocity_gains', _DEFAULT.velocity_gains,
         'Gains of computed_torque for the velocity error [1/s]: one number for all joints, or '
         'one for each in the order of joints. Critical damping needs twice the square root of '
-        'the position gain.',
+        'the position gain. Gains that would oscillate at the measured period, feedback_delay and '
+        'velocity_filter_time are refused, with the largest that would not.',
         items=float),
+    Specification(
+        'feedback_delay', _DEFAULT.feedback_delay,
+        'Time from a measurement until its effort acts, beside the period of the cycle [s]: of '
+        'the bus, the driver and the drives. The gains of computed_torque are checked with it. '
+        'The latency in /diagnostics is a first value.',
+        0.0, 1.0),
+    Specification(
+        'velocity_filter_time', _DEFAULT.velocity_filter_time,
+        'Time constant of the low-pass filter from which the measured velocities come [s], as '
+        'many drivers have one. The gains of computed_torque are checked with it. 0: there is no '
+        'filter.',
+        0.0, 1.0),
     Specification(
         'effort_controller', '',
         'Name of the controller or driver that receives ~/commands, such as effort_controller. '
@@ -175,6 +199,14 @@ SPECIFICATIONS = (
         'enabled', _DEFAULT.enabled,
         'Whether efforts are published. The service ~/enable sets it.'),
     Specification(
+        'position_loop', PositionLoop.AUTOMATIC,
+        'Whether another controller, or the drives, close a position or velocity loop around the '
+        'controlled joints. automatic: around those whose position or velocity an active '
+        'controller commands, as the controller manager says; where none can be asked, around '
+        'none. none: around no joint. present: around all. The node moves the others alone: '
+        'wherever an effort ends, it brakes them first, a trajectory that their limits do not '
+        'allow is refused, and a motion that gets out of control is stopped.'),
+    Specification(
         'gravity', _DEFAULT.gravity,
         'Acceleration of free fall in the axes of the root link [m/s^2]. For a robot on the '
         'ceiling it is [0.0, 0.0, 9.81]; for one on a wall it is along x or y.',
@@ -194,17 +226,35 @@ SPECIFICATIONS = (
         'link. 3.15: any reading is used, also that of a base that lies on its back.',
         0.0, 3.15),
     Specification(
+        'imu_timeout', _DEFAULT.imu_timeout,
+        'How long gravity is taken as known after a message of the IMU [s]. After that its last '
+        'direction stays in use, /diagnostics has an error, efforts do not start, and in '
+        'computed_torque the arm is braked. It has to be longer than a pause between messages, '
+        'and short against the time in which the base tilts.',
+        1e-2, 1e3),
+    Specification(
         'state_timeout', _DEFAULT.state_timeout,
         'How long the state of the controlled joints is used after its reception [s]. After that '
         'it is stale, and on_stop applies.',
         1e-3, 10.0),
     Specification(
         'on_stop', _DEFAULT.on_stop,
-        'The effort to which the last effort is blended, within state_timeout, before the node '
-        'stops sending: when joint states stop, when enabled becomes false, and when the node '
-        'ends. Controllers without a timeout hold it for ever. gravity (what holds the last '
-        'measured state), zero, or none (nothing more is sent, so that the effort of a motion may '
-        'be held).'),
+        'The effort to which the last effort leads before the node stops sending: when joint '
+        'states stop, when enabled becomes false, and when the node ends. Controllers without a '
+        'timeout hold it for ever. gravity (what holds the last measured state) or zero. Joints '
+        'that the node moves alone are braked first, until the arm rests; with stale states, and '
+        'where another controller holds the arm, the effort fades within state_timeout.'),
+    Specification(
+        'braking_time', _DEFAULT.braking_time,
+        'Time constant with which joints that the node moves alone are braked [s]. A shorter one '
+        'stops the arm on a shorter way, with more effort; the damping is limited to what is '
+        'stable at the measured period and feedback_delay.',
+        1e-2, 10.0),
+    Specification(
+        'longest_braking', _DEFAULT.longest_braking,
+        'After this time nothing is sent any more, also where the arm still moves [s]. It has to '
+        'be shorter than the time that a launch file waits between SIGINT and SIGTERM (5 s).',
+        1e-2, 60.0),
     Specification(
         'plausible_speed_factor', _DEFAULT.plausible_speed_factor,
         'A measured position is refused if the joint would have moved faster than this times its '
@@ -250,6 +300,24 @@ SPECIFICATIONS = (
         'path_tolerance_prismatic', _DEFAULT.path_tolerance_prismatic,
         'The same for prismatic joints [m].',
         0.0, 1e3),
+    Specification(
+        'trip_deviation', _DEFAULT.trip_deviation,
+        'Multiple of path_tolerance (of hold_tolerance at the end of a motion) by which a joint '
+        'may deviate in computed_torque. Beyond it, the feedback no longer controls the joint: '
+        'the arm is braked, and held until ~/enable is called with true. Only where the node '
+        'moves a joint alone. 0: any deviation is allowed.',
+        1.0, 1e3, or_zero=True),
+    Specification(
+        'trip_saturation_time', _DEFAULT.trip_saturation_time,
+        'How long the effort of a joint may be at its limit in computed_torque while its '
+        'deviation grows [s]. After that, the same follows. 0: for ever.',
+        1e-2, 1e3, or_zero=True),
+    Specification(
+        'trip_velocity_factor', _DEFAULT.trip_velocity_factor,
+        "Multiple of the URDF's velocity limits above which a joint that the node moves alone is "
+        'braked: during a motion until ~/enable is called with true, else until it rests. 0: '
+        'none is.',
+        1.0, 1e3, or_zero=True),
     Specification(
         'allow_nonzero_velocity_at_trajectory_end',
         _DEFAULT.rules.allow_nonzero_velocity_at_trajectory_end,
@@ -375,8 +443,9 @@ SPECIFICATIONS = (
         0.0, 60.0),
     Specification(
         'position_limit_margin', _DEFAULT.position_limit_margin,
-        'Distance to the position limits of the URDF [rad or m] from which on a joint is no '
-        'longer driven towards the limit. The effort that holds it against gravity stays.',
+        'Distance to the position limits of the URDF [rad or m] that a joint keeps: the part of '
+        'an effort that would drive it there too fast to be braked in time is taken away. What '
+        'holds it against gravity, and what brakes it, stays.',
         0.0, 1e3),
     Specification(
         'velocity_limit_factor', _DEFAULT.velocity_limit_factor,
@@ -386,7 +455,7 @@ SPECIFICATIONS = (
     Specification(
         'friction_assistance', _DEFAULT.friction_assistance,
         'Share of the friction (parameters damping and friction) that is compensated in mode '
-        'gravity_compensation at the measured velocity, 0 to 0.9, so that an arm is easier to '
+        'gravity_compensation at the measured velocity, 0 to 0.7, so that an arm is easier to '
         'guide. Begin with 0.3: if the true friction is less than that of the parameters, a '
         'joint moves on by itself.',
         0.0, LARGEST_ASSISTANCE),
@@ -398,8 +467,8 @@ SPECIFICATIONS = (
     Specification(
         'dead_man_button', _DEFAULT.dead_man_button,
         'Index of the button in messages on the topic joy (sensor_msgs/Joy) that has to be '
-        'pressed for efforts to be sent. When it is released, the effort fades to that of '
-        'on_stop. -1: no button.',
+        'pressed for efforts to be sent. When it is released, the arm is stopped as on_stop says. '
+        '-1: no button.',
         -1, 1000),
     Specification(
         'dead_man_timeout', _DEFAULT.dead_man_timeout,
@@ -437,11 +506,10 @@ SPECIFICATIONS = (
     Specification(
         'contact_reaction', _DEFAULT.contact_reaction,
         'What follows when an external effort exceeds external_effort_threshold of its joint: '
-        'none, or hold (no motion is followed any more; gravity at the measured state and '
-        'guiding_damping are sent, and no wrench is compensated, blended within 0.05 s as far as '
-        'effort_rate_limit allows, until ~/enable is called with true). hold needs '
-        'observe_external_effort and a threshold. In mode gravity_compensation, where people '
-        'touch the arm, nothing follows.'),
+        'none, or hold (the arm is braked, then gravity at the measured state and damping are '
+        'sent; no motion is followed and no wrench is compensated until ~/enable is called with '
+        'true). hold needs observe_external_effort and a threshold. In mode gravity_compensation, '
+        'where people touch the arm, nothing follows.'),
     Specification(
         'massless_links', (),
         'Links that may move without an <inertial>. Any other moving link without one is an '
@@ -487,6 +555,12 @@ def declare(node: Node) -> dict[str, ArgumentError]:
     without_value = _without_value(node)
     for specification in SPECIFICATIONS:
         declaration = specification.name, specification.initial, specification.descriptor()
+        given = overrides(node).get(specification.name)
+        former = None if given is None else former_value(specification.name, given.value)
+        if former is not None and given is not None:  # migration.py reports it
+            used = specification.initial if former.use is None else former.use(given.value)
+            node.declare_parameter(declaration[0], used, declaration[2], ignore_override=True)
+            continue
         if specification.name in without_value:
             node.declare_parameter(*declaration, ignore_override=True)
             if specification.default != ():
@@ -734,22 +808,14 @@ def _number(kind: DynamicsParameter, name: str, value: Any) -> float:
     return float(value)
 
 
-REPLACED = {'on_stale_state': 'on_stop', 'on_shutdown': 'on_stop'}
-"""Former parameters, and those that replace them."""
-
-
 def unknown_parameters(node: Node) -> list[str]:
-    """Return a warning for each unknown parameter in a file or on the command line."""
+    """
+    Return a warning for each unknown parameter in a file or on the command line.
+
+    Those of earlier versions are not among them, see :mod:`.migration`.
+    """
     return [
-        f'there is no parameter {name!r}{_instead(name)}'
+        f'there is no parameter {name!r}{did_you_mean(name, BY_NAME)}'
         for name in overrides(node)
-        if not node.has_parameter(name) and not name.startswith(('qos_overrides', *PER_JOINT))]
-
-
-def _instead(name: str) -> str:
-    """Return what to set in place of an unknown parameter, as the end of a sentence."""
-    if name not in REPLACED:
-        return did_you_mean(name, BY_NAME)
-    new = BY_NAME[REPLACED[name]]
-    needed = new.descriptor().additional_constraints
-    return f' any more; {new.name!r} replaces it, which needs {needed}'
+        if not node.has_parameter(name) and name not in NAMES
+        and not name.startswith(('qos_overrides', *PER_JOINT))]

@@ -22,6 +22,7 @@ import gc
 import inspect
 import os
 import resource
+import signal
 from time import monotonic
 
 from rclpy.clock import Clock, ClockType
@@ -83,6 +84,33 @@ def make_executor(kind: str) -> Executor:
     if kind == 'single_threaded' or EVENTS_EXECUTOR is None:
         return SingleThreadedExecutor()
     return EVENTS_EXECUTOR()
+
+
+class EndSignals:
+    """
+    Counts the signals that end the process.
+
+    rclpy's own handlers would invalidate the context in the middle of a callback.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def handle(self) -> None:
+        """Handle them from now on."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    def have_come(self) -> bool:
+        """Return whether one has come, since :meth:`forget` was called."""
+        return self._count > 0
+
+    def forget(self) -> None:
+        """Forget those that have come: one keypress may send several."""
+        self._count = 0
+
+    def _note(self, *_: object) -> None:
+        self._count += 1
 
 
 class Spinning:

@@ -69,8 +69,10 @@ def test_no_state_nor_the_trajectory_keeps_the_guard_of_the_bounds_busy(name):
     def are_reached(joints, positions, velocities):
         bounds = JointBounds(
             [joint_body(model, joint).limits for joint in joints],
-            margin=0.001, velocity_factor=0.9)
-        return bounds.are_reached(np.array([positions, velocities]))
+            margin=0.001, velocity_factor=0.9, braking_time=0.1)
+        state, pushes = (np.array(positions), np.array(velocities)), np.ones(len(joints))
+        return any((bounds.restrained(push, 0.0 * push, *state) != push).any()
+                   for push in (pushes, -pushes)) or bounds.excess(*state).any()
 
     states = joint_states(robot.joints)
     assert len({tuple(state.position) for state in states}) == len(states)

@@ -30,7 +30,7 @@ from patience import PATIENCE
 from patient_clock import PatientClock
 import pytest
 import rclpy
-from ros2_rnea.control.effort import final_fade
+from ros2_rnea.control import transitions
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.node.process import EVENTS_EXECUTOR
@@ -111,7 +111,7 @@ def last_lines_are_read(monkeypatch):
 @pytest.fixture
 def short_fade(monkeypatch):
     """Let final fades be short where they are not the subject, however old a state may become."""
-    monkeypatch.setattr(final_fade, 'LONGEST_BLEND', 0.1)
+    monkeypatch.setattr(transitions, 'LONGEST_FADE', 0.1)
 
 
 @pytest.fixture(params=EXECUTORS)

@@ -35,6 +35,18 @@ KINDS = {
 }
 
 
+KINDS_OF_LOOPS = {
+    **KINDS,
+    'both': ControllerKind('joint_trajectory_controller/JointTrajectoryController', (
+        'shoulder/position', 'shoulder/effort', 'elbow/velocity')),
+    'pid': ControllerKind('pid_controller/PidController', ('elbow/effort',)),
+    'chained': ControllerKind(  # it commands the reference of another controller
+        'forward_command_controller/ForwardCommandController', ('pid/elbow/position',)),
+    'chained_forward': ControllerKind(
+        'forward_command_controller/ForwardCommandController', ('filter/elbow/effort',)),
+}
+
+
 def reported(name, *reports, hardware=()):
     """Return the activation of a controller after reports, of its state and who is active."""
     activation = Activation(name)
@@ -188,3 +200,24 @@ def test_hardware_that_was_switched_off_and_on_holds_itself():
 def test_the_drives_hold_the_arm_while_controllers_of_positions_are_active_beside(
         reports, is_supported):
     assert reported('forward', *reports).is_supported(JOINTS, KINDS) is is_supported
+
+
+@pytest.mark.parametrize('active, held', [
+    ([], {}),
+    (['forward', 'jtc', 'stiffness', 'broadcaster'], {}),
+    (['positions'], {'positions': {'elbow'}}),
+    (['both'], {'both': {'shoulder', 'elbow'}}),  # also where it commands efforts beside
+    (['positions', 'shoulder'], {'positions': {'elbow'}, 'shoulder': {'shoulder'}}),
+    (['gripper'], {'gripper': {'grip'}}),
+    (['pid'], {}),
+    (['pid', 'chained'], {'chained': {'elbow', 'pid/elbow'}}),
+    (['chained_forward'], {}),
+    (['a controller of an unknown kind'], {}),
+])
+def test_the_loops_of_others_are_those_of_active_controllers(active, held):
+    activation = Activation('forward')
+    activation.take(ManagerReport({**dict.fromkeys(active, 'active'), 'shoulder': (
+        'active' if 'shoulder' in active else 'inactive')}))
+    assert activation.positioned(KINDS_OF_LOOPS) == held
+    activation.take(None)
+    assert activation.positioned(KINDS_OF_LOOPS) == {}

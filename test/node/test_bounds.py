@@ -284,7 +284,7 @@ def test_no_point_that_joins_a_long_trajectory_stops_the_cycle(bench, joints, sh
     arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 2)
     check_times(arm.node.longest)
     kept = points if joints != JOINTS else share * points
-    assert 0.99 * kept < arm.node.policy.motion._trajectory.point_count <= kept + 3
+    assert 0.99 * kept < arm.node.policy.motion.memory.path.point_count <= kept + 3
 
 
 def test_a_later_trajectory_supersedes_a_long_one(bench):
@@ -294,7 +294,7 @@ def test_a_later_trajectory_supersedes_a_long_one(bench):
     gives(arm, 'joint_trajectory', trajectory(JOINTS, 20_000))
     gives(arm, 'joint_trajectory', trajectory(JOINTS, 3))
     arm.until(lambda: not arm.node._trajectories._pending)
-    assert arm.node.policy.motion._trajectory.duration == 3.0
+    assert arm.node.policy.motion.memory.path.duration == 3.0
 
 
 @pytest.mark.parametrize('refused', [
@@ -308,7 +308,7 @@ def test_a_trajectory_that_is_refused_supersedes_no_long_one(bench, refused):
     gives(arm, 'joint_trajectory', refused())
     assert arm.told('joint_trajectory')
     arm.until(lambda: not arm.node._trajectories._pending)
-    assert arm.node.policy.motion._trajectory.duration == 20_000.0
+    assert arm.node.policy.motion.memory.path.duration == 20_000.0
 
 
 def test_a_long_trajectory_that_is_wrong_is_refused_with_its_reason(bench):

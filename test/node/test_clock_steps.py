@@ -69,7 +69,8 @@ def test_a_pause_of_the_process_is_no_step_of_the_clock(arm):
 
 
 def test_a_trajectory_that_has_ended_is_still_held(bench):
-    arm = bench(joints=JOINTS, state_timeout=9.0, hold_tolerance=9.0, path_tolerance=0.0)
+    arm = bench(joints=JOINTS, state_timeout=9.0, hold_tolerance=9.0, path_tolerance=0.0,
+                position_loop='present')
     follow(arm, 0.3)
     arm.until(lambda: arm.answer(JOINTS, Q) and status(arm) == 'HOLDING_END')
     arm._clock._ros_offset += 5 * 10**9
@@ -79,11 +80,13 @@ def test_a_trajectory_that_has_ended_is_still_held(bench):
 
 
 def test_a_large_step_of_simulated_time_is_a_jump_and_a_small_one_is_not(bench):
-    arm = bench(joints=JOINTS, use_sim_time=True, path_tolerance=0.0)
+    arm = bench(
+        joints=JOINTS, use_sim_time=True, path_tolerance=0.0, position_loop='present',
+        state_timeout=9.0)
     set_time = time_setter(arm)
     set_time(100.0)
     follow(arm)
-    set_time(109.0)
+    set_time(108.0)
     arm.answer(JOINTS, Q)
     assert status(arm) == 'FOLLOWING'
     before = arm.answer(JOINTS, Q)

@@ -51,6 +51,13 @@ def test_last_command_is_read_again(path, count):
     assert CommandRecord(path).read() == RecordedCommand(RECEIVERS, dict(zip(JOINTS, efforts[-1])))
 
 
+def test_processes_that_received_earlier_commands_are_read_too(path):
+    record = CommandRecord(path)
+    record.begin(JOINTS, RECEIVERS, ['05', '01'])
+    record.write(np.array([1.0, 2.0]))
+    assert CommandRecord(path).read().earlier == {'05', '01'}
+
+
 def test_command_that_was_being_written_at_the_end_is_the_one_before(path):
     record = written(path, (1.0, 2.0), (3.0, 4.0))
     slot = record._slots[record._slots[:, 0].argmax()]

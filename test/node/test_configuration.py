@@ -156,12 +156,13 @@ def test_a_mimic_joint_off_its_leader_is_said(bench, often):
 
 
 def test_joints_can_be_changed_while_it_is_disabled(bench):
-    arm = bench(joints=JOINTS, state_timeout=9.0, start_from='zero', on_stop='none')
+    arm = bench(joints=JOINTS, state_timeout=9.0, start_from='zero')
     arm.describe(ARM)
     forward = arm.answer(JOINTS, [0.1, 0.2])
     assert not arm.set_parameter('joints', JOINTS[::-1]).successful
     assert arm.set_parameter('enabled', False).successful
     arm.until(lambda: not arm.sends(JOINTS, [0.1, 0.2]))
+    arm.settle()  # the last efforts may be on their way
     assert arm.set_parameter('joints', JOINTS[::-1]).successful
     assert arm.set_parameter('enabled', True).successful
     assert arm.answer(JOINTS, [0.1, 0.2]) == forward[::-1]

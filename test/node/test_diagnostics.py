@@ -19,7 +19,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
-from ros2_rnea.control.decision import Decision, LimitFlags, Status
+from ros2_rnea.control.decision import Decision, LimitFlags, State, Status
 from ros2_rnea.node import diagnostics
 from ros2_rnea.node.diagnostics import Diagnostics, LATENCY_WINDOW, LEVELS, PERIOD, START_UP
 from ros2_rnea.node.state_gaps import QUIET_PERIOD
@@ -83,21 +83,28 @@ def test_before_the_first_decision_it_waits_for_a_robot(world):
     assert (world.status.name, world.status.hardware_id, world.status.level) == (
         'robot/inverse_dynamics: inverse dynamics', 'none', WARN)
     assert world.values == {
-        'robot': 'none', 'state': 'waiting', 'commands': '0',
+        'robot': 'none', 'state': 'off', 'reason': 'waiting', 'commands': '0',
         'commands limited in rate': '0 (0.00%)',
         'gaps of joint states': '0, the longest 0.000 s beyond state_timeout'}
     assert world.log == []
 
 
+@pytest.mark.parametrize('state', State)
+def test_the_state_stands_beside_the_reason(world, state):
+    world.under_test.decided(Decision(Status.GRAVITY, state=state))
+    world.tick()
+    assert (world.values['state'], world.values['reason']) == (state.name.lower(), 'gravity')
+
+
 @pytest.mark.parametrize('status', Status)
-def test_each_state_is_logged_as_what_it_is(world, status):
+def test_each_reason_is_logged_as_what_it_is(world, status):
     world.tick(START_UP + 1.0)
     world.under_test.decided(Decision(status, ('shoulder',)))
     expected = {OK: 'info', WARN: 'warning', ERROR: 'error', STALE: 'error'}[LEVELS[status]]
     assert world.levels == [expected]
     assert world.log[0][1] == world.status.message == f'{status.value} (shoulder)'
     assert world.status.level == LEVELS[status]
-    assert world.values['state'] == status.name.lower()
+    assert world.values['reason'] == status.name.lower()
 
 
 @pytest.mark.parametrize('detail', ['', 'at point 3'])

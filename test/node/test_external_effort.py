@@ -19,7 +19,7 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.node import monitor
 from ros2_rnea.node.models.configuration import Configuration
 from sensor_msgs.msg import JointState
@@ -93,7 +93,7 @@ def test_the_external_effort_comes_by_name_with_the_wrench_and_the_contact(bench
 def test_nothing_is_observed_while_nobody_listens_and_no_reaction_is_asked_for(
         bench, monkeypatch):
     arm = Arm(bench(**OBSERVING))
-    monkeypatch.setattr(FeedforwardPolicy, 'observe', lambda *_: pytest.fail('nobody listens'))
+    monkeypatch.setattr(Policy, 'observe', lambda *_: pytest.fail('nobody listens'))
     monkeypatch.setattr(Robot, 'joint_momentum', property(lambda _: pytest.fail('a kernel')))
     arm.step(PUSH, 10)
     assert arm.bench.told('contact') == ''
@@ -122,7 +122,7 @@ def test_a_reaction_that_nothing_is_observed_for_is_reported(bench, monkeypatch)
 
 def noted_in(called, name):
     """Return a method of the policy that appends its name to a list at each call."""
-    method = getattr(FeedforwardPolicy, name)
+    method = getattr(Policy, name)
 
     def noted(policy, *arguments):
         called.append(name)
@@ -137,7 +137,7 @@ def test_a_command_waits_for_the_observation_only_where_it_may_react(
     heard_on(arm, JointState, 'external_effort')
     called = []
     for name in ('decide', 'observe'):
-        monkeypatch.setattr(FeedforwardPolicy, name, noted_in(called, name))
+        monkeypatch.setattr(Policy, name, noted_in(called, name))
     arm.step()
     assert called[0] == first and {*called} == {'decide', 'observe'}
 

@@ -29,7 +29,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Arm, Settings, Terms
 from ros2_rnea.control.target.controller_rules import ControllerRules
@@ -260,7 +260,7 @@ def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
 
 
 def test_a_motion_cannot_set_out_from_a_state_that_is_old():
-    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     later = Fill.Request(trajectory=message([(1.0, [0.5, 0.2])]))
     for now, success in ((1.05, True), (1.2, False)):
@@ -363,7 +363,7 @@ def test_without_a_robot_the_reply_says_so(bench):
 
 
 def given(settings, robot=ARM_ROBOT):
-    return fill_answer.fill_context(FeedforwardPolicy(robot, settings), 0.0)
+    return fill_answer.fill_context(Policy(robot, settings), 0.0)
 
 
 def test_a_payload_in_use_is_in_the_efforts():
@@ -395,7 +395,7 @@ def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
 
 def test_joints_stand_where_they_are_measured_or_else_assumed():
     settings = Settings(joints=('shoulder',), assumed_positions={'elbow': (0.7,), 'grip': (0.0,)})
-    policy = FeedforwardPolicy(Robot.from_urdf(ARM_WITH_GRIPPER), settings)
+    policy = Policy(Robot.from_urdf(ARM_WITH_GRIPPER), settings)
     context = fill_answer.fill_context(policy, 0.0)
     assert (context.positions, context.velocities) == ({'elbow': (0.7,), 'grip': (0.0,)}, {})
     policy.take_joint_state(
@@ -417,7 +417,7 @@ JTC_OF_POSITION = ControllerRules()
 
 def beside(rules=JTC_OF_POSITION, reference=(), controller_joints=(), now=1.0, **settings):
     """Return the context beside a controller, with a measurement that is 0.05 s old at 1 s."""
-    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1, rules=rules, **settings))
+    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1, rules=rules, **settings))
     received = Instant(0.95, RosTime(1))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.11, 0.21]), received)
     if reference:
@@ -512,7 +512,7 @@ def test_a_request_waits_for_a_state_that_is_late(bench, monkeypatch):
 
 @pytest.mark.parametrize('comes', [True, False])
 def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch, comes):
-    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     now, asked = [1.2], []
 
@@ -544,7 +544,7 @@ def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch,
 
 def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(monkeypatch):
     """Then no state is waited for any more, since nothing would be done with it."""
-    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     happened = []
 
@@ -568,7 +568,7 @@ def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(mo
 
 
 def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(monkeypatch):
-    policy = FeedforwardPolicy(ARM_ROBOT, Settings(state_timeout=0.1))
+    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
     times = iter([1.0, 1.2])
 
     def receive_meanwhile(*arguments):
@@ -603,7 +603,7 @@ def test_a_worker_process_fills_without_the_node():
 def test_closing_does_not_wait_for_a_long_trajectory():
     node = Node('filling')
     service = fill_service.FillService(
-        ServiceOwner(node, lambda: FeedforwardPolicy(ARM_ROBOT, Settings())), lambda _: None)
+        ServiceOwner(node, lambda: Policy(ARM_ROBOT, Settings())), lambda _: None)
     client = node.create_client(Fill, '~/fill_trajectory_efforts')
     assert client.wait_for_service(PATIENCE)
     future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))

@@ -138,11 +138,12 @@ def test_only_commands_are_in_the_unit_of_the_drives(bench):
 
 
 def test_damping_and_end_stops_are_added_while_the_arm_is_guided(bench):
-    arm = bench(**GUIDED, guiding_damping__shoulder=0.4, end_stop_stiffness__elbow=10.0,
-                position_limit_margin=3.0)
+    arm = bench(**GUIDED, guiding_damping__shoulder=0.4, end_stop_stiffness__elbow=20.0,
+                position_limit_margin=2.9)
     arm.describe(ARM)
-    np.testing.assert_allclose(
-        arm.answer(JOINTS, Q, [0.5, 0.0]), GRAVITY + [-0.2, 2.0], rtol=1e-12)
-    assert arm.set_parameter('guiding_damping.shoulder', 0.8).successful
-    np.testing.assert_allclose(
-        arm.answer(JOINTS, Q, [0.5, 0.0]), GRAVITY + [-0.4, 2.0], rtol=1e-12)
+    q = [0.0, -0.2]  # the shoulder is within the range, the elbow 0.1 beyond
+    held = Robot.from_urdf(ARM).gravity(q)
+    for damping in (0.4, 0.8):
+        assert arm.set_parameter('guiding_damping.shoulder', damping).successful
+        np.testing.assert_allclose(
+            arm.answer(JOINTS, q, [0.05, 0.0]), held + [-0.05 * damping, 2.0], rtol=1e-12)

@@ -39,7 +39,7 @@ def arm(bench):
     """Return an arm at work, with all inputs."""
     arm = bench(
         joints=JOINTS, state_timeout=TIMEOUT, wrench_timeout=TIMEOUT,
-        controller_state_timeout=TIMEOUT, gravity_from_imu=True)
+        controller_state_timeout=TIMEOUT, gravity_from_imu=True, imu_timeout=60.0)
     arm.describe(ARM)
     arm.until(lambda: 'imu' in arm.node._inputs.subscriptions)
     for _ in range(3):  # by which the delay of their publisher is known
@@ -94,7 +94,7 @@ SENSED = {
     'wrench': (wrench, 'wrench_timeout', lambda policy: policy.wrenches._signals['tool'].received),
     'imu': (imu, 'state_timeout', lambda policy: policy.measured_gravity.received),
     'controller_state': (controller_state, 'controller_state_timeout',
-                         lambda policy: policy.motion.controller._received)}
+                         lambda policy: policy.motion.controller.memory.received)}
 """By topic: a message, the parameter that says how old it may be, and when it was received."""
 
 
@@ -126,7 +126,7 @@ def test_a_message_from_before_a_stop_of_the_process_is_not_used_after_it(arm, t
 
 def begun(arm):
     """Return how long ago the trajectory that is followed has begun [s]."""
-    return arm.node._clocks.now().ros - arm.node.policy.motion._trajectory.end + 5.0
+    return arm.node._clocks.now().ros - arm.node.policy.motion.memory.path.end + 5.0
 
 
 @pytest.mark.parametrize('waited', [0.0, 0.25, 1.25])
@@ -137,6 +137,7 @@ def test_a_trajectory_begins_at_its_reception(arm, waited):
 
 def test_a_trajectory_that_arrived_while_the_process_was_stopped_began_then(arm):
     """The controller has started it at once."""
+    give(arm, 'imu', imu())  # without which no effort starts
     stop(arm)
     give(arm, 'joint_states', JointState(name=JOINTS, position=Q))
     give(arm, 'joint_trajectory', trajectory(), 0.0, 1.5)
@@ -153,7 +154,7 @@ def test_a_trajectory_of_which_it_is_not_known_when_it_has_begun_is_refused(arm)
     assert 'may have waited while this process did not run' in arm.told('joint_trajectory')
     stamp = arm.ros_time() + 7.0
     give(arm, 'joint_trajectory', trajectory(stamp), 0.0, -60.0)
-    assert arm.node.policy.motion._trajectory.end.seconds == int(stamp) + 5
+    assert arm.node.policy.motion.memory.path.end.seconds == int(stamp) + 5
 
 
 def test_simulated_time_is_not_that_of_the_middleware(bench):

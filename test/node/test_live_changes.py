@@ -13,7 +13,7 @@
 # limitations under the License.
 """Payloads, gravity and wrenches that change while the arm works."""
 
-from math import inf, nan
+from math import hypot, inf, nan
 
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped
 import numpy as np
@@ -239,9 +239,11 @@ def test_imu_tells_gravity_where_the_parameter_says_so_and_only_there(arm):
     arm.until(publisher.get_subscription_count)
     up = Imu(header=Header(frame_id='base'), linear_acceleration=Vector3(x=-3.0, z=9.0))
 
+    direction = 9.81 / hypot(3.0, 9.0) * np.array([3.0, 0.0, -9.0])  # not its size
+
     def is_in_use():
         publisher.publish(up)
-        return sends(arm, BARE.gravity(Q, gravity=[3.0, 0.0, -9.0]))
+        return sends(arm, BARE.gravity(Q, gravity=direction))
 
     arm.until(is_in_use)
     assert 'gravity_from_imu' in turn(arm, DOWN).message

@@ -23,7 +23,7 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
 from ros2_rnea import AdjustableRobot, Robot
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import ArgumentError, UnsafeChangeError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.models.models import Payload
@@ -107,14 +107,14 @@ def test_a_payload_counts_only_once_it_is_in_use(bench, monkeypatch, mass, is_us
     arm.answer(['shoulder', 'elbow'], Q)
     request = interfaces.ComputeMassMatrix.Request(**NAMED)
     meanwhile = []
-    judged = FeedforwardPolicy.check_overload
+    judged = Policy.check_held
 
-    def observed(policy, before, settings):
-        assert policy.robot.payloads  # has it while it is judged
+    def observed(policy, *arguments, **named):
+        assert policy.stages.judgement.twin.payloads and not policy.robot.payloads
         meanwhile.append(services_of(arm)._mass_matrix(policy, request).mass_matrix)
-        judged(policy, before, settings)
+        judged(policy, *arguments, **named)
 
-    monkeypatch.setattr(FeedforwardPolicy, 'check_overload', observed)
+    monkeypatch.setattr(Policy, 'check_held', observed)
     box = replace(BOX, mass=mass)
     if is_used:
         arm.node._configuration.set_payload(Payload('box', 'tool', box))

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.node.models.model_summary import log_model_summary
 from small_robots import ARM, ROVER
@@ -32,7 +32,7 @@ def summary(description=ARM, joints=('shoulder', 'elbow'), findings=(), override
         warning=lambda text: log.append(('warning', text)))
     log_model_summary(
         SimpleNamespace(robot=robot, tree=robot.tree, findings=findings),
-        FeedforwardPolicy(robot, Settings(joints=joints)), overrides, logger)
+        Policy(robot, Settings(joints=joints)), overrides, logger)
     return log
 
 

@@ -27,10 +27,16 @@ NOW = 50.0
 class Notices(dict):
     """The notices of the diagnostics, of which those that ended are gone."""
 
-    def notice(self, about, text):
+    errors = ()
+
+    def notice(self, about, text, is_error=False):
         self.pop(about, None)
         if text:
             self[about] = text
+            self.errors = (*self.errors, about) if is_error else self.errors
+
+    def waiting(self, about, text):
+        self[about] = f'waits: {text}'
 
     def log_once(self, text, is_warning=False):
         self.logged = (text, is_warning)
@@ -39,8 +45,8 @@ class Notices(dict):
 def policy(
         stale=(), limited=(), frames=(), limiting=(), gain=0.5, mode=Mode.FEEDFORWARD,
         in_gravity=False, time_constant=0.05, terms=Terms.FULL, lost=(), missing=(),
-        from_imu=False, imu_received=-inf, silent=(), deviations=None, friction=None,
-        ignored=None, rotors=None, raised=None):
+        from_imu=False, loss='', silent=(), deviations=None, friction=None,
+        ignored=None, rotors=None, raised=None, conflict='', received=0.0):
     """Return a policy, as far as it is looked at, where nothing is worth a word by default."""
     return SimpleNamespace(
         wrenches=SimpleNamespace(
@@ -49,13 +55,15 @@ def policy(
         joints_limiting_wrenches=lambda: limiting,
         motion=SimpleNamespace(controller=SimpleNamespace(missing=missing)),
         settings=SimpleNamespace(
-            gravity_from_imu=from_imu, wrench_gain=gain, mode=mode,
+            gravity_from_imu=from_imu, imu_timeout=0.25, wrench_gain=gain, mode=mode,
             wrench_in_gravity_compensation=in_gravity, wrench_time_constant=time_constant,
             sent_terms=terms),
-        measured_gravity=SimpleNamespace(received=imu_received),
+        measured_gravity=SimpleNamespace(received=received, explain_loss=(
+            lambda now, longest: loss if (now, longest) == (NOW, 0.25) else None)),
         gravity=np.array([0.0, 0.12345, -9.8]),
         states=SimpleNamespace(silent_others=lambda now, longest: silent if (
-            now, longest) == (NOW, monitor.LONGEST_SILENCE) else None, ignored=ignored or {}),
+            now, longest) == (NOW, monitor.LONGEST_SILENCE) else None, ignored=ignored or {},
+            conflict=conflict),
         mimic_deviations=lambda: deviations or {},
         friction_shares=lambda: friction or {},
         rotor_accelerations=lambda: rotors or {},
@@ -99,14 +107,37 @@ def test_a_condition_is_noticed_with_the_names_that_it_is_about(conditions, abou
         assert name in found[about]
 
 
-@pytest.mark.parametrize('received, is_silent', [
-    (-inf, True), (NOW - monitor.LONGEST_SILENCE - 0.125, True), (NOW + 0.125, True),
-    (NOW - monitor.LONGEST_SILENCE, False), (NOW, False)])
-def test_an_accelerometer_that_gravity_is_taken_from_must_not_be_silent(received, is_silent):
-    found = noticed(from_imu=True, imu_received=received)
-    assert list(found) == (['gravity_from_imu'] if is_silent else [])
-    assert not is_silent or '[0.0, 0.123, -9.8]' in found['gravity_from_imu']
-    assert noticed(from_imu=False, imu_received=received) == {}
+def test_an_imu_that_has_sent_nothing_yet_is_waited_for():
+    found = noticed(from_imu=True, loss='the imu has sent no reading yet', received=-inf)
+    assert found['gravity_from_imu'].startswith('waits: the imu has sent no reading yet: gravity')
+
+
+def test_an_imu_that_is_lost_is_an_error():
+    loss = 'the imu has sent no reading for 0.3 s, and imu_timeout is 0.25 s'
+    notices = Notices()
+    monitor.check_policy(policy(from_imu=True, loss=loss), NOW, notices)
+    assert notices == {'gravity_from_imu': f'{loss}: gravity stays at [0.0, 0.123, -9.8] m/s^2'}
+    assert notices.errors == ('gravity_from_imu',)
+    assert noticed(from_imu=True) == {}
+    assert noticed(from_imu=False, loss=loss) == {}
+
+
+def test_sources_of_joint_states_that_contradict_each_other_are_an_error():
+    notices = Notices()
+    conflict = "joint 'elbow' is at 1 by a, and at 2 by b"
+    monitor.check_policy(policy(conflict=conflict), NOW, notices)
+    assert notices['sources of joint states'].startswith(conflict)
+    assert notices.errors == ('sources of joint states',)
+
+
+def test_sources_of_joint_states_are_called_by_the_names_of_their_nodes(monkeypatch):
+    called = {}
+    one = SimpleNamespace(states=SimpleNamespace(call_source=called.__setitem__))
+    monkeypatch.setattr(monitor, 'publishers_of', lambda node, topic: {b'1': f'/a{topic}'})
+    for count in (1, 2):
+        node = SimpleNamespace(count_publishers=lambda _, count=count: count)
+        monitor.name_publishers(node, SimpleNamespace(topic_name='/joint_states'), one)
+        assert called == ({} if count == 1 else {b'1': '/a/joint_states'})
 
 
 @pytest.mark.parametrize('count, depth, is_noticed', [

@@ -32,8 +32,8 @@ JOINTS = ['shoulder', 'elbow']
 
 @pytest.fixture
 def arm(bench):
-    """Return an arm that knows its robot and its state."""
-    arm = bench(joints=JOINTS, state_timeout=5.0)
+    """Return an arm that knows its robot and its state, and that another controller moves."""
+    arm = bench(joints=JOINTS, state_timeout=5.0, position_loop='present')
     arm.describe(ARM)
     arm.answer(JOINTS, [0.0, 0.0])
     return arm
@@ -218,12 +218,13 @@ def test_of_two_wrenches_the_first_goes_on_when_no_frames_are_named_any_more(arm
 
 def test_a_wrench_may_be_what_the_robot_exerts(arm):
     arm.set_parameter('wrench_timeout', 60.0)
-    plain = np.array(arm.answer(JOINTS, [0.2, 0.3]))
+    at_rest = JOINTS, [0.2, 0.3], [0.0, 0.0]
+    plain = np.array(arm.answer(*at_rest))
     arm.push('tool', force=(3.0, 0.0, 1.0))
     arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
-    pushed = arm.answer(JOINTS, [0.2, 0.3]) - plain
+    pushed = arm.answer(*at_rest) - plain
     arm.set_parameter('wrench_exerted_by', 'robot')
-    np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]) - plain, -pushed, rtol=1e-9)
+    np.testing.assert_allclose(arm.answer(*at_rest) - plain, -pushed, rtol=1e-9)
 
 
 def test_a_wrench_is_off_in_gravity_compensation_unless_asked_for(arm):
@@ -276,13 +277,14 @@ def test_computed_torque_corrects_the_error_and_needs_velocities(bench):
     arm.state(JOINTS, [0.1, 0.2])
     arm.until(lambda: status(arm) == 'UNKNOWN_VELOCITY')
     assert not arm.commands
-    q, qd = np.array([0.1, 0.2]), np.array([0.05, -0.02])
-    arm.answer(JOINTS, q, qd)
-    arm.send_trajectory(JOINTS, [(0.0, [0.15, 0.1])])
+    begin, q, qd = np.array([0.1, 0.2]), np.array([0.12, 0.19]), np.array([0.05, -0.02])
+    arm.answer(JOINTS, begin, [0.0, 0.0])
+    arm.send_trajectory(JOINTS, [(0.0, begin.tolist())])
     arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
+    arm.answer(JOINTS, begin, [0.0, 0.0])  # the motion begins where the arm is
     effort = arm.answer(JOINTS, q, qd)
     robot = Robot.from_urdf(ARM)
-    correction = 100.0 * (np.array([0.15, 0.1]) - q) - 20.0 * qd
+    correction = 100.0 * (begin - q) - 20.0 * qd
     expected = robot.inverse_dynamics(q, qd, correction) - robot.friction(qd)
     np.testing.assert_allclose(effort, expected, rtol=1e-12)
 

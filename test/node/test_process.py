@@ -194,18 +194,19 @@ CUT_SHORT = 'the final fade was cut short'
 
 FAILING = ['-c', """
 import os
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.decision import State
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.node import inverse_dynamics_node as node
 
-decide = FeedforwardPolicy.decide
+decide = Policy.decide
 
 def fail_once_blended(policy, now):
     decision = decide(policy, now)
-    if decision.effort is not None and decision.effort.any() and policy._ramp.is_settled:
+    if policy.state is State.GRAVITY:
         raise RuntimeError('a defect in the cycle')
     return decision
 
-FeedforwardPolicy.decide = fail_once_blended
+Policy.decide = fail_once_blended
 node.main()
 """]
 
@@ -213,7 +214,7 @@ node.main()
 @pytest.mark.parametrize('program, end, namespace', [
     (AS_USERS_START_IT, signal.SIGINT, '/interrupted'),
     (AS_USERS_START_IT, signal.SIGTERM, '/terminated'),
-    (FAILING, signal.SIGINT, '/failed'),  # which is interrupted after the effort has faded out
+    (FAILING, signal.SIGINT, '/failed'),  # which is interrupted while the arm is held
 ])
 @pytest.mark.parametrize('how', ['gravity', 'zero'])
 def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
@@ -230,15 +231,35 @@ def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
             '-p', 'state_timeout:=10.0', '-r', f'__ns:={here}')
         with arm_driver(here) as driver:
             until(lambda: len(driver.commands) >= 5, driver.turn)
-            if program is not FAILING:
-                process.send_signal(end)
+            if program is FAILING:
+                until(lambda: process.has_said('a defect in the cycle'), driver.turn)
+                until(lambda: list(driver.commands[-1].data) == pytest.approx(gravity, abs=1e-9),
+                      driver.turn)
+            process.send_signal(end)
             until(lambda: CUT_SHORT in process.log
                   or list(driver.commands[-1].data) == pytest.approx(expected, abs=1e-12),
                   driver.turn)
-            if program is FAILING:
-                wait_for_line(process, 'a defect in the cycle')
-                process.send_signal(end)
         assert process.end() == 0, process.log
         return CUT_SHORT not in process.log
 
     assert any(has_faded(attempt) for attempt in range(TRIES))
+
+
+@pytest.mark.parametrize('executor', ['automatic', 'single_threaded'])
+@pytest.mark.parametrize('second', [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_it_at_once_while_it_brakes(start, executor, second):
+    here = f'/hurried_{executor}_{second.name.lower()}'
+    process = start(
+        AS_USERS_START_IT, '-p', f'robot_description:={ARM!r}', '-p', 'joints:=[shoulder, elbow]',
+        '-p', 'start_from:=zero', '-p', 'blend_time:=0.0', '-p', 'state_timeout:=10.0',
+        '-p', 'longest_braking:=60.0', '-p', 'plausible_speed_factor:=0.0',
+        '-p', f'executor:={executor}', '-r', f'__ns:={here}')
+    gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
+    with arm_driver(here) as driver:
+        driver.velocity = [0.0, 0.5]  # it never rests
+        until(lambda: len(driver.commands) >= 5, driver.turn)
+        process.send_signal(signal.SIGINT)
+        until(lambda: driver.commands[-1].data[1] < gravity[1] - 0.1, driver.turn)
+        process.send_signal(second)
+        until(lambda: process.has_said('ended at once, before the arm was braked'), driver.turn)
+    assert process.end() == 0, process.log

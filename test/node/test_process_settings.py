@@ -19,6 +19,7 @@ import ctypes
 import gc
 import os
 import resource
+import signal
 import threading
 from types import SimpleNamespace
 
@@ -230,7 +231,7 @@ def test_enough_shared_memory_or_none_at_all_is_not_said(monkeypatch):
 def test_it_is_said_before_the_middleware_starts(monkeypatch):
     said = []
     monkeypatch.setattr(inverse_dynamics_node, 'shared_memory_warning', lambda _: 'it is full')
-    monkeypatch.setattr(inverse_dynamics_node, '_set_on_signal', lambda _: None)
+    monkeypatch.setattr(inverse_dynamics_node.EndSignals, 'handle', lambda _: None)
     monkeypatch.setattr(inverse_dynamics_node, 'get_logger', lambda _: SimpleNamespace(
         warning=said.append))
 
@@ -240,3 +241,19 @@ def test_it_is_said_before_the_middleware_starts(monkeypatch):
     monkeypatch.setattr(inverse_dynamics_node.rclpy, 'init', init)
     with pytest.raises(KeyboardInterrupt, match='it is full'):
         inverse_dynamics_node.run(lambda: None)
+
+
+def test_signals_that_end_the_process_are_counted_until_they_are_forgotten():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        signals = process.EndSignals()
+        signals.handle()
+        assert not signals.have_come()
+        for number in before:
+            signal.raise_signal(number)
+            assert signals.have_come()
+            signals.forget()
+            assert not signals.have_come()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -144,12 +144,14 @@ def test_node_that_was_killed_finds_what_its_receiver_holds(watch):
     assert watch.knows == (Receiver.SAME, (3.0, 4.0))
 
 
-def test_successor_of_the_recorded_receiver_is_new_even_while_that_is_still_listed(watch):
+def test_beside_the_recorded_receiver_one_of_its_name_may_hold_something(watch):
     watch.after(1.0, (C, 7))
     watch.send(3.0, 4.0)
     watch.start()
     assert watch.after(1.0, (C, 7), (C, 8))
-    assert watch.knows[0] is Receiver.NEW
+    assert watch.knows[0] is Receiver.UNKNOWN
+    assert watch.after(20.0, (C, 8))  # the first one was dead
+    assert watch.knows[0] is Receiver.UNKNOWN  # the second may be older than this node
 
 
 def test_successor_is_recognized_while_its_predecessor_is_still_listed(watch):
@@ -158,6 +160,8 @@ def test_successor_is_recognized_while_its_predecessor_is_still_listed(watch):
     assert not watch.after(20.0, (C, 7), (UNKNOWN_NODE, 8))
     assert watch.receivers.are_incomplete
     assert watch.after(0.002, (C, 7), (C, 8))
+    assert watch.knows[0] is Receiver.UNKNOWN  # one holds the last command, or has crashed
+    assert watch.after(20.0, (C, 8))
     assert watch.knows[0] is Receiver.NEW
 
 
@@ -288,6 +292,8 @@ def test_without_the_controllers_name_who_is_added_replaces_nobody(watch):
     assert not watch.after(1.0, (RECORDER, 9))
     watch.send(3.0, 6.0)
     assert watch.after(20.0, (RECORDER, 9), ('motor_driver', 8))
+    assert watch.knows[0] is Receiver.UNKNOWN  # which of them is the driver?
+    assert watch.after(20.0, ('motor_driver', 8))
     assert watch.knows[0] is Receiver.NEW
 
 
@@ -341,3 +347,183 @@ def test_names_of_endpoints_do_not_pile_up(watch):
             node_name=name, node_namespace='/', endpoint_gid=entity.to_bytes(16, 'little'))
         watch.after(1.0, (RECORDER, 7))
     assert len(watch.receivers._names_of_endpoints) == receivers.MAX_NAMES
+
+
+# ---- by the process, not by the name ------------------------------------------------------------
+
+DRIVER = 'motor_driver'
+TWO = [(DRIVER, 7), (RECORDER, 9)]
+
+
+def appearing(watch, order, pause=0.02):
+    """Let receivers be discovered one after the other, and note each thing that is known."""
+    known, there = [], []
+    for endpoint in order:
+        there.append(endpoint)
+        if watch.after(pause, *there):
+            known.append(watch.knows)
+        if watch.receivers.present:
+            watch.send(3.1, 4.1)
+    return known
+
+
+@pytest.mark.parametrize('order', [TWO, TWO[::-1]])
+@pytest.mark.parametrize('pause', [0.001, 0.02, 4.0])
+def test_two_recorded_receivers_hold_the_last_command_in_any_order_of_discovery(
+        watch, order, pause):
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert appearing(watch, order, pause) == [(Receiver.SAME, (3.0, 4.0))]
+
+
+@pytest.mark.parametrize('order', [[(C, 7), (C, 8)], [(C, 8), (C, 7)]])
+def test_two_recorded_controllers_of_one_name_do_so_too(watch, order):
+    watch.after(1.0, (C, 7), (C, 8))
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert appearing(watch, order) == [(Receiver.SAME, (3.0, 4.0))]
+
+
+@pytest.mark.parametrize('order', [TWO, TWO[::-1]])
+def test_a_recorded_receiver_that_comes_after_the_wait_is_never_new(watch, order):
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    watch.start()
+    watch.after(1.0, order[0])
+    said = watch.receivers.controller_awaited
+    assert f'/{order[1][0]} is waited for, at most {LONGEST_WAIT:g} s' in said
+    assert watch.after(1.1 * LONGEST_WAIT, order[0])
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+    assert 'has not appeared within 5 s' in watch.receivers.controller_given_up
+    watch.send(3.5, 4.5)
+    assert watch.after(60.0, *order)
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_the_wait_for_recorded_receivers_ends_when_they_are_there(watch):
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert not watch.after(0.1, TWO[1])
+    assert not watch.receivers.present
+    assert watch.receivers.evidence(JOINTS).absence == (
+        f'/{DRIVER}, which received the last command, is waited for')
+    assert watch.after(0.1, *TWO) and not watch.receivers.controller_awaited
+
+
+def test_a_recorded_recorder_that_has_ended_is_not_waited_for_where_the_driver_is_known(watch):
+    watch.graph.drivers = [('joint_states', 7)]
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert watch.after(0.1, TWO[0])
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_a_receiver_that_was_lost_for_a_while_is_never_new(watch):
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    assert not watch.after(20.0, TWO[1])  # the network to the driver is cut
+    watch.send(5.0, 6.0)
+    assert watch.after(20.0, *TWO)
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_nor_is_it_after_a_restart_of_the_node(watch):
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    watch.after(20.0, TWO[1])
+    watch.send(5.0, 6.0)  # the record names this receiver only
+    watch.start()
+    assert watch.after(1.0, TWO[1])
+    assert watch.knows == (Receiver.SAME, (5.0, 6.0))
+    watch.send(5.0, 6.0)
+    assert watch.after(60.0, *TWO)
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+@pytest.mark.parametrize('drivers', [[], [('joint_states', 7)]])
+def test_a_recorder_of_the_same_name_as_another_replaces_nobody(watch, drivers):
+    watch.graph.drivers = drivers
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    assert not watch.after(20.0, *TWO, (RECORDER, 10))
+    watch.send(3.0, 4.0)
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_who_publishes_the_joint_states_is_the_driver(watch):
+    watch.graph.drivers = [('joint_states', 7)]
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    assert not watch.after(20.0, TWO[0])
+    watch.send(3.0, 5.0)
+    assert not watch.after(20.0, TWO[0], (RECORDER, 10))  # another echo
+    assert watch.knows == (Receiver.SAME, (3.0, 5.0))
+    watch.graph.drivers = [('joint_states', 7), ('joint_states', 8)]
+    assert watch.after(20.0, TWO[0], (RECORDER, 10), (DRIVER, 8))
+    assert watch.knows[0] is Receiver.UNKNOWN  # one of both has crashed, but which?
+    watch.graph.drivers = [('joint_states', 8)]
+    assert watch.after(20.0, (RECORDER, 10), (DRIVER, 8))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_a_recorder_that_is_older_than_the_node_hides_no_driver(watch):
+    watch.graph.drivers = [('joint_states', 7)]
+    watch.after(1.0, TWO[0])
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert watch.after(1.0, *TWO)
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_receiver_whose_process_cannot_be_read_is_unknown(watch):
+    watch.after(30.0)
+    watch.after(30.0, (C, 0))
+    assert watch.knows[0] is Receiver.UNKNOWN
+    watch.send(3.0, 4.0)
+    assert not watch.after(0.001, (C, 0))
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+@pytest.mark.parametrize('rmw', ['rmw_zenoh_cpp', 'rmw_of_the_future'])
+def test_where_processes_cannot_be_told_a_late_receiver_is_unknown(monkeypatch, own_records, rmw):
+    watch = Watch(monkeypatch, rmw)
+    watch.after(1.0)
+    assert watch.after(60.0, (C, 7, 1))
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+@pytest.mark.parametrize('rmw', [
+    'rmw_fastrtps_cpp', 'rmw_fastrtps_dynamic_cpp', 'rmw_cyclonedds_cpp', 'rmw_connextdds'])
+def test_in_dds_the_first_bytes_are_the_process(monkeypatch, own_records, rmw):
+    watch = Watch(monkeypatch, rmw)
+    watch.after(1.0)
+    assert watch.after(60.0, (C, 7, 1))
+    assert watch.knows[0] is Receiver.NEW
+    watch.send(3.0, 4.0)
+    assert not watch.after(60.0, (C, 7, 2))  # it was loaded again in the same process
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_processes_that_have_received_commands_do_not_pile_up(watch):
+    driver = (DRIVER, 1)
+    for process in range(2, 2 + 3 * receivers.MAX_KNOWN):
+        watch.after(1.0, driver, (RECORDER, process))
+        watch.send(3.0, 4.0)
+    assert len(watch.receivers._known) == receivers.MAX_KNOWN
+    watch.after(1.0, driver)
+    watch.send(3.0, 4.0)
+    assert not watch.receivers.record_error
+    watch.start()
+    assert watch.after(1.0, driver)
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_after_a_restart_of_all_nobody_of_the_record_is_waited_for(watch):
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.start()
+    assert watch.after(0.1, (C, 8)) and not watch.receivers.controller_awaited
+    assert watch.knows[0] is Receiver.UNKNOWN

@@ -13,11 +13,13 @@
 # limitations under the License.
 """A node with the values that it is shipped with, from its start to a hand that moves the arm."""
 
+from itertools import pairwise
+
 from node_bench import AT_ONCE
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.control.output.effort_ramp import effort_rate_limits, LONGEST_STEP
+from ros2_rnea.control.output.rate_limit import effort_rate_limits
 from ros2_rnea.node.parameters import BY_NAME
 from small_robots import ARM
 
@@ -33,6 +35,7 @@ class Arm:
 
     def __init__(self, bench) -> None:
         self.bench, self.q = bench, np.array([0.4, 0.3])
+        self.sent: list[tuple[float, np.ndarray]] = []  # with the time of each [s]
 
     @property
     def status(self) -> str:
@@ -40,7 +43,9 @@ class Arm:
 
     def effort(self) -> np.ndarray:
         """Tell the node where the arm is, and return what it answers."""
-        return np.array(self.bench.answer(JOINTS, self.q.tolist(), [0.0, 0.0]))
+        effort = np.array(self.bench.answer(JOINTS, self.q.tolist(), [0.0, 0.0]))
+        self.sent.append((self.bench.node.policy.memory.sent.at, effort))
+        return effort
 
     def streams(self, offset: float) -> None:
         """Send one of the points of a stream."""
@@ -59,7 +64,7 @@ class Arm:
 
 
 def test_an_arm_is_started_streamed_to_and_guided_without_a_step(bench):
-    arm = Arm(bench(joints=JOINTS, state_timeout=5.0, **SHIPPED))
+    arm = Arm(bench(joints=JOINTS, state_timeout=5.0, position_loop='present', **SHIPPED))
     arm.bench.describe(ARM)
     assert np.abs(arm.effort()).max() < 0.1
     arm.until('NO_TRAJECTORY')
@@ -77,5 +82,6 @@ def test_an_arm_is_started_streamed_to_and_guided_without_a_step(bench):
     arm.bench.until(lambda: arm.bench.refused('joint_states') == 1)
     arm.q = there
     arm.until(*deviations)
-    steps = np.abs(np.diff([effort.effort for effort in arm.bench.efforts], axis=0))
-    assert (steps <= effort_rate_limits(ROBOT.effort_limits) * LONGEST_STEP + 1e-9).all()
+    rates = effort_rate_limits(ROBOT.effort_limits)
+    for (before, one), (after, other) in pairwise(arm.sent):
+        assert (np.abs(other - one) <= rates * (after - before) + 1e-9).all()

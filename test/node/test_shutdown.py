@@ -13,8 +13,15 @@
 # limitations under the License.
 """The last efforts of a node that ends, by a clock that the test sets."""
 
+from itertools import chain, repeat
+
+import numpy as np
+from patience import until
 import pytest
 from ros2_rnea import Robot
+from ros2_rnea.control.decision import Decision, Status
+from ros2_rnea.control.inputs.joint_states import MeasuredJoints
+from ros2_rnea.control.transitions import LONGEST_FADE
 from ros2_rnea.node import inverse_dynamics_node as module
 from small_robots import ARM
 
@@ -80,6 +87,86 @@ def test_it_ends_in_time_though_the_fading_does_not_and_says_so(ending, capfd):
     assert done[-1] == 'delivered'
     said = capfd.readouterr().err
     assert 'cut short' in said and 'instead of 0.000' in said
+
+
+def moves(arm, monkeypatch, speeds):
+    """Let joint states come while the node ends, of an arm that moves at these speeds."""
+    policy, q = arm.node.policy, np.array(Q)
+
+    def take(topic, of, now):
+        assert topic == 'joint_states' and of is policy
+        qd = np.full(2, next(speeds))
+        q[:] += module.SHUTDOWN_PERIOD * qd
+        policy.take_joint_state(MeasuredJoints(JOINTS, q, qd, ()), now)
+
+    monkeypatch.setattr(arm.node._inputs, 'take', take)
+    return q
+
+
+def test_it_brakes_a_moving_arm_by_its_newest_states_and_holds_it_where_it_rests(
+        ending, monkeypatch):
+    arm, instants, done = ending
+    moving = 40
+    q = moves(arm, monkeypatch, chain(repeat(0.8, moving), repeat(0.0)))
+    arm.node.send_last()
+    sent = np.array([each for each in done if isinstance(each, list)])
+    robot = Robot.from_urdf(ARM)
+    braked = sent[moving - 1] - robot.gravity(np.array(Q) + 0.8 * moving * module.SHUTDOWN_PERIOD)
+    assert (braked < -0.5).all()  # against the motion
+    assert sent[-1] == pytest.approx(robot.gravity(q), abs=1e-6)
+    assert moving < len(instants) and instants[-1].steady - instants[0].steady < 1.0
+    assert done[-1] == 'delivered'
+    assert not arm.node._is_due
+
+
+def test_it_ends_in_time_though_the_arm_does_not_rest(ending, monkeypatch):
+    arm, instants, done = ending
+    assert arm.set_parameter('longest_braking', 0.7).successful
+    moves(arm, monkeypatch, repeat(0.8))
+    arm.node.send_last()
+    assert instants[-1].steady - instants[0].steady == pytest.approx(
+        0.7, abs=5.0 * module.SHUTDOWN_PERIOD)
+    assert done[-1] == 'delivered'
+
+
+def test_it_ends_in_time_though_the_policy_does_not(ending, monkeypatch):
+    arm, _, done = ending
+    endless = Decision(Status.STOPPING, effort=np.zeros(2))
+    started = module.monotonic()
+    monkeypatch.setattr(type(arm.node.policy), 'decide_last', lambda *_: endless)
+    arm.node.send_last()
+    assert module.monotonic() - started == pytest.approx(
+        arm.node.policy.settings.longest_braking + LONGEST_FADE, abs=0.01)
+    assert done[-1] == 'delivered'
+
+
+@pytest.mark.parametrize('after', [0, 5])
+def test_in_a_hurry_it_ends_at_once(ending, monkeypatch, capfd, after):
+    arm, instants, done = ending
+    moves(arm, monkeypatch, repeat(0.8))
+    arm.node.send_last(lambda: len(instants) >= after)
+    assert len(instants) == after and 'delivered' not in done
+    assert 'ended at once, before the arm was braked' in capfd.readouterr().err
+
+
+def test_queued_states_are_taken_without_an_executor(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    accepted = arm.node._diagnostics._accepted
+    before, now = accepted['joint_states'], arm.node._clocks.now()
+    for step in (1, 2, 3):
+        arm.state(JOINTS, [Q[0], Q[1] + 0.001 * step])
+    until(lambda: arm.node._inputs.take('joint_states', arm.node.policy, now)
+          or accepted['joint_states'] == before + 3)
+    assert arm.node.policy.states.positions.tolist() == pytest.approx([Q[0], Q[1] + 0.003])
+    arm.node._inputs.take('wrench', arm.node.policy, now)  # nothing is queued
+    assert holds_after(arm)
+
+
+def holds_after(arm):
+    """Return whether the executor goes on as before."""
+    return arm.answer(JOINTS, Q) == pytest.approx(Robot.from_urdf(ARM).gravity(Q).tolist())
 
 
 def test_a_node_that_sends_nothing_sends_nothing_at_its_end(ending):

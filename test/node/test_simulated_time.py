@@ -108,7 +108,8 @@ def test_after_a_reset_states_are_taken_again_and_the_trajectory_is_forgotten(ar
 
 def test_after_a_reset_the_effort_is_blended(bench):
     arm = arm_in_simulation(
-        bench, blend_time=0.2, effort_rate_limit=1000.0, hold_tolerance=9.0)
+        bench, blend_time=0.2, effort_rate_limit=1000.0, hold_tolerance=9.0,
+        position_loop='present')
     here, there = [0.0, 0.5], [0.8, 0.5]
 
     def answer(now):
@@ -121,15 +122,15 @@ def test_after_a_reset_the_effort_is_blended(bench):
     answer(100.0)
     arm.send_trajectory(JOINTS, [(0.01, there)])
     arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
-    efforts = [answer(100.0 + 0.01 * i) for i in range(40)]
+    efforts = [answer(100.0 + 0.01 * i) for i in range(80)]
     assert efforts[-1] == gravity(there)
-    efforts += [answer(1.0 + 0.01 * i) for i in range(40)]
-    assert efforts[40] == pytest.approx(efforts[39])
+    efforts += [answer(1.0 + 0.01 * i) for i in range(80)]
+    assert efforts[80] == pytest.approx(efforts[79])
     assert efforts[-1] == gravity(here)
     assert np.abs(np.diff(efforts, axis=0)).max() < 10.1
 
 
-def test_after_a_gap_of_states_the_effort_of_another_place_is_blended(bench):
+def test_after_a_gap_of_states_gravity_is_that_of_the_place_where_the_arm_is(bench):
     arm = arm_in_simulation(
         bench, blend_time=0.2, plausible_speed_factor=3.0, state_timeout=1.0)
     here, there = [0.0, 0.5], [0.0, 0.9]
@@ -141,9 +142,8 @@ def test_after_a_gap_of_states_the_effort_of_another_place_is_blended(bench):
     for step in range(40):
         before = answer(100.0 + 0.01 * step, here)
     assert before == pytest.approx(Robot.from_urdf(ARM).gravity(here))
-    assert answer(101.2, there) == pytest.approx(before)  # 0.81 s later
-    assert answer(101.3, there) != pytest.approx(before)
-    assert answer(101.41, there) == pytest.approx(Robot.from_urdf(ARM).gravity(there))
+    for now in (101.2, 101.3, 101.41):  # at first 0.81 s later
+        assert answer(now, there) == pytest.approx(Robot.from_urdf(ARM).gravity(there))
 
 
 def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(bench, monkeypatch):

@@ -162,9 +162,12 @@ def test_a_receiver_without_effort_in_the_joint_states_needs_the_parameter(start
     assert controller.first_command(arm) == pytest.approx(GRAVITY)
 
 
+HALF = [0.5 * effort for effort in GRAVITY]
+
+
 @pytest.mark.parametrize('parameters, efforts, expected', [
     ({}, REST, REST),  # somebody supports the arm
-    ({}, [0.5 * effort for effort in GRAVITY], [0.5 * effort for effort in GRAVITY]),
+    ({}, HALF, HALF),
     ({'arm': 'franka'}, GRAVITY, REST),  # what it measures has its own gravity in it
     ({'start_from': 'zero'}, GRAVITY, REST),
     ({'start_from': 'measured'}, GRAVITY, GRAVITY),
@@ -176,7 +179,9 @@ def test_first_start_follows_the_measured_effort(start, receiver, parameters, ef
     assert controller.first_command(arm, efforts) == pytest.approx(expected, abs=0.01)
 
 
-def test_a_controller_manager_that_was_restarted_after_the_record_holds_nothing(start, receiver):
+def test_a_controller_manager_that_was_restarted_after_the_record_may_hold_something(
+        start, receiver):
+    """It may be older than this node, which tells processes apart and not names."""
     controller = receiver()
     arm = start()
     connect(arm, controller)
@@ -186,7 +191,8 @@ def test_a_controller_manager_that_was_restarted_after_the_record_holds_nothing(
     controller = receiver()
     arm = start()
     connect(arm, controller)
-    assert controller.first_command(arm) == pytest.approx(REST, abs=0.01)
+    assert_silent(arm, controller, "no effort of joint 'shoulder'")
+    assert controller.first_command(arm, HALF) == pytest.approx(HALF, abs=0.01)
 
 
 def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothing(

@@ -82,7 +82,7 @@ def test_after_a_full_queue_states_are_answered_one_by_one_again(arm):
     sleep(WAY)
     arm.settle()
     for step in range(5):
-        effort = arm.answer(JOINTS, [0.1 * step, 0.3])
+        effort = arm.answer(JOINTS, [0.1 * step, 0.3], [0.0, 0.0])
         np.testing.assert_allclose(
             effort, Robot.from_urdf(ARM).gravity([0.1 * step, 0.3]), rtol=1e-12)
 

@@ -55,7 +55,7 @@ POSITIONS = {BEFORE: [0.3, 0.1], STOPPING: [0.4, -0.6], AFTERWARDS: [0.5, 0.2]}
 
 POINTS = {
     'read': 'node.topics.serialized_states.StateReader',
-    'decide': 'control.policy.FeedforwardPolicy',
+    'decide': 'control.policy.Policy',
     'send': 'node.topics.sender.Sender'}
 """Where in the cycle the node stops itself: methods by name, with their classes."""
 

@@ -30,10 +30,10 @@ from processor_time import REPEATED_WHERE_TOO_SLOW, TooSlowError
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import AdjustableRobot, Robot
-from ros2_rnea.control.decision import Instant
+from ros2_rnea.control.decision import Instant, State
 from ros2_rnea.control.inputs.joint_index_map import single_joints
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.errors import ArgumentError
@@ -85,7 +85,7 @@ def threads(monkeypatch):
     for module, name in (
             (models, 'parse_urdf'), (models, 'build_tree'), (models, 'audit'),
             (machine, 'compile_object'), (machine, 'load'), (compiled, 'trace'),
-            (FeedforwardPolicy, '__init__'), (AdjustableRobot, '__init__')):
+            (Policy, '__init__'), (AdjustableRobot, '__init__')):
         watch(module, name)
     return seen
 
@@ -252,20 +252,20 @@ def test_a_transition_that_is_asked_for_counts_though_a_parameter_has_changed_me
     assert not changes.set_payload(box(link='lower'), 0.05)
     for each, to in ((name, value), ('blend_time', 5.0)):
         assert changes.set_parameter(each, to, 0.01).successful
-    assert policy._ramp.remaining <= 0.01
+    assert policy.memory.pending.hand_over == 0.01
     release()
     arm.until_answered(arm.is_settled)
     assert arm.node.policy is not policy and carried(arm) == ['box']
-    assert arm.node.policy._ramp.remaining <= 0.05
+    assert arm.node.policy.memory.pending.hand_over == 0.05
 
 
 def test_other_joints_that_are_set_meanwhile_are_controlled_by_one_more_policy(
         bench, hold_answers, monkeypatch):
     made = []
-    init = FeedforwardPolicy.__init__
+    init = Policy.__init__
     arm = bench(joints=JOINTS, state_timeout=9.0, payload_links=['lower'])
     arm.describe(ARM)
-    monkeypatch.setattr(FeedforwardPolicy, '__init__', lambda policy, *arguments: (
+    monkeypatch.setattr(Policy, '__init__', lambda policy, *arguments: (
         made.append(threading.get_ident()), init(policy, *arguments))[-1])
     release = hold_answers()
     arm.begin_to_describe(OTHER_ARM)
@@ -292,7 +292,8 @@ def test_a_payload_that_no_effort_can_hold_is_refused_with_the_first_robot_too(
 
 
 def test_a_final_fade_is_not_longer_with_a_model_that_comes_meanwhile(bench, hold_answers):
-    arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation', blend_time=0.5)
+    arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation', blend_time=0.5,
+                position_loop='present')
     arm.describe(ARM)
     arm.answer(JOINTS, [0.1, 0.2])
     release = hold_answers()
@@ -301,22 +302,24 @@ def test_a_final_fade_is_not_longer_with_a_model_that_comes_meanwhile(bench, hol
     assert arm.node.set_parameters([Parameter('enabled', value=False)])[0].successful
     arm.answer(JOINTS, [0.1, 0.2])
     policy = arm.node.policy
-    assert policy._final_fade.is_active
-    remaining = policy._ramp.remaining
+    assert policy.state is State.BRAKING
+    end = policy.memory.hand_over.end
     release()
     arm.until_answered(arm.is_settled)
     assert arm.node.policy is not policy
-    assert 0.0 < arm.node.policy._ramp.remaining <= remaining
+    arm.answer(JOINTS, [0.1, 0.2])
+    assert arm.node.policy.state is State.BRAKING
+    assert arm.node.policy.memory.hand_over.end <= end + 0.1  # not in blend_time
 
 
 @pytest.mark.parametrize('error', [ArgumentError, ZeroDivisionError])
 def test_no_payload_stays_that_could_not_be_judged(loaded, monkeypatch, error):
-    def fail(*_):
+    def fail(*_, **__):
         raise error('nonsense')
 
     changes = loaded.node._configuration
     with monkeypatch.context() as patch:
-        patch.setattr(FeedforwardPolicy, 'check_overload', fail)
+        patch.setattr(Policy, 'check_held', fail)
         with pytest.raises(error):
             changes.set_payload(box(2.0, 'lower', 'other'))
     assert carried(loaded) == ['box']
@@ -342,9 +345,9 @@ def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatc
     assert len(calls) > 5
 
 
-def test_one_description_makes_one_robot_and_one_policy(bench, monkeypatch):
+def test_one_description_makes_one_robot_with_its_twin_and_one_policy(bench, monkeypatch):
     made = Counter()
-    for kind in (Robot, FeedforwardPolicy):
+    for kind in (Robot, Policy):
         init = kind.__init__
 
         def counted(self, *arguments, init=init, **named):
@@ -356,10 +359,10 @@ def test_one_description_makes_one_robot_and_one_policy(bench, monkeypatch):
     monkeypatch.setattr(
         parameters, 'read', lambda values: made.update(['checks']) or read(values))
     arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
-    assert made == {'AdjustableRobot': 1, 'FeedforwardPolicy': 1, 'checks': 1}
+    assert made == {'AdjustableRobot': 2, 'Policy': 1, 'checks': 1}
     made.clear()
     arm.describe(ARM_WITH_GRIPPER.replace('name="arm_with_gripper"', 'name="arm"'))
-    assert made == {'AdjustableRobot': 1, 'FeedforwardPolicy': 1}
+    assert made == {'AdjustableRobot': 2, 'Policy': 1}
 
 
 NUMBERS = [
@@ -443,7 +446,11 @@ def test_friction_of_a_parameter_file_is_in_the_first_model(bench, monkeypatch):
     assert arm.node.policy.robot.friction([1.0, 0.0]) == pytest.approx([1.5, 0.5], rel=1e-4)
 
 
-def test_settings_that_change_in_place_are_those_of_a_new_policy():
+@pytest.mark.parametrize('before', [
+    {}, {'gravity_from_imu': True, 'blend_time': 5.0},
+    {'effort_limits': {'elbow': 10.0}, 'mode': Mode.COMPUTED_TORQUE, 'position_gains': (9.0,),
+     'velocity_gains': (6.0,)}])
+def test_settings_that_change_in_place_are_those_of_a_new_policy(before):
     given = {
         'mode': 'computed_torque', 'terms': 'no_gravity', 'position_gains': [9.0],
         'velocity_gains': [6.0], 'gravity': [0.0, 9.81, 0.0], 'state_timeout': 0.3,
@@ -455,25 +462,15 @@ def test_settings_that_change_in_place_are_those_of_a_new_policy():
     values = {spec.name: spec.default for spec in parameters.SPECIFICATIONS}
     settings = parameters.read({**values, **given}).settings
     arm = Robot.from_urdf(ARM)
-    changed, made = FeedforwardPolicy(arm, Settings()), FeedforwardPolicy(arm, settings)
+    changed, made = Policy(arm, Settings(**before)), Policy(arm, settings)
     changed.change_settings(settings)
-    assert contents(changed) == contents(made)
+    assert contents(changed.stages) == contents(made.stages)
+    assert changed.gravity.tolist() == [0.0, 9.81, 0.0]
+    assert changed.robot.gravity([0.1, 0.2]) == pytest.approx(made.robot.gravity([0.1, 0.2]))
 
 
-@pytest.mark.parametrize('before', [
-    {}, {'gravity_from_imu': True, 'blend_time': 5.0}, {'command_scale': {'elbow': 3.0}},
-    {'effort_limits': {'elbow': 10.0}, 'mode': Mode.COMPUTED_TORQUE, 'position_gains': (9.0,),
-     'velocity_gains': (6.0,)}])
-def test_a_policy_whose_settings_are_reset_is_a_new_one(before):
-    arm, settings = Robot.from_urdf(ARM), Settings(
-        gravity=(0.0, 9.81, 0.0), gravity_from_imu=True, command_scale={'shoulder': 2.0},
-        lookahead=0.1)
-    reset, made = FeedforwardPolicy(arm, Settings(**before)), FeedforwardPolicy(arm, settings)
-    reset.reset_settings(settings)
-    assert contents(reset, hidden=()) == contents(made, hidden=())
-
-
-def contents(value, depth=0, hidden=('_asked', '_asks_for_model')):
+def contents(value, depth=0, hidden=(
+        '_asked', '_asks_for_model', 'memory', '_memory', 'judgement', 'joints', 'robot')):
     """Return what an object consists of, as far as it is this package's, in a form to compare."""
     if isinstance(value, np.ndarray):
         return str(value.tolist())  # where NaN is like NaN
@@ -751,7 +748,7 @@ def resident():
 @pytest.mark.parametrize('of', ['robot', 'policy'])
 def test_a_robot_and_a_policy_are_freed_without_the_garbage_collector(fastest_engine, of):
     robot = AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'])
-    policy = FeedforwardPolicy(robot, Settings(state_timeout=9.0, mode=Mode.FEEDFORWARD))
+    policy = Policy(robot, Settings(state_timeout=9.0, mode=Mode.FEEDFORWARD))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     decision = policy.decide(Instant(1.0, RosTime(1)))
     assert decision.effort is not None
@@ -784,13 +781,13 @@ def test_of_replaced_robots_and_policies_none_is_left(bench, fastest_engine):
         arm.until(arm.is_settled)
         arm.answer(['grip', *JOINTS], [0.0, 0.1, 0.2])
         if turn == 0:
-            before.append(alive((Robot, FeedforwardPolicy)))
+            before.append(alive((Robot, Policy)))
         if turn in (20, 59):
             sizes.append(resident())
     arm.settle()  # the last one is freed by the worker
     gc.enable()
     assert sum(robot() is not None for robot in first) == 1
-    assert alive((Robot, FeedforwardPolicy)) <= before[0]
+    assert alive((Robot, Policy)) <= before[0]
     assert sizes[1] - sizes[0] < 8e6
 
 

@@ -16,7 +16,7 @@
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.node import monitor
 from ros2_rnea.node.topics import terms_publisher
 from small_robots import ARM
@@ -59,11 +59,23 @@ def listened_to(arm):
 
 
 def test_nothing_is_computed_while_nobody_listens(arm, monkeypatch):
-    monkeypatch.setattr(FeedforwardPolicy, 'terms', lambda *_: pytest.fail('nobody listens'))
+    monkeypatch.setattr(Policy, 'terms', lambda *_: pytest.fail('nobody listens'))
     arm.answer(*STATE)
     arm.settle()
     arm.answer(*STATE)
     assert arm.peer.count_publishers('inverse_dynamics/terms') == 1
+
+
+def test_an_error_in_them_stops_neither_the_efforts_nor_the_motion(arm, monkeypatch, capfd):
+    heard, _ = listened_to(arm)
+    monkeypatch.setattr(Policy, 'terms', lambda *_: {}['nothing'])
+    before = arm.node.unexpected_errors
+    for _ in range(3):
+        np.testing.assert_allclose(arm.answer(*STATE), GRAVITY, rtol=1e-12)
+    arm.settle()
+    assert heard == [] and arm.node.unexpected_errors == before + 3
+    assert arm.diagnostics[-1].message.startswith('no trajectory')
+    assert capfd.readouterr().err.count('unexpected error in InverseDynamicsNode._send_terms') == 1
 
 
 def test_the_terms_are_those_of_the_state_with_their_stamp(arm):
@@ -119,7 +131,7 @@ def test_an_effort_that_may_not_rise_at_once_is_flagged_at_its_joints(arm):
 
 def test_an_effort_that_drives_a_joint_against_its_end_is_flagged_at_that_joint(arm):
     heard, _ = listened_to(arm)
-    end = ['shoulder', 'elbow'], [0.0, 3.0]
+    end = ['shoulder', 'elbow'], [0.0, 3.0], [0.0, 0.0]
 
     def is_restrained() -> bool:
         arm.push('tool', moment=(0.0, -30.0, 0.0))

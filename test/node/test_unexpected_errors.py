@@ -28,6 +28,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
+from ros2_rnea.control.decision import State
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import guarded_node, inverse_dynamics_node, monitor
 from ros2_rnea.node.controllers import receivers
@@ -287,71 +288,88 @@ def test_a_robot_that_waits_for_joints_keeps_no_state_from_the_one_in_use(arm, m
 
 # ---- an unexpected exception in the cycle -------------------------------------------------------
 
+SAID = 'unexpected error has occurred in the cycle'
+
+
 def fail_in_the_cycle(arm, monkeypatch):
-    """Let one cycle fail, after which the effort fades out in a second."""
-    assert arm.set_parameter('state_timeout', 1.0).successful
+    """Let one cycle fail."""
     with monkeypatch.context() as broken:
         broken.setattr(arm.node.policy, 'decide', fail)
         arm.state(JOINTS, Q)
         arm.until(lambda: arm.node.unexpected_errors)
 
 
-def test_after_an_error_in_the_cycle_the_effort_of_on_stop_is_sent_until_enable(
-        arm, monkeypatch):
-    assert arm.set_parameter('on_stop', 'zero').successful
-    assert arm.set_parameter('blend_time', 0.05).successful
+@pytest.mark.parametrize('on_stop', ['gravity', 'zero'])
+def test_after_an_error_in_the_cycle_the_arm_is_held_until_enable(arm, monkeypatch, on_stop):
+    assert arm.set_parameter('on_stop', on_stop).successful
+    sent = len(arm.commands)
     fail_in_the_cycle(arm, monkeypatch)
-    arm.until(lambda: list(arm.commands[-1]) == [0.0, 0.0])
-    arm.until(lambda: not arm.node.policy.is_sending)
+    arm.until(lambda: arm.answer(JOINTS, Q) and arm.node.policy.state is State.FAULT)
     for _ in range(3):  # good cycles change nothing
-        assert not arm.sends(JOINTS, Q)
-    said = 'unexpected error has occurred in the cycle'
-    arm.until(lambda: said in arm.diagnostics[-1].message
+        assert holds(arm.answer(JOINTS, Q))
+    assert all(map(holds, arm.commands[sent:]))
+    arm.until(lambda: SAID in arm.diagnostics[-1].message
+              and 'UnheardOfError: nobody has thought of this' in arm.diagnostics[-1].message
               and arm.diagnostics[-1].level == DiagnosticStatus.ERROR)
+    refused = arm.refused('joint_trajectory')
+    arm.send_trajectory(JOINTS, [(1.0, [0.9, -0.8])])
+    arm.until(lambda: arm.refused('joint_trajectory') > refused)
+    assert 'call ~/enable with true' in arm.told('joint_trajectory')
     assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+    assert holds(arm.answer(JOINTS, Q)) and arm.node.policy.state is State.GRAVITY
 
 
-def test_after_an_error_in_the_cycle_the_arm_is_held_by_default(arm, monkeypatch):
+def test_enable_says_what_is_missing_to_leave_the_fault(arm, monkeypatch):
     fail_in_the_cycle(arm, monkeypatch)
-    arm.until(lambda: not arm.node.policy.is_sending)
-    assert holds(arm.commands[-1])
+    arm.until(lambda: arm.answer(JOINTS, Q, [0.0, 0.0]) and arm.node.policy.state is State.FAULT)
+    arm.answer(JOINTS, Q, [0.0, 0.3])
+    answer = arm.call(SetBool, 'enable', data=True)
+    assert not answer.success
+    assert SAID in answer.message and "joint 'elbow' still moves" in answer.message
+    assert arm.node.policy.state is State.FAULT
+    assert arm.call(SetBool, 'enable', data=False).success  # which is never refused
+    arm.until(lambda: arm.state(JOINTS, Q, [0.0, 0.0]) or not arm.node.policy.is_sending)
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: holds(arm.answer(JOINTS, Q, [0.0, 0.0])))
 
 
-def test_another_process_that_receives_the_commands_meanwhile_gets_no_rest_of_the_fade(
+def test_another_process_that_receives_the_commands_meanwhile_gets_no_last_effort(
         arm, monkeypatch):
-    """It does not hold the effort that fades."""
-    assert arm.set_parameter('on_stop', 'zero').successful
-    fail_in_the_cycle(arm, monkeypatch)
+    """It does not hold the effort before."""
+    sent = len(arm.commands)
     monkeypatch.setattr(arm.node._receivers, 'have_changed', lambda *_: True)
-    arm.state(JOINTS, Q)
-    arm.until(lambda: not arm.node.policy.is_sending)
+    fail_in_the_cycle(arm, monkeypatch)
+    assert not arm.node.policy.is_sending
     arm.settle()
-    assert np.abs(arm.commands[-1]).max() > 1.0  # the fade has not reached 0
+    assert len(arm.commands) == sent
 
 
-def test_the_effort_fades_out_though_it_is_the_look_at_the_receivers_that_fails(arm, monkeypatch):
-    assert arm.set_parameter('state_timeout', 1.0).successful
-    assert arm.set_parameter('on_stop', 'zero').successful
+def test_the_arm_is_held_though_it_is_the_look_at_the_receivers_that_fails(arm, monkeypatch):
+    sent = len(arm.commands)
     monkeypatch.setattr(arm.node._receivers, 'have_changed', fail)
-    arm.state(JOINTS, Q)
-    arm.until(lambda: list(arm.commands[-1]) == [0.0, 0.0])
-    arm.until(lambda: not arm.node.policy.is_sending)
+    for _ in range(10):
+        arm.answer(JOINTS, Q)
+    arm.settle()
+    assert len(arm.commands) >= sent + 10 and all(map(holds, arm.commands[sent:]))
 
 
-def test_while_every_cycle_fails_nothing_is_sent_and_enable_brings_it_back(arm, monkeypatch):
+@pytest.mark.parametrize('how', ['unexpected', 'refused'])
+def test_where_not_even_braking_is_possible_nothing_is_sent_until_enable(arm, monkeypatch, how):
     sent = len(arm.commands)
     with monkeypatch.context() as broken:
-        broken.setattr(arm.node.policy, '_decide', fail)
-        broken.setattr(arm.node.policy, 'decide_last', fail)
-        for _ in range(5):
-            failed = arm.node.unexpected_errors
-            arm.state(JOINTS, Q)
-            arm.until(lambda failed=failed: arm.node.unexpected_errors > failed)
-        assert len(arm.commands) == sent
-    arm.until(lambda: not arm.sends(JOINTS, Q))
+        broken.setattr(arm.node.policy, 'decide', fail if how == 'unexpected' else refuse)
+        broken.setattr(arm.node.policy, 'decide_last', fail if how == 'unexpected' else refuse)
+        arm.state(JOINTS, Q)
+        arm.until(lambda: arm.node._has_failed)
+        errors = arm.node.unexpected_errors
+        assert errors == (2 if how == 'unexpected' else 1)
+        assert not arm.sends(JOINTS, Q)
+        assert arm.node.unexpected_errors == errors
+    assert not arm.sends(JOINTS, Q)
+    assert len(arm.commands) == sent
     assert arm.call(SetBool, 'enable', data=True).success
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
+    assert arm.node.policy.state is State.GRAVITY
 
 
 def refuse(*_):
@@ -363,7 +381,7 @@ def test_an_effort_that_cannot_be_computed_leads_to_on_stop_until_one_can(arm, m
     assert arm.set_parameter('state_timeout', 1.0).successful
     assert arm.set_parameter('blend_time', 0.05).successful
     with monkeypatch.context() as broken:
-        broken.setattr(arm.node.policy, '_along_motion', refuse)
+        broken.setattr(arm.node.policy, 'decide', refuse)
         arm.until(lambda: arm.state(JOINTS, Q) or not arm.node.policy.is_sending)
         arm.until(lambda: list(arm.commands[-1]) == [0.0, 0.0])
         assert not arm.sends(JOINTS, Q)
@@ -372,20 +390,6 @@ def test_an_effort_that_cannot_be_computed_leads_to_on_stop_until_one_can(arm, m
                   and arm.diagnostics[-1].level == DiagnosticStatus.ERROR)
         assert arm.told('cycle') == 'refused: this motion has no effort'
     assert arm.node.unexpected_errors == 0
-    arm.until(lambda: holds(arm.answer(JOINTS, Q)))
-
-
-def test_where_not_even_the_effort_of_on_stop_can_be_computed_nothing_is_sent_until_enable(
-        arm, monkeypatch):
-    sent = len(arm.commands)
-    with monkeypatch.context() as broken:
-        broken.setattr(arm.node.policy, '_along_motion', refuse)
-        broken.setattr(arm.node.policy, '_holding_effort', refuse)
-        arm.state(JOINTS, Q)
-        arm.until(lambda: arm.node.unexpected_errors)
-        assert len(arm.commands) == sent
-    arm.until(lambda: not arm.sends(JOINTS, Q))
-    assert arm.call(SetBool, 'enable', data=True).success
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
 
 
@@ -402,12 +406,15 @@ def test_an_effort_whose_time_is_over_counts_as_not_sent(arm, monkeypatch):
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
 
 
-def test_an_activation_ends_the_failure(bench, monkeypatch):
+def test_an_activation_does_not_leave_a_fault(bench, monkeypatch):
     arm = bench(joints=JOINTS, state_timeout=10.0, create=active)
     arm.describe(ARM)
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
     fail_in_the_cycle(arm, monkeypatch)
+    arm.answer(JOINTS, Q)
     assert arm.node.trigger_deactivate() is TransitionCallbackReturn.SUCCESS
+    assert arm.node.trigger_activate() is TransitionCallbackReturn.FAILURE
+    assert arm.call(SetBool, 'enable', data=True).success
     assert arm.node.trigger_activate() is TransitionCallbackReturn.SUCCESS
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
 

@@ -30,11 +30,13 @@ class ArmDriver:
 
     :param node: of the driver.
     :ivar commands: that have come back.
+    :ivar velocity: in the states; empty: they have none.
     """
 
     def __init__(self, node: Node) -> None:
         self.node = node
         self.commands: list[Float64MultiArray] = []
+        self.velocity: list[float] = []
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         node.create_subscription(
@@ -43,7 +45,8 @@ class ArmDriver:
 
     def turn(self) -> None:
         """Publish a state, and receive what has come."""
-        self._states.publish(JointState(name=['shoulder', 'elbow'], position=[0.3, 0.1]))
+        self._states.publish(JointState(
+            name=['shoulder', 'elbow'], position=[0.3, 0.1], velocity=self.velocity))
         self._executor.spin_once(timeout_sec=0.01)
 
     def close(self) -> None:

@@ -70,6 +70,20 @@ class ControllerKind(NamedTuple):
         return frozenset(
             joint for joint, _, interface in parts if interface in ('position', 'velocity'))
 
+    @property
+    def positioned(self) -> frozenset[str]:
+        """
+        Return the joints whose position or velocity it commands.
+
+        A chained controller commands that of another one, as ``pid_controller/elbow/position``,
+        which closes a loop around the joint then.
+        """
+        names = set()
+        for owner, _, interface in (each.rpartition('/') for each in self.interfaces):
+            if interface in ('position', 'velocity'):
+                names |= {owner, owner.rpartition('/')[2]}
+        return frozenset(names)
+
 
 class ManagerReport(NamedTuple):
     """
@@ -96,12 +110,14 @@ class Activation:
         no efforts; it hands over nothing.  Empty: there is none.
     :ivar obstacle: why the controller commands nothing, one of :data:`NOT_ACTIVE` or
         :data:`NOT_LOADED`; empty where it is active, and where that is not known.
+    :ivar active: the names of all active controllers, itself included.
     """
 
     def __init__(self, name: str, companion: str = '') -> None:
         self.name = name
         self.companion = companion
         self.obstacle = ''
+        self.active: frozenset[str] = frozenset()
         self._was_listed = False
         self._beside: frozenset[str] = frozenset()  # active together with it
         self._others: frozenset[str] = frozenset()  # active while it was not
@@ -112,6 +128,7 @@ class Activation:
 
     def take(self, report: ManagerReport | None) -> None:
         """Accept a report of the controller manager; None where there is none any more."""
+        self.active = frozenset() if report is None else _names_of_active(report.controllers)
         if report is None:
             self.obstacle = ''
             return
@@ -119,16 +136,15 @@ class Activation:
         if state == NOT_LOADED and not self._was_listed:
             return
         self._was_listed = True
-        active = _names_of_active(report.controllers)
         if state == ACTIVE:
             self.obstacle = ''
-            self._beside, self._hardware = active, _names_of_active(report.hardware)
+            self._beside, self._hardware = self.active, _names_of_active(report.hardware)
         elif state in (*NOT_ACTIVE, NOT_LOADED):
             if not self.obstacle:
                 self._others, self._hardware_stopped = frozenset(), False
             self.obstacle = state
-            self._last_active = active
-            self._last_others = active - self._beside  # those beside it have other interfaces
+            self._last_active = self.active
+            self._last_others = self.active - self._beside  # those beside it have other interfaces
             self._others |= self._last_others
             self._hardware_stopped |= any(
                 report.hardware.get(name) in NOT_ACTIVE for name in self._hardware)
@@ -169,6 +185,15 @@ class Activation:
         held = frozenset(
             joint for name in self._beside if name in kinds for joint in kinds[name].held)
         return not self.obstacle and bool(joints) and held.issuperset(joints)
+
+    def positioned(self, kinds: Mapping[str, ControllerKind]) -> dict[str, frozenset[str]]:
+        """
+        Return the joints whose position or velocity active controllers command, by controller.
+
+        :param kinds: all known controllers, by name.
+        """
+        found = {name: kinds[name].positioned for name in sorted(self.active & kinds.keys())}
+        return {name: joints for name, joints in found.items() if joints}
 
 
 def _may_command(

@@ -33,7 +33,8 @@ class Controllers:
 
     :param topic: the fully qualified name of ~/commands.
     :param receivers: who receives them.
-    :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
+    :param changed: called when the result of :meth:`reason_to_send_nothing` or of
+        :meth:`held_joints` may have changed.
     """
 
     def __init__(
@@ -77,6 +78,14 @@ class Controllers:
         """
         self.check_names(own)
         return self._effort.may_reach_other_joints(own)
+
+    def held_joints(self) -> tuple[frozenset[str], str]:
+        """
+        Return the joints whose position or velocity active controllers command.
+
+        :return: their names, and for people how that is known.
+        """
+        return self._effort.held_joints()
 
     def check_names(self, own: Mapping[str, Any]) -> None:
         """

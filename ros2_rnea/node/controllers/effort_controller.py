@@ -72,7 +72,8 @@ class EffortController:
     an arm compensates another gravity than the true one, and would fall with the first command.
 
     :param topic: the fully qualified name of ~/commands.
-    :param changed: called when the result of :meth:`reason_to_send_nothing` may have changed.
+    :param changed: called when the result of :meth:`reason_to_send_nothing` or of
+        :meth:`held_joints` may have changed.
     :ivar node_name: the fully qualified name of the controller's node; empty: it is not known.
     """
 
@@ -94,6 +95,7 @@ class EffortController:
         self._holder: Receiver | None = None
         self._reason = ''
         self._fitted: tuple[str, tuple[str, ...]] = '', ()  # the controller's node, and its joints
+        self._positioned: dict[str, frozenset[str]] = {}  # joints of active controllers, by name
         self._timer: Timer | None = None
         receivers.on_appearance = self._ask_anew
 
@@ -135,6 +137,35 @@ class EffortController:
             return False
         name = self._full_name(own[EFFORT])
         return self._answer_of(name) is not None or self._fitted != (name, tuple(own['joints']))
+
+    def held_joints(self) -> tuple[frozenset[str], str]:
+        """
+        Return the joints whose position or velocity active controllers command.
+
+        :return: their names, and for people how that is known.
+        """
+        if self._manager is None:
+            return frozenset(), 'no controller manager is asked which controllers are active'
+        if not self._activation.active and not self._positioned:
+            return frozenset(), f'the controller manager {self._manager.name!r} does not answer'
+        held: frozenset[str] = frozenset().union(*self._positioned.values())
+        return held, f'by the controller manager {self._manager.name!r}, ' + (
+            f'{", ".join(self._positioned)} command position or velocity' if self._positioned else
+            'no active controller commands a position or velocity')
+
+    def _note_positioned(self) -> None:
+        """
+        Note around which joints active controllers close a loop; report where that changes.
+
+        While the controller manager does not answer, what it said last counts.
+        """
+        if self._manager is not None and self._positioned and not self._activation.active:
+            return
+        positioned = {} if self._manager is None else self._activation.positioned(
+            self._manager.kinds)
+        if positioned != self._positioned:
+            self._positioned = positioned
+            self._changed()
 
     def _answer_of(self, name: str) -> Mapping[str, Any] | None:
         """Return the parameters of the controller's node; None while they are not known."""
@@ -185,6 +216,9 @@ class EffortController:
             self._receivers.is_supported = False
             self._manager = (
                 ControllerManager(self._node, manager, self._on_report) if manager else None)
+            if self._positioned:
+                self._positioned = {}
+                self._changed()
         can_arm_hold_itself = own[ARM] != Arm.GENERIC.value and bool(own[ARM_GRAVITY])
         if can_arm_hold_itself is not self._can_arm_hold_itself:
             self._can_arm_hold_itself = can_arm_hold_itself
@@ -277,6 +311,7 @@ class EffortController:
         self._receivers.is_supported = self._activation.is_supported(self._own()['joints'], kinds)
         if not (is_active and was_active):
             self._note_holder()
+        self._note_positioned()
         self._update()
 
     def _note_holder(self) -> None:

@@ -15,15 +15,28 @@
 The processes that receive ~/commands, and what is known of the effort that they hold.
 
 A controller without a timeout holds its last command for as long as its process lives.  Processes
-are told apart by the identifiers of their participants in DDS, which are never used again.
+are told apart by the identifiers of their participants in DDS, which are never used again.  What a
+receiver holds is decided by its process, never by the name of its node:
+
+- A process that received the last command holds it, also where an earlier process of this node
+  sent that.
+- A process that received earlier commands only, and one that may be older than this node, holds an
+  effort that is not known.
+- A process that has started after this node holds nothing.
+
+Receivers that hold different efforts hold one that is not known.  Neither is one known where the
+middleware does not tell the process.
 
 Two rules keep others than the controller from being taken for it.  Once a receiver with the
 controller's name has been seen, only receivers of that name count; others, such as recorders,
-only listen.  And while a receiver is being discovered, the node looks again in every cycle.
+only listen.  Where that name is not known, and some receivers are in processes that publish the
+joint states, those decide: they are the drivers of the robot.  And while a receiver is being
+discovered, the node looks again in every cycle.
 
-A controller that received the last command of an earlier process of this node, and is not
-discovered, is waited for while others receive: it may hold that command, and they may be
-recorders.  The wait ends, because the receiver may also have another name since then.
+Where only some of the processes are discovered that received the last command of an earlier
+process of this node, the others are waited for: those that are there may be recorders.  So it is
+where the controller is not discovered that received it.  The wait ends, because the controller may
+be in another process since then.
 
 A controller that is not active does not write commands to the hardware.  It is sent none, except
 while another controller holds the arm, or an arm holds itself that will not do so afterwards: then
@@ -32,7 +45,7 @@ each command is a first one, so that the first that counts is received without d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite
 from time import monotonic
 
@@ -50,8 +63,12 @@ DISCOVERY_TIME = 10.0
 """
 A process that is discovered later than this after the start of this node [s] is younger.
 
-For the same time the controller of an earlier process of this node is waited for.
+For the same time the controller of an earlier process of this node is waited for, while only
+receivers of other names are there.
 """
+
+LONGEST_LEASE = 25.0
+"""How long a middleware may know a process that was killed [s]; Fast DDS: 20 s."""
 
 LONGEST_WAIT = 5.0
 """
@@ -68,6 +85,9 @@ The same while efforts are being sent [s]: the controller holds the last one mea
 It is waited for although the controller is known: DDS lists a process that has crashed beside its
 successor, and a message goes to both.
 """
+
+MAX_KNOWN = 64
+"""How many processes are remembered that have received commands; of more, the latest."""
 
 LONGEST_CYCLE = 0.01
 """In a pause that is longer [s], one receiver may have taken the place of another."""
@@ -112,7 +132,9 @@ class Receivers:
         self._record = CommandRecord(record_path(node.get_fully_qualified_name()))
         # Who holds the last command, and which; at first, from an earlier process of this node.
         self._recorded = self._record.read()
-        self._holding, self._last_command = self._recorded
+        self._holding, self._last_command = self._recorded.receivers, self._recorded.efforts
+        self._known = dict.fromkeys((  # processes that have received commands, the latest last
+            *sorted(self._recorded.earlier), *_processes(self._holding)))
         self._joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
         self._has_sent = False
@@ -122,11 +144,12 @@ class Receivers:
         self.on_appearance: Callable[[], None] = lambda: None
         self.are_incomplete = False
         self._served: frozenset[Endpoint] = frozenset()  # the present ones that commands went to
-        self._names = {endpoint.node for endpoint in self._holding}  # of all that were served
+        self._has_lost_some = False  # of the processes that have received the last command
         self._seen: set[str] = set()  # names of receivers that this process has served, or seen
-        self._awaited = ''  # the controller in the record, while only others receive
-        self._awaited_since = '', -inf  # which one, and since when
-        self._has_given_up = False  # to wait for it
+        self._awaited = ''  # receivers in the record, while they are waited for
+        self._awaited_since = inf  # since when others are there
+        self._patience = 0.0  # how long it is waited
+        self._has_given_up = False  # to wait for them
         self._names_of_endpoints: dict[bytes, str] = {}  # by identifiers, never used again
         self.is_handing_over = False
         self.is_supported = False
@@ -142,6 +165,7 @@ class Receivers:
         self._first_seen: dict[str, float] = {}  # by process, of the present and early ones
         self._early: set[str] = set()  # processes that may be older than this node
         self._own: set[str] = set()  # that of this node
+        self._drivers: set[str] = set()  # those that publish the joint states
         self._has_looked = False
         self._complete_at = -inf
         self._count, self._checked, self._since = 0, -inf, monotonic()
@@ -168,7 +192,7 @@ class Receivers:
         if not self.present:  # whoever comes back holds what it received until now
             self._served = frozenset()
             return False
-        return self._are_replaced(self._served)
+        return self._may_hold_other_effort()
 
     def set_active(self, is_active: bool, holder: Receiver | None = None) -> None:
         """
@@ -250,17 +274,26 @@ class Receivers:
         if self.is_handing_over:
             return
         if self._served != self.present or self._joints != joints:
-            self._served = self._holding = self.present
-            served = {endpoint.node for endpoint in self.present}
-            self._names |= served
-            self._seen |= served
+            self._note_served()
             self._joints = tuple(joints)
-            self._record.begin(self._joints, self._holding)
+            self._record.begin(self._joints, self._holding, [*self._known])
             self._holder_meanwhile = None
             self._has_sent = True
         self._command_of_others = ()
         self._effort = effort
         self._record.write(effort)
+
+    def _note_served(self) -> None:
+        """Note that the present receivers hold the last command from now on, and no others."""
+        before, now = _processes(self._holding), _processes(self.present)
+        self._has_lost_some = bool(before - now) or self._has_lost_some and not now - before
+        self._served = self._holding = self.present
+        self._seen |= {endpoint.node for endpoint in self.present}
+        for process in sorted(now):
+            self._known.pop(process, None)  # so that it is the latest
+            self._known[process] = None
+        while len(self._known) > MAX_KNOWN:
+            del self._known[next(iter(self._known))]
 
     @property
     def record_error(self) -> str:
@@ -282,7 +315,7 @@ class Receivers:
     def controller_awaited(self) -> str:
         """Return which controller of an earlier process is waited for; empty where none is."""
         return self._awaited and (
-            f'{self._awaited} is waited for, at most {DISCOVERY_TIME:g} s, and nothing is sent '
+            f'{self._awaited} is waited for, at most {self._patience:g} s, and nothing is sent '
             'meanwhile. It received the last command of an earlier process of this node '
             f'({self._record.path}) and may still hold it; '
             f'{", ".join(sorted(self.nodes)) or "another receiver"} may be a recorder. If the '
@@ -294,7 +327,7 @@ class Receivers:
         """Return what follows if that controller has not appeared; empty where it has."""
         return (
             f'the controller that received the last command of an earlier process of this node '
-            f'({self._record.path}) has not appeared within {DISCOVERY_TIME:g} s: the commands go '
+            f'({self._record.path}) has not appeared within {self._patience:g} s: the commands go '
             'to all that receive them now') if self._has_given_up else ''
 
     def _why_nobody(self) -> str:
@@ -308,27 +341,46 @@ class Receivers:
         return 'nobody receives the commands'
 
     def _receiver(self) -> Receiver:
-        others = _others(self.present, self._holding)
-        if not self.present:
+        """Return what is known of the present receivers, where they agree."""
+        kinds = {self._kind(process) for process in _processes(self._deciding()[0])}
+        if not kinds:
             return Receiver.NONE
-        if not others:
-            return Receiver.SAME
-        if not self._has_participants:
+        return kinds.pop() if len(kinds) == 1 else Receiver.UNKNOWN
+
+    def _kind(self, process: str) -> Receiver:
+        """Return what is known of a process that receives the commands."""
+        if not process:
             return Receiver.UNKNOWN
-        are_younger = not any(each.process in self._early for each in others)
-        has_successor = bool(self._holding) and self._are_replaced(self._holding)
-        return Receiver.NEW if are_younger or has_successor else Receiver.UNKNOWN
+        if process in _processes(self._holding):
+            return Receiver.SAME
+        may_hold_effort = process in self._known or process in self._early
+        return Receiver.UNKNOWN if may_hold_effort or not self._has_participants else Receiver.NEW
 
-    def _are_replaced(self, earlier: frozenset[Endpoint]) -> bool:
+    def _deciding(self) -> tuple[frozenset[Endpoint], bool]:
         """
-        Return whether the present receivers are others than earlier ones.
+        Return the present receivers whose effort counts.
 
-        After a crash, DDS lists an earlier one for some time beside its successor, which has the
-        same name.  Others that are added, such as recorders, replace nobody.
+        :return: those, and whether they are known to drive the robot: by the controller's name, or
+            because their processes publish the joint states.
         """
-        others = _others(self.present, earlier)
-        return len(others) == len(self.present) or any(
-            each.node in self._names for each in others if each.node)
+        if self._is_controller_known:
+            return self.present, True
+        drivers = frozenset(each for each in self.present if each.process in self._drivers)
+        return drivers or self.present, bool(drivers)
+
+    def _may_hold_other_effort(self) -> bool:
+        """
+        Return whether a receiver may hold another effort than the last command.
+
+        Where it is not known which one drives the robot, others that are added, such as recorders,
+        replace nobody, unless somebody who received the last command has gone.
+        """
+        deciding, are_drivers = self._deciding()
+        others = _others(deciding, self._served)
+        if not others or len(others) == len(deciding):
+            return bool(others)
+        return are_drivers or self._has_lost_some or any(
+            each.process in self._known for each in others)
 
     def _look(self, controller: str, patience: float) -> None:
         """
@@ -347,7 +399,7 @@ class Receivers:
         self._find_controller(controller, found, now)
         self._reachable = self._controller if self._is_controller_known else found
         is_inactive = not self._is_controller_active and not self.is_handing_over
-        has_to_wait = is_inactive or self._are_others_first
+        has_to_wait = is_inactive or self._are_others_first or bool(self._awaited)
         self.present = frozenset() if has_to_wait else self._reachable
         if number >= count:
             self._complete_at = now
@@ -356,8 +408,20 @@ class Receivers:
             since.append(self._complete_at)
         is_unchecked = bool(self._controller) and not self.is_checked and (
             now - self._appeared_at < LONGEST_WAIT)
-        self.are_incomplete = is_unchecked or any(now - each < patience for each in since)
+        self.are_incomplete = is_unchecked or any(now - each < patience for each in since) or (
+            patience == LONGEST_WAIT and self._may_have_died(now))
         self._count = count
+
+    def _may_have_died(self, now: float) -> bool:
+        """
+        Return whether one of several drivers may have died, so that it is waited for.
+
+        The middleware still knows a process for a while that was killed.
+        """
+        processes = _processes(frozenset(
+            each for each in self.present if each.process in self._drivers))
+        return len({self._kind(process) for process in processes}) > 1 and any(
+            now - self._first_seen.get(process, -inf) < LONGEST_LEASE for process in processes)
 
     def _only_listens(self, info: TopicEndpointInfo, controller: str) -> bool:
         """
@@ -377,8 +441,8 @@ class Receivers:
         named = frozenset(each for each in found if name and each.node == name)
         if named:
             self._seen.add(name)
-        self._awaited = '' if named or not found else self._missing(name, now)
-        self._is_controller_known = bool(self._awaited) or bool(name) and name in self._seen
+        self._awaited = self._missing(name, named, found, now)
+        self._is_controller_known = bool(name) and (name in self._seen or bool(self._awaited))
         has_appeared = bool(named - self._controller)
         self._controller = named
         if has_appeared:
@@ -386,21 +450,40 @@ class Receivers:
             self._remember_record(named)
             self.on_appearance()
 
-    def _missing(self, name: str, now: float) -> str:
-        """Return a controller's name while it is waited for, since it is in the record."""
-        if not name or name in self._seen or name not in self._names:
+    def _missing(
+            self, name: str, named: frozenset[Endpoint], found: frozenset[Endpoint], now: float,
+            ) -> str:
+        """
+        Return who is waited for, of those in the record; empty where nobody is.
+
+        :param name: of the controller; empty: it is not known.
+        :param named: the receivers of that name.
+        :param found: all receivers.
+        """
+        recorded = self._recorded.receivers
+        is_recorded = bool(name) and name in {each.node for each in recorded}
+        if not found or self._has_sent or self._has_given_up or (
+                is_recorded and not named and name in self._seen):
             return ''
-        if name != self._awaited_since[0]:
-            self._awaited_since = name, now
-        if now - self._awaited_since[1] < DISCOVERY_TIME:
-            return name
+        if named or is_recorded:
+            recorded = frozenset(each for each in recorded if each.node in ('', name))
+        there = _processes(found)
+        missing = [each for each in recorded if each.process not in there]
+        known = there & _processes(recorded)
+        is_controller_missing = is_recorded and not named
+        if not missing or known & self._drivers or not (known or is_controller_missing):
+            return ''
+        self._awaited_since = min(self._awaited_since, now)
+        self._patience = DISCOVERY_TIME if is_controller_missing else LONGEST_WAIT
+        if now - self._awaited_since < self._patience:
+            return ', '.join(sorted({each.node or 'a receiver' for each in missing}))
         self._has_given_up = True
         return ''
 
     def _remember_record(self, appeared: frozenset[Endpoint]) -> None:
         """Take the record for true again where its controller appears after it was given up."""
         if self._has_given_up and not _others(appeared, self._recorded.receivers):
-            self._holding, self._last_command = self._recorded
+            self._holding, self._last_command = self._recorded.receivers, self._recorded.efforts
             self._served, self._effort, self._command_of_others = frozenset(), None, ()
             self._has_sent = False
         self._has_given_up = False
@@ -412,10 +495,12 @@ class Receivers:
         if is_early or not self._own:  # on a busy machine it may be discovered late
             self._own |= self._own_process(topic)
             self._early -= self._own
-        if is_early:
+        if is_early or len(found) > 1:
             states = self._node.resolve_topic_name('joint_states')
-            processes |= {each.process for each in self._endpoints(
-                self._node.get_publishers_info_by_topic(states))}
+            self._drivers = {each.process for each in self._endpoints(
+                self._node.get_publishers_info_by_topic(states)) if each.process}
+        if is_early:
+            processes |= self._drivers
             self._early |= processes - self._first_seen.keys() - self._own
         self._has_looked = True
         self._first_seen = {
@@ -446,11 +531,19 @@ class Receivers:
         return known.get(identifier, '')
 
     def _process(self, info: TopicEndpointInfo) -> str:
+        """Return the identifier of an endpoint's process; empty where there is none."""
         identifier = bytes(info.endpoint_gid)
+        if not any(identifier):
+            return ''
         return (identifier[:PARTICIPANT_BYTES] if self._has_participants else identifier).hex()
+
+
+def _processes(endpoints: Iterable[Endpoint]) -> frozenset[str]:
+    """Return the processes of endpoints."""
+    return frozenset(endpoint.process for endpoint in endpoints)
 
 
 def _others(present: frozenset[Endpoint], earlier: frozenset[Endpoint]) -> list[Endpoint]:
     """Return the present ones in other processes than earlier ones, whatever their names."""
-    processes = {endpoint.process for endpoint in earlier}
+    processes = _processes(earlier)
     return [endpoint for endpoint in present if endpoint.process not in processes]

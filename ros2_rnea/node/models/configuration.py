@@ -21,7 +21,7 @@ model is built, and where that fails, the previous model and settings stay in us
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager, ExitStack
 from dataclasses import replace
 from math import inf
 from time import monotonic, thread_time
@@ -34,9 +34,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
 from ros2_rnea.arguments import check_link
-from ros2_rnea.control.holding import check_settings
-from ros2_rnea.control.policy import FeedforwardPolicy
-from ros2_rnea.control.settings import OnStop, Settings
+from ros2_rnea.control.judgement import check_settings
+from ros2_rnea.control.policy import Policy
+from ros2_rnea.control.robot_joints import controlled_joints
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError, RneaError, shortened, UnsafeChangeError
 from ros2_rnea.model.checks import check_payload
 from ros2_rnea.model.tree import BASE
@@ -59,12 +60,17 @@ from ros2_rnea.node.models.models import (
     Payload,
     Source,
 )
-from ros2_rnea.node.parameters import FRICTION_FROM_DESCRIPTION, NodeParameters
+from ros2_rnea.node.parameters import (
+    FRICTION_FROM_DESCRIPTION,
+    NodeParameters,
+    PositionLoop,
+)
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Request
 from ros2_rnea.node.worker.worker_process import WorkerError
+from ros2_rnea.robot import Robot
 
 POLL_PERIOD = 0.005
 """How often the worker is asked for its answer [s]."""
@@ -106,7 +112,9 @@ class Configuration:
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.
     :param may_reach_other_joints: tells, likewise, whether efforts could reach other joints than
-        they are meant for, so that not even a final fade may be sent.
+        they are meant for, so that not even a last effort may be sent.
+    :param held_joints: returns the joints whose position or velocity other controllers command,
+        and for people how that is known.
     """
 
     def __init__(
@@ -117,7 +125,8 @@ class Configuration:
             timers: CycleTimers,
             publishers: EffortPublishers,
             reason_to_send_nothing: Callable[[Mapping[str, Any]], str],
-            may_reach_other_joints: Callable[[Mapping[str, Any]], bool]) -> None:
+            may_reach_other_joints: Callable[[Mapping[str, Any]], bool],
+            held_joints: Callable[[], tuple[frozenset[str], str]]) -> None:
         self._node = node
         self._diagnostics = diagnostics
         self._clocks = clocks
@@ -125,6 +134,7 @@ class Configuration:
         self._publishers = publishers
         self._reason_to_send_nothing = reason_to_send_nothing
         self._may_reach_other_joints = may_reach_other_joints
+        self._held_joints = held_joints
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
         self._guard = DescriptionGuard(node)
@@ -136,7 +146,7 @@ class Configuration:
     def _reset(self) -> None:
         """Begin with no robot, and with nothing that was requested for one."""
         self.has_begun = False
-        self.policy: FeedforwardPolicy | None = None
+        self.policy: Policy | None = None
         self.misfit = ''
         self._model: Model | None = None  # in use
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
@@ -146,6 +156,7 @@ class Configuration:
         self._parameter_transition: float | None = None
         self._checked: _Checked | None = None
         self._may_differ = False  # whether the node may store other values than _parameters
+        self._is_postponed = False  # a part of the settings, until nothing is sent any more
         self._answer: Answer | None = None
         self._was_updated = False  # the model in the answer, before this turn
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
@@ -202,7 +213,7 @@ class Configuration:
         return is_waiting and self._deferred_apply is None
 
     @property
-    def waiting_policy(self) -> FeedforwardPolicy | None:
+    def waiting_policy(self) -> Policy | None:
         """Return the policy of a new robot that is not used yet, because it would not be held."""
         if self._retry_at is None or self._answer is None:
             return None
@@ -215,6 +226,7 @@ class Configuration:
         :return: whether the descriptions have to be received again.
         """
         self._rebuild_if_due()
+        self.note_silence()
         had_withheld = self._guard.withheld is not None
         was_undecided = self._guard.is_undecided
         is_to_be_received = self._guard.poll()
@@ -379,14 +391,11 @@ class Configuration:
         wanted = self._model_parameters
         if self._model is None or self.policy is None or wanted == self._applied:
             return
-        try:
-            is_changed = self._use_load(self._model, self.policy, wanted, self.policy.settings)
-        except BaseException:
-            self._model.update(self._applied)
-            raise
+        with self._judged(self._model, self.policy, wanted, self.policy.settings):
+            is_changed = self._model.update(wanted)
         if is_changed:
             self.policy.take_snapshot()
-            self.policy.blend(transition, of_model=True)
+            self.policy.hand_over(transition)
         self._applied = wanted
         self._diagnostics.payloads = tuple(
             payload for payload in self._payloads if payload.name in self._model.robot.payloads)
@@ -396,8 +405,6 @@ class Configuration:
         """
         Check that payloads and joint parameters are possible, and that the arm is held with them.
 
-        The robot has them while they are judged, but the snapshot that other threads read has not.
-
         :param settings: that are set with them, in place of those in use.
         :raises RneaError: where this is not the case.
         """
@@ -406,29 +413,29 @@ class Configuration:
             return
         if not self.policy.can_change_to(settings):
             settings = self.policy.settings
-        try:
-            self._use_load(model, self.policy, candidate, settings)
-        finally:
-            model.update(self._applied)
+        with self._judged(model, self.policy, candidate, settings):
+            _twin(model, self.policy).update(self._applied)
 
-    def _use_load(
-            self, model: Model, policy: FeedforwardPolicy, candidate: ModelParameters,
-            settings: Settings) -> bool:
+    @contextmanager
+    def _judged(
+            self, model: Model, policy: Policy, candidate: ModelParameters, settings: Settings,
+            ) -> Iterator[None]:
         """
-        Set payloads and joint parameters in the robot, and return whether any has changed.
+        Judge payloads and joint parameters on the twin of the robot, before they are used.
 
         :param settings: with which the arm has to be held.
         :raises RneaError: where a value is not possible, or the arm would not be held.  The robot
-            may have some of the values then, so that the caller sets those in use again.
+            in use is not changed for that, and its twin has the same numbers again.
         """
-        overload = policy.overload()
-        is_friction_changed = candidate.joint_parameters != self._applied.joint_parameters
-        friction = policy.friction_shares() if is_friction_changed else {}
-        is_changed = model.update(candidate)
-        policy.check_overload(overload, settings)
-        if is_friction_changed:
-            policy.check_friction(friction, settings)
-        return is_changed
+        twin = _twin(model, policy)
+        try:
+            twin.update(candidate)
+            policy.check_held(settings, changes_friction=(
+                candidate.joint_parameters != self._applied.joint_parameters))
+            yield
+        except BaseException:
+            twin.update(self._applied)
+            raise
 
     @property
     def _model_parameters(self) -> ModelParameters:
@@ -521,16 +528,33 @@ class Configuration:
         self._reason_to_send_nothing(candidate.own)  # raises where a controller has no valid name
         self._check_joints(candidate.settings.joints)
         if self._model is not None and not self._is_for_another_robot(candidate):
-            if self.policy is None or not self.policy.can_change_to(candidate.settings):
-                check_settings(self._model.robot, candidate.settings)
+            settings = self._with_held_joints(candidate, self._model.robot)
+            if self.policy is None or not self.policy.can_change_to(settings):
+                check_settings(self._model.robot, settings)
             else:
-                self.policy.check_change(candidate.settings)
+                self._check_change(self.policy, settings)
             check_strictly(candidate.own['strict_model'], self._model.findings)
             of_model = ModelParameters(candidate.joint_parameters, self._payloads)
-            if candidate.settings.enabled:
-                self._check_load(self._model, of_model, candidate.settings)
+            if settings.enabled:
+                self._check_load(self._model, of_model, settings)
             else:
                 self._model.check(of_model)
+
+    @staticmethod
+    def _check_change(policy: Policy, settings: Settings) -> None:
+        """
+        Check a change of settings.
+
+        The rest of one that disables may wait until nothing is sent any more, so that it need not
+        hold the arm.
+
+        :raises ArgumentError: where they do not fit the robot, or the arm would not be held.
+        """
+        if settings.enabled:
+            policy.check_change(settings)
+            return
+        check_settings(policy.robot, settings)
+        policy.check_change(replace(policy.settings, command_scale=settings.command_scale))
 
     def _check_joints(self, joints: Sequence[str]) -> None:
         """
@@ -595,10 +619,19 @@ class Configuration:
 
     def _disable(self, settings: Settings) -> None:
         """Stop sending, as ``on_stop`` of some settings says."""
-        if self.policy is not None:
-            disabled = replace(self.policy.settings, enabled=False, on_stop=settings.on_stop)
-            if disabled != self.policy.settings:
-                self.policy.change_settings(disabled, self._parameter_transition)
+        policy = self.policy
+        if policy is None:
+            return
+        disabled = replace(
+            policy.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
+            may_send_last=settings.may_send_last, on_stop=settings.on_stop)
+        try:
+            if disabled != policy.settings:
+                policy.change_settings(disabled, self._parameter_transition)
+        except ArgumentError:  # the arm is not held as it is
+            policy.change_settings(replace(policy.settings, enabled=False))
+            if not settings.may_send_last:
+                policy.restart()
 
     def _apply_all_parameters(self) -> None:
         previous, self._parameters = self._parameters, self._stored_parameters()
@@ -632,20 +665,28 @@ class Configuration:
         """Apply the settings to the policy of the robot in use, or note why they do not fit."""
         settings = self._settings()
         self._timers.restart(self._parameters.own['rate'], settings)
-        self.misfit = ''
-        if self._model is None or self.policy is None or settings == self.policy.requested:
+        self.misfit, self._is_postponed = '', False
+        if self._model is None or self.policy is None or settings == self.policy.settings:
             return
         try:
             self._change_settings(self.policy, settings)
         except ArgumentError as error:
+            if not settings.enabled:
+                self._disable(settings)
+                if self.policy.is_sending:
+                    self._is_postponed = True
+                    return
             self.misfit = str(error)
             self._node.get_logger().warning(
                 'the parameters do not fit the robot in use, which keeps the previous ones: '
                 f'{error}')
-            if not settings.enabled:
-                self._disable(settings)
 
-    def _change_settings(self, policy: FeedforwardPolicy, settings: Settings) -> None:
+    def note_silence(self) -> None:
+        """Apply what has waited until nothing is sent any more."""
+        if self._is_postponed and self.policy is not None and not self.policy.is_sending:
+            self._apply_settings()
+
+    def _change_settings(self, policy: Policy, settings: Settings) -> None:
         """
         Apply settings, with a new policy only where the controlled joints change.
 
@@ -654,19 +695,48 @@ class Configuration:
         transition = self._parameter_transition
         if policy.can_change_to(settings):
             policy.change_settings(settings, transition)
-        else:
-            self._replace_policy(FeedforwardPolicy(policy.robot, settings), transition)
+            return
+        try:
+            self._replace_policy(Policy(policy.robot, settings), transition)
+        except BaseException:
+            policy.robot.set_gravity(policy.gravity)  # both have the same robot
+            raise
 
-    def _settings(self) -> Settings:
-        settings = self._parameters.settings
+    def _settings(self, robot: Robot | None = None) -> Settings:
+        """
+        Return the settings to be used, by all that is known.
+
+        :param robot: for which; None: the one in use, if there is one.
+        """
         own = self._parameters.own
+        if robot is None and self._model is not None:
+            robot = self._model.robot
+        settings = self._with_held_joints(self._parameters, robot)
         if settings.enabled and (
                 not self.is_active or self._guard.is_undecided
                 or self._reason_to_send_nothing(own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
         if self._guard.is_undecided or self._may_reach_other_joints(own):
-            settings = replace(settings, enabled=False, on_stop=OnStop.NONE)
+            settings = replace(settings, enabled=False, may_send_last=False)
         return settings
+
+    def _with_held_joints(self, parameters: NodeParameters, robot: Robot | None) -> Settings:
+        """Return the settings of parameters, with the joints that others hold."""
+        settings, loop = parameters.settings, parameters.own['position_loop']
+        joints = frozenset(settings.joints)
+        if not joints and robot is not None:
+            joints = frozenset(controlled_joints(robot, settings))
+        if loop is PositionLoop.AUTOMATIC:
+            joints &= self._held_joints()[0]
+        held = frozenset() if loop is PositionLoop.NONE else joints
+        return replace(settings, held_by_others=held) if held else settings
+
+    def why_alone(self) -> str:
+        """Return a sentence on how it is known which joints the node moves alone."""
+        loop = self._parameters.own['position_loop']
+        how = f' ({self._held_joints()[1]})' if loop is PositionLoop.AUTOMATIC else ''
+        return (f'This follows from position_loop: {loop.value}{how}; set it to '
+                f'{_listed_others(loop)} where it is wrong')
 
     def _source(self, description: str) -> Source:
         """Return the source of a description's model with the present parameters and payloads."""
@@ -820,7 +890,8 @@ class Configuration:
         if self._retry_at is not None and monotonic() < self._retry_at:
             return
         model, policy = built
-        source, settings, transition = answer.request.source, self._settings(), self._transition
+        source, settings = answer.request.source, self._settings(model.robot)
+        transition = self._transition
         missing = {payload.link for payload in self._payloads
                    if payload.link in model.tree.links and not model.accepts_payload(payload)}
         if missing:
@@ -931,9 +1002,11 @@ class Configuration:
                 self._model, self.policy, parameters.overrides(self._node),
                 self._node.get_logger())
 
-    def _replace_policy(self, policy: FeedforwardPolicy, transition: float | None) -> None:
+    def _replace_policy(self, policy: Policy, transition: float | None) -> None:
         if self.policy is not None:
-            policy.continue_from(self.policy, transition)
+            policy.resume(
+                self.policy.memory, transition, self.policy.overload(),
+                self.policy.friction_shares())
             if self.policy.settings.joints != policy.settings.joints:
                 policy.restart()  # another effort may be held than the last one: see evidence
         self._publishers.use(policy.controlled, has_commands=bool(policy.settings.joints))
@@ -948,7 +1021,7 @@ class Configuration:
         self._payloads = tuple(filter(can_stay, self._payloads))
 
 
-def _updated(model: Model, policy: FeedforwardPolicy, request: Request) -> FeedforwardPolicy:
+def _updated(model: Model, policy: Policy, request: Request) -> Policy:
     """
     Set in a new model what has changed while it was being built or had to wait.
 
@@ -960,11 +1033,24 @@ def _updated(model: Model, policy: FeedforwardPolicy, request: Request) -> Feedf
     :raises RneaError: where the model cannot be used with these values.
     """
     model.update(request.parameters)
-    if not policy.can_change_to(request.settings):
-        policy = FeedforwardPolicy(model.robot, request.settings)
-    elif policy.settings != request.settings:
-        policy.reset_settings(request.settings)
+    changes_units = request.settings.command_scale != policy.settings.command_scale
+    if changes_units or not policy.can_change_to(request.settings):
+        policy = Policy(model.robot, request.settings)
+    else:
+        _twin(model, policy).update(request.parameters)
+        if policy.settings != request.settings:
+            policy.change_settings(request.settings)
     policy.take_snapshot()
-    policy.check_finite()
-    policy.friction_shares()  # computed here, so that the swap need not compute them
+    policy.check_held()
+    policy.friction_shares()  # here, so that the swap need not compute them
     return policy
+
+
+def _twin(model: Model, policy: Policy) -> Model:
+    """Return a model with the twin of its robot, on which changes are judged."""
+    return model._replace(robot=policy.stages.judgement.twin)
+
+
+def _listed_others(loop: PositionLoop) -> str:
+    """Return the other values of the parameter as text."""
+    return ' or '.join(other.value for other in PositionLoop if other is not loop)

@@ -19,7 +19,7 @@ from collections.abc import Collection
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from ros2_rnea.control.inputs.joint_index_map import joint_body
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import did_you_mean
 from ros2_rnea.node import parameters
 from ros2_rnea.node.models.models import Model
@@ -31,7 +31,7 @@ NO_ROBOT = 'there is no robot yet: no usable description was received on robot_d
 
 
 def log_model_summary(
-        model: Model, policy: FeedforwardPolicy, overrides: Collection[str], logger: RcutilsLogger,
+        model: Model, policy: Policy, overrides: Collection[str], logger: RcutilsLogger,
         ) -> None:
     """
     Log the robot with its controlled joints, and warn of findings and of missing settings.

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import RneaError, shortened
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.worker.background_thread import BackgroundThread
@@ -55,7 +55,7 @@ class BackgroundService(NamedTuple):
     """
 
     definition: Any
-    answer: Callable[[FeedforwardPolicy, Any], Any]
+    answer: Callable[[Policy, Any], Any]
 
 
 class ServiceOwner(NamedTuple):
@@ -67,7 +67,7 @@ class ServiceOwner(NamedTuple):
     """
 
     node: Node
-    policy: Callable[[], FeedforwardPolicy | None]
+    policy: Callable[[], Policy | None]
     now: Callable[[], float] = monotonic
 
 

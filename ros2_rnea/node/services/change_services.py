@@ -24,7 +24,7 @@ from rclpy.node import Node
 from ros2_rnea.arguments import check_link
 from ros2_rnea.audit.findings import Severity
 from ros2_rnea.audit.links import link_findings
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import RequestedState, state_query
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
@@ -95,13 +95,13 @@ class ChangeServices:
         frames = self._policy().zero_wrench(self._clocks.now())
         return f'the present wrench is now the sensor bias in {", ".join(frames)}'
 
-    def _policy(self) -> FeedforwardPolicy:
+    def _policy(self) -> Policy:
         policy = self._configuration.policy
         if policy is None:
             raise ArgumentError(NO_ROBOT)
         return policy
 
-    def _rotation(self, policy: FeedforwardPolicy, link: str) -> np.ndarray:
+    def _rotation(self, policy: Policy, link: str) -> np.ndarray:
         """Return R with v_root = R v_link at the measured positions."""
         steady = self._clocks.steady()
         if not policy.states.is_fresh(steady):
@@ -132,8 +132,7 @@ def _transition(seconds: float) -> float | None:
     if not 0.0 <= seconds <= MAX_TRANSITION_TIME:
         raise ArgumentError(
             f'the transition_time is {seconds:g}; it must be between 0, which means the parameter '
-            f'blend_time, and {MAX_TRANSITION_TIME:g} s, because one that has begun is not made '
-            'shorter')
+            f'blend_time, and {MAX_TRANSITION_TIME:g} s')
     return seconds or None
 
 

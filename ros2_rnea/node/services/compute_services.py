@@ -24,7 +24,7 @@ import numpy as np
 from rclpy.node import Node
 from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.control.output.effort_limits import allowed_efforts
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import (
     answered_joints,
     AnsweredJoints,
@@ -94,7 +94,7 @@ class Services:
     def __init__(
             self,
             node: Node,
-            policy: Callable[[], FeedforwardPolicy | None],
+            policy: Callable[[], Policy | None],
             now: Callable[[], float] = monotonic,
             on_exit: Callable[[str, str], None] = lambda *_: None,
             controller_joints: Callable[[], Sequence[str]] = tuple,
@@ -146,7 +146,7 @@ class ComputeServices(BackgroundServices):
                 ComputeInverseDynamics, self._inverse_dynamics)})
 
     def _gravity(
-            self, policy: FeedforwardPolicy, request: ComputeGravity.Request,
+            self, policy: Policy, request: ComputeGravity.Request,
             ) -> ComputeGravity.Response:
         """Answer with the gravity term; the springs of joints are not part of it."""
         question = state_query(
@@ -157,7 +157,7 @@ class ComputeServices(BackgroundServices):
         return response
 
     def _inverse_dynamics(
-            self, policy: FeedforwardPolicy, request: ComputeInverseDynamics.Request,
+            self, policy: Policy, request: ComputeInverseDynamics.Request,
             ) -> ComputeInverseDynamics.Response:
         question = state_query(
             policy, self._now(), RequestedState(
@@ -177,7 +177,7 @@ class ComputeServices(BackgroundServices):
         filled.saturated = beyond[joints.v_index].tolist()
         return response
 
-    def _robot(self, policy: FeedforwardPolicy) -> Robot:
+    def _robot(self, policy: Policy) -> Robot:
         """Return the robot in use, without kernels; it is made anew only where it has changed."""
         snapshot = policy.snapshot
         if self._made is None or self._made[0] is not snapshot:

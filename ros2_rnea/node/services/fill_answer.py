@@ -25,7 +25,7 @@ import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.control.inputs.joint_index_map import check_joint_names, single_joints
 from ros2_rnea.control.output.effort_limits import allowed_efforts
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Terms
 from ros2_rnea.control.target.trajectory import Trajectory
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, shortened, TrajectoryError
@@ -88,7 +88,7 @@ class FillContext(NamedTuple):
 
 
 def fill_context(
-        policy: FeedforwardPolicy, now: float, controller_joints: Sequence[str] = (),
+        policy: Policy, now: float, controller_joints: Sequence[str] = (),
         ) -> FillContext:
     """
     Return the context of a request.
@@ -111,14 +111,14 @@ def fill_context(
         settings.rules.interpolate_from_desired_state)
 
 
-def is_stale(policy: FeedforwardPolicy, now: float) -> bool:
+def is_stale(policy: Policy, now: float) -> bool:
     """Return whether joint states or references have been received, and the newest is too old."""
     controller = policy.motion.controller
     return bool(_staleness(policy, now)) or (
         controller.reference(now) is not None and not controller.is_fresh(now))
 
 
-def _staleness(policy: FeedforwardPolicy, now: float) -> str:
+def _staleness(policy: Policy, now: float) -> str:
     states = policy.states
     unmeasured = states.unmeasured()
     stale = [name for name in states.stale(now) if name not in unmeasured]
@@ -128,7 +128,7 @@ def _staleness(policy: FeedforwardPolicy, now: float) -> str:
 
 
 def _controller(
-        policy: FeedforwardPolicy, now: float, joints: Sequence[str]) -> tuple[Any, ...]:
+        policy: Policy, now: float, joints: Sequence[str]) -> tuple[Any, ...]:
     state, rules = policy.motion.controller, policy.settings.rules
     newest = state.reference(now) if state.is_fresh(now) else None
     positions, moving = {}, []

@@ -20,7 +20,7 @@ from time import monotonic, sleep
 
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.adjustable_robot import RobotSnapshot
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.bounds import MAX_FILLED_POINTS
 from ros2_rnea.node.services.background_services import (
@@ -65,7 +65,7 @@ class FillService(BackgroundServices):
             'fill_trajectory_efforts': BackgroundService(FillTrajectoryEfforts, self._fill)})
 
     def _fill(
-            self, policy: FeedforwardPolicy, request: FillTrajectoryEfforts.Request,
+            self, policy: Policy, request: FillTrajectoryEfforts.Request,
             ) -> FillTrajectoryEfforts.Response:
         points = len(request.trajectory.points)
         if points > MAX_FILLED_POINTS:
@@ -83,7 +83,7 @@ class FillService(BackgroundServices):
                     or not self._becomes_fresh(policy)):
                 return response
 
-    def _context(self, policy: FeedforwardPolicy) -> tuple[FillContext, bool]:
+    def _context(self, policy: Policy) -> tuple[FillContext, bool]:
         """
         Return the context of a request, and whether the state in it is stale.
 
@@ -97,7 +97,7 @@ class FillService(BackgroundServices):
                 return context, False
         return context, True
 
-    def _becomes_fresh(self, policy: FeedforwardPolicy) -> bool:
+    def _becomes_fresh(self, policy: Policy) -> bool:
         """Wait for a fresh state, since messages may be late by chance; return whether it came."""
         deadline = monotonic() + LONGEST_WAIT
         while is_stale(policy, self._now()):

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.target.hold_trigger import HoldTrigger
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals
@@ -104,7 +104,7 @@ class HoldService(BackgroundServices):
 
     # ---- in the thread of the service -----------------------------------------------------------
 
-    def _hold(self, policy: FeedforwardPolicy, _: Trigger.Request) -> Trigger.Response:
+    def _hold(self, policy: Policy, _: Trigger.Request) -> Trigger.Response:
         ended = Event()
         said: list[str] = []
 
@@ -153,7 +153,7 @@ class HoldService(BackgroundServices):
             self._owner, controller,
             lambda goals: self._trigger.take_goals(goals, self._now()))
 
-    def _send(self, policy: FeedforwardPolicy, on_end: Callable[[str], None]) -> None:
+    def _send(self, policy: Policy, on_end: Callable[[str], None]) -> None:
         """Send the goal, or say why not."""
         try:
             pose = self._commanded_pose(policy)
@@ -178,7 +178,7 @@ class HoldService(BackgroundServices):
         self._diagnostics.notice('hold_after_goal', reason and (
             f'the effort that the controller holds was not replaced: {reason}'))
 
-    def _commanded_pose(self, policy: FeedforwardPolicy) -> CommandedPose:
+    def _commanded_pose(self, policy: Policy) -> CommandedPose:
         """
         Return the pose that the controller commands.
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from ros2_rnea.adjustable_robot import RobotSnapshot
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import (
     answered_joints,
     AnsweredJoints,
@@ -66,7 +66,7 @@ class ModelServices(BackgroundServices):
                 ComputeForwardDynamics, self._forward_dynamics)})
 
     def _mass_matrix(
-            self, policy: FeedforwardPolicy, request: ComputeMassMatrix.Request,
+            self, policy: Policy, request: ComputeMassMatrix.Request,
             ) -> ComputeMassMatrix.Response:
         joints, state = self._state(policy, request)
         matrix = self._ask(policy.snapshot, 'mass_matrix', q=state.q)
@@ -75,7 +75,7 @@ class ModelServices(BackgroundServices):
                 matrix[np.ix_(joints.v_index, joints.v_index)], joints.names, joints.names))
 
     def _jacobian(
-            self, policy: FeedforwardPolicy, request: ComputeJacobian.Request,
+            self, policy: Policy, request: ComputeJacobian.Request,
             ) -> ComputeJacobian.Response:
         joints, state = self._state(policy, request)
         axes = request.frame_id or policy.robot.tree.root
@@ -86,7 +86,7 @@ class ModelServices(BackgroundServices):
             jacobian=_named(matrix[np.ix_(LINEAR_FIRST, joints.v_index)], TWIST, joints.names))
 
     def _forward_dynamics(
-            self, policy: FeedforwardPolicy, request: ComputeForwardDynamics.Request,
+            self, policy: Policy, request: ComputeForwardDynamics.Request,
             ) -> ComputeForwardDynamics.Response:
         robot = policy.snapshot  # once: it may be replaced between the two questions
         joints, state = self._state(policy, request, request.velocities)
@@ -113,7 +113,7 @@ class ModelServices(BackgroundServices):
             success=True, state=message, accelerations=accelerations.tolist(), held=list(held))
 
     def _state(
-            self, policy: FeedforwardPolicy, request: Any, velocities: Sequence[float] = (),
+            self, policy: Policy, request: Any, velocities: Sequence[float] = (),
             ) -> tuple[AnsweredJoints, StateQuery]:
         return answered_joints(policy), state_query(
             policy, self._now(), RequestedState(request.names, request.positions, velocities))

@@ -64,10 +64,12 @@ class RecordedCommand(NamedTuple):
 
     :ivar receivers: those that received it.
     :ivar efforts: by joint, in the units of the drives (see ``command_scale``).
+    :ivar earlier: the processes that received an earlier command, as far as they are remembered.
     """
 
     receivers: frozenset[Endpoint] = frozenset()
     efforts: Mapping[str, float] = {}
+    earlier: frozenset[str] = frozenset()
 
 
 def record_path(node_name: str, environment: Mapping[str, str] = os.environ) -> Path:
@@ -108,26 +110,35 @@ class CommandRecord:
             joints = header['joints']
             if header['version'] == VERSION and newest[0] > 0.0 and len(newest) == 1 + len(joints):
                 receivers = frozenset(Endpoint(*map(str, each)) for each in header['receivers'])
+                efforts = dict(zip(joints, newest[1:].tolist()))
+                earlier = frozenset(map(str, header.get('earlier', ())))
                 self._content_read = content
-                return RecordedCommand(receivers, dict(zip(joints, newest[1:].tolist())))
+                return RecordedCommand(receivers, efforts, earlier)
         return RecordedCommand()
 
-    def begin(self, joints: Sequence[str], receivers: frozenset[Endpoint]) -> None:
+    def begin(
+            self, joints: Sequence[str], receivers: frozenset[Endpoint],
+            earlier: Sequence[str] = ()) -> None:
         """
         Record commands of these joints to these receivers from now on.
+
+        :param earlier: the processes that received earlier commands.
 
         The previous record is replaced at the first :meth:`write`.  Where no file can be written,
         there is none, and :attr:`error` says why.
         """
         self._slots, self._content_read, self.error = None, b'', ''
         try:
-            self._begin(joints, receivers)
+            self._begin(joints, receivers, earlier)
         except (OSError, ValueError) as error:
             self._give_up(error)
 
-    def _begin(self, joints: Sequence[str], receivers: frozenset[Endpoint]) -> None:
-        header = json.dumps(
-            {'version': VERSION, 'joints': list(joints), 'receivers': sorted(receivers)}).encode()
+    def _begin(
+            self, joints: Sequence[str], receivers: frozenset[Endpoint], earlier: Sequence[str],
+            ) -> None:
+        header = json.dumps({
+            'version': VERSION, 'joints': list(joints), 'receivers': sorted(receivers),
+            'earlier': list(earlier)}).encode()
         if len(header) > HEADER:
             raise OSError(f'{len(header)} bytes are too many for the header of a record')
         self.path.parent.mkdir(mode=0o700, exist_ok=True)

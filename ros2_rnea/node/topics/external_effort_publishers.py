@@ -20,7 +20,7 @@ from collections.abc import Callable
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.node import Node
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import ContactReaction, Settings
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.qos import RELIABLE
@@ -43,7 +43,7 @@ class ExternalEffortPublishers:
         self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench', RELIABLE)
         self._effort_is_wanted = self._wrench_is_wanted = False
 
-    def poll(self, policy: FeedforwardPolicy | None) -> None:
+    def poll(self, policy: Policy | None) -> None:
         """Check whether there are subscribers, and report why they receive nothing."""
         self._effort_is_wanted = self._effort.get_subscription_count() > 0
         self._wrench_is_wanted = self._wrench.get_subscription_count() > 0
@@ -52,7 +52,7 @@ class ExternalEffortPublishers:
         if policy is None or not self.is_needed(policy):
             self._diagnostics.notice('contact', '')
 
-    def _reason_for_silence(self, policy: FeedforwardPolicy) -> str:
+    def _reason_for_silence(self, policy: Policy) -> str:
         """Return why a subscriber or the reaction gets nothing; empty where none needs it."""
         if not policy.settings.observe_external_effort:
             listens = self._effort_is_wanted or self._wrench_is_wanted
@@ -71,13 +71,13 @@ class ExternalEffortPublishers:
         return (self._effort_is_wanted or self._wrench_is_wanted
                 or settings.contact_reaction is not ContactReaction.NONE)
 
-    def is_needed(self, policy: FeedforwardPolicy) -> bool:
+    def is_needed(self, policy: Policy) -> bool:
         """Return whether the external effort has to be observed, and can be."""
         settings = policy.settings
         return (settings.observe_external_effort and self._is_wanted(settings)
                 and self._is_ready())
 
-    def publish(self, policy: FeedforwardPolicy, stamp: tuple[int, int]) -> None:
+    def publish(self, policy: Policy, stamp: tuple[int, int]) -> None:
         """
         Publish what has been observed.
 

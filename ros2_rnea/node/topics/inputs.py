@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError, MessageError, RneaError
 from ros2_rnea.node.bounds import MAX_SENSOR_BYTES, MAX_STATE_BYTES
@@ -68,7 +68,7 @@ class Input(NamedTuple):
     qos: QoSProfile
     most_bytes: int
     handle: Callable[..., str | None]
-    finish: Callable[[FeedforwardPolicy, Instant], None] | None = None
+    finish: Callable[[Policy, Instant], None] | None = None
     raw: bool = False
     with_info: bool = False
     timeout: Callable[[Settings], float] | None = None
@@ -77,19 +77,19 @@ class Input(NamedTuple):
 
 
 def take_controller_state(
-        policy: FeedforwardPolicy, message: Any, now: Instant, age: float = 0.0) -> None:
+        policy: Policy, message: Any, now: Instant, age: float = 0.0) -> None:
     """Follow the reference of a controller."""
     policy.take_controller_state(controller_reference(message), now, age)
 
 
 def take_wrench(
-        policy: FeedforwardPolicy, message: WrenchStamped, now: Instant, age: float = 0.0,
+        policy: Policy, message: WrenchStamped, now: Instant, age: float = 0.0,
         ) -> None:
     """Use a measured wrench."""
     policy.take_wrench(message.header.frame_id, moment_force(message.wrench), now, age)
 
 
-def take_imu(policy: FeedforwardPolicy, message: Imu, now: Instant, age: float = 0.0) -> None:
+def take_imu(policy: Policy, message: Imu, now: Instant, age: float = 0.0) -> None:
     """Use the gravity that an accelerometer measures."""
     if message.linear_acceleration_covariance[0] == -1.0:
         raise MessageError(
@@ -126,7 +126,7 @@ class Inputs:
             self,
             node: Node,
             table: Iterable[Input],
-            policy: Callable[[], FeedforwardPolicy | None],
+            policy: Callable[[], Policy | None],
             now: Callable[[], Instant],
             age: Callable[[str, Any, Header, Instant, float], float],
             diagnostics: Diagnostics) -> None:
@@ -156,6 +156,17 @@ class Inputs:
             elif not is_wanted and row.topic in self.subscriptions:
                 self._node.destroy_subscription(self.subscriptions.pop(row.topic))
 
+    def take(self, topic: str, policy: Policy, now: Instant) -> None:
+        """
+        Pass the queued messages of a topic to the policy, without an executor.
+
+        :param topic: one of the table whose messages are handled all at once.
+        """
+        for row in self._table:
+            if row.topic == topic and topic in self.subscriptions:
+                for queued in self._queued(row, 0, row.qos.depth):
+                    self._handle(row, policy, queued, now)
+
     def _callback(self, row: Input) -> Callable[[Any], None]:
         topic, finish, refusal = row.topic, row.finish, row.refusal_without_robot
         policy_in_use, now, diagnostics = self._policy, self._now, self._diagnostics
@@ -170,7 +181,7 @@ class Inputs:
             first = _pair(taken)
             self._handle(row, policy, first, instant)
             if finish is not None:
-                for queued in self._queued(row, len(first[0])):
+                for queued in self._queued(row, len(first[0]), row.qos.depth - 1):
                     self._handle(row, policy, queued, instant)
                 finish(policy, instant)
 
@@ -178,7 +189,7 @@ class Inputs:
         return receive
 
     def _handle(
-            self, row: Input, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant,
+            self, row: Input, policy: Policy, taken: tuple[bytes, Any], now: Instant,
             ) -> None:
         message, info = taken
         try:
@@ -199,7 +210,7 @@ class Inputs:
             if state is not PENDING:
                 self._diagnostics.accepted(row.topic)
 
-    def _queued(self, row: Input, size: int) -> Iterator[tuple[bytes, Any]]:
+    def _queued(self, row: Input, size: int, most: int) -> Iterator[tuple[bytes, Any]]:
         """
         Take the messages that are queued behind the one that the executor has taken.
 
@@ -208,9 +219,10 @@ class Inputs:
         and no more once they have the size that one message may have: the executor takes the rest.
 
         :param size: of the first message [bytes].
+        :param most: how many are taken at most.
         """
         handle = self.subscriptions[row.topic].handle
-        for _ in range(row.qos.depth - 1):
+        for _ in range(most):
             if size > row.most_bytes:
                 return
             with handle:
@@ -219,6 +231,20 @@ class Inputs:
                 return
             size += len(taken[0])
             yield taken
+
+
+def source_of(info: Any) -> bytes | None:
+    """
+    Return the gid of the publisher of a message, by its MessageInfo.
+
+    :return: None where this version of rclpy does not tell it.
+    """
+    gid = info.get('publisher_gid')
+    if isinstance(gid, Mapping):  # with the name of the middleware
+        gid = gid.get('data')
+    if not isinstance(gid, (bytes, bytearray, memoryview, list, tuple)):
+        return None
+    return bytes(gid) or None
 
 
 def _pair(taken: tuple[Any, ...]) -> tuple[bytes, Any]:

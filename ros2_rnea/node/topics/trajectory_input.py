@@ -25,7 +25,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.timer import Timer
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.target.planned_motion import MotionStart, PlannedMotion
 from ros2_rnea.errors import RneaError, TrajectoryError
 from ros2_rnea.node.bounds import (
@@ -73,7 +73,7 @@ class TrajectoryInput:
     def __init__(
             self,
             node: Node,
-            policy: Callable[[], FeedforwardPolicy | None],
+            policy: Callable[[], Policy | None],
             now: Callable[[], Instant],
             age: Callable[[Any, Instant], float],
             diagnostics: Diagnostics) -> None:
@@ -90,7 +90,7 @@ class TrajectoryInput:
         self._thread: BackgroundThread | None = None
 
     def take(
-            self, policy: FeedforwardPolicy, taken: tuple[bytes, Any], now: Instant,
+            self, policy: Policy, taken: tuple[bytes, Any], now: Instant,
             ) -> str | None:
         """
         Follow a trajectory, at once or when it has been read.

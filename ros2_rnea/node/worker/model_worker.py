@@ -35,7 +35,7 @@ from threading import Condition
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
 from ros2_rnea.kernels.compiled import say_once
@@ -77,7 +77,7 @@ class Built(NamedTuple):
     """
 
     model: Model
-    policy: FeedforwardPolicy
+    policy: Policy
 
 
 class Answer(NamedTuple):
@@ -256,9 +256,10 @@ class ModelWorker:
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
         model = Model(source, parts.tree, robot, from_plain(message.content['findings']))
         model.update(parameters)
-        policy = FeedforwardPolicy(robot, settings)
-        policy.check_finite()
-        policy.friction_shares()  # computed here, so that the swap need not compute them
+        policy = Policy(robot, settings)
+        policy.check_held()
+        policy.friction_shares()  # here, so that the swap need not compute them
+        policy.stages.judgement.friction_shares(settings)  # likewise the first change
         return Built(model, policy)
 
     def _parts(self, text: bytes, engine: Engine) -> _Parts:

@@ -171,6 +171,7 @@ def node_command(arm: Arm, friction_from: str = 'description') -> list[str]:
             '-r', f'__node:={FEEDFORWARD_NODE}',
             '-r', '~/commands:=/effort_controller/commands',
             '-p', f'joints:=[{", ".join(arm.joint_names)}]',
+            '-p', 'position_loop:=present',  # that of the driver
             '-p', f'effort_rate_limit:={arm.rate_limit:.6f}',
             # The push is known: it does not depend on the effort, as that of a contact would.
             '-p', 'wrench_gain:=1.0', '-p', 'wrench_time_constant:=0.0',
