@@ -1,0 +1,137 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Every stop while the arm moves: it is braked, it comes to rest, and it is held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+pytest.importorskip('mujoco', reason='mujoco is not installed')
+
+from closed_loop.arms import seven_joints  # noqa: E402, I100
+from closed_loop.loop import ClosedLoop, COMPUTED_TORQUE, GUIDED  # noqa: E402
+from closed_loop.motions import Sine  # noqa: E402
+from closed_loop.plant import Plant  # noqa: E402
+from closed_loop.sensors import SensorQuality, Velocities  # noqa: E402
+from ros2_rnea.control.settings import ContactReaction  # noqa: E402
+
+START = seven_joints().start
+REST = np.zeros(7)
+THROWN = 0.8 * np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+BUTTON = {'dead_man_button': 0, 'dead_man_timeout': 0.2}
+
+
+def disable(loop: ClosedLoop) -> None:
+    loop.enable(False)
+
+
+def release(loop: ClosedLoop) -> None:
+    loop.policy.take_buttons([0], loop.now)
+
+
+def end(loop: ClosedLoop) -> None:
+    loop.end_node()
+
+
+def press(loop: ClosedLoop) -> Callable[[], None] | None:
+    """Return what keeps the dead-man switch pressed, where there is one."""
+    if loop.policy.settings.dead_man_button < 0:
+        return None
+    return lambda: loop.policy.take_buttons([1], loop.now)
+
+
+STOPS = [(disable, {}), (release, BUTTON), (end, {})]
+
+
+@pytest.mark.parametrize(('stop', 'settings'), STOPS)
+def test_a_guided_arm_comes_to_rest_and_is_held(stop, settings):
+    loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **settings, **GUIDED)
+    loop.run(0.3, press(loop))
+    loop.plant.set_velocities(THROWN)
+    begin = loop.time
+    stop(loop)
+    done = loop.run(4.0).record.since(begin)
+    assert done.largest_speed() < 1.1
+    assert done.farthest(done.positions[0]) < 0.25
+    assert done.time_to_rest() < 1.5
+    assert done.work < 5.0  # no more than what gravity needs for lifting it so far
+    assert done.last.effort is None  # at last, nothing is sent; the drives hold the arm
+
+
+@pytest.mark.parametrize(('stop', 'settings'), STOPS)
+def test_an_arm_with_little_friction_is_braked_in_its_motion(stop, settings):
+    loop = ClosedLoop(
+        Plant(seven_joints(), viscous=0.0, coulomb=0.2), **settings, **COMPUTED_TORQUE)
+    loop.run(0.3, press(loop))
+    moved = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+    loop.follow(Sine(START, 0.8 * moved, 0.4).points(5.0))
+    loop.run(0.6, press(loop))
+    begin, speed = loop.time, loop.record.since(loop.time).largest_speed()
+    assert speed > 0.8
+    stop(loop)
+    done = loop.run(4.0).record.since(begin)
+    assert done.largest_speed() < 1.1 * speed
+    assert done.farthest(done.positions[0]) < 0.35 * speed
+    assert done.time_to_rest() < 1.5
+    assert done.since(begin + 2.5).farthest(done.positions[-1]) < 0.02
+
+
+@pytest.mark.parametrize('stop', [disable, end])
+def test_an_arm_whose_velocities_are_not_measured_is_braked_by_its_positions(stop):
+    loop = ClosedLoop(
+        Plant(seven_joints(), coulomb=0.3), sensors=SensorQuality(velocities=Velocities.NONE),
+        **GUIDED).run(0.3)
+    loop.plant.set_velocities(THROWN)
+    begin = loop.time
+    stop(loop)
+    done = loop.run(4.0).record.since(begin)
+    assert done.largest_speed() < 1.5
+    assert done.farthest(done.positions[0]) < 0.6
+    assert done.time_to_rest() < 2.5
+
+
+def test_an_arm_that_is_enabled_again_at_once_is_not_falling_meanwhile():
+    loop = ClosedLoop(Plant(seven_joints(), coulomb=0.5), **GUIDED).run(0.3)
+    loop.plant.set_velocities(THROWN)
+    begin = loop.time
+    loop.enable(False)
+    loop.run(0.4)
+    loop.enable()
+    done = loop.run(5.0).record.since(begin)
+    assert done.largest_speed() < 1.1
+    assert done.farthest(done.positions[0]) < 0.3
+    assert done.since(begin + 3.0).largest_speed() < 0.05
+
+
+def test_a_false_alarm_of_the_contact_observer_does_not_drop_the_arm():
+    """Without damping, gravity compensation lets an arm that is in motion go on moving."""
+    loop = ClosedLoop(
+        Plant(seven_joints(), viscous=0.0), model=seven_joints().model(),
+        observe_external_effort=True, contact_reaction=ContactReaction.HOLD,
+        external_effort_threshold=dict.fromkeys(seven_joints().joints, 4.0),
+        **COMPUTED_TORQUE).run(1.0)
+    moved = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+    loop.follow(Sine(START, 0.8 * moved, 0.4).points(5.0))
+    loop.run(0.6)
+    begin = loop.time
+    loop.sensors.spike = np.full(7, 0.4)  # which looks like a contact
+    speed = loop.record.since(begin).largest_speed()
+    done = loop.run(5.0).record.since(begin)
+    assert 'CONTACT' in done.statuses
+    assert done.largest_speed() < 1.1 * speed
+    assert done.farthest(done.positions[0]) < 0.5
+    assert done.since(begin + 3.0).largest_speed() < 0.05
