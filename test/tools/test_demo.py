@@ -98,8 +98,9 @@ def test_the_demo_passes(tmp_path):
     assert figures['phases']['pd']['timing']['commands_accepted'] == 0
     followed = figures['phases']['feedforward']
     assert followed['samples'] > 6.0 * followed['rate_hz']  # of 7 s, and at most 500 Hz
-    assert list(figures['scenes']) == ['push', 'payload', 'tilt', 'restart', 'crash', 'stop']
-    assert len(figures['checks']) == 16
+    assert list(figures['scenes']) == [
+        'push', 'payload', 'tilt', 'restart', 'crash', 'stop', 'disable']
+    assert len(figures['checks']) == 20
     for name in ('tracking', 'timeline'):
         assert (tmp_path / f'{name}.png').stat().st_size > 50_000
 

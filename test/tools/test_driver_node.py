@@ -18,7 +18,11 @@ from math import nan
 from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 import pytest
 from ros2_rnea.tools.simulated_driver.description import Load
-from ros2_rnea.tools.simulated_driver.driver_node import is_vector, load_of
+from ros2_rnea.tools.simulated_driver.driver_node import (
+    is_vector,
+    load_of,
+    reason_against_friction,
+)
 
 
 def test_a_load_is_what_the_message_says_on_the_link_of_its_frame():
@@ -27,6 +31,12 @@ def test_a_load_is_what_the_message_says_on_the_link_of_its_frame():
         ixx=1.0, ixy=2.0, ixz=3.0, iyy=4.0, iyz=5.0, izz=6.0))
     message.header.frame_id = 'tool'
     assert load_of(message) == Load('tool', 2.0, (0.1, 0.2, 0.3), (1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+
+
+@pytest.mark.parametrize(('value', 'is_refused'), [
+    ([0.0, 1.5], False), ([0.0], True), ([0.0, -1.0], True), ([0.0, nan], True)])
+def test_dry_friction_is_a_number_for_each_joint(value, is_refused):
+    assert bool(reason_against_friction(value, 2)) is is_refused
 
 
 @pytest.mark.parametrize(('value', 'accepted'), [

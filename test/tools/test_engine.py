@@ -111,6 +111,15 @@ def test_a_push_is_in_the_axes_of_its_link(wrench, torque):
     assert pendulum.velocities[0] == pytest.approx(torque / inertia * pendulum.step, abs=1e-6)
 
 
+def test_dry_friction_holds_an_arm_also_with_a_load(engine):
+    engine.set_dry_friction(np.full(7, 3.0))
+    engine.carry(Load('tool', 0.1, (0.0, 0.0, 0.0), (1e-4, 0.0, 0.0, 1e-4, 0.0, 1e-4)))
+    assert engine.dry_friction.tolist() == [3.0] * 7
+    held = engine_module.Engine(ARM).holding_effort(POSE)
+    engine.advance(held, steps=1000)
+    assert engine.positions == pytest.approx(POSE, abs=5e-3)
+
+
 def test_a_push_lasts_until_the_next(engine):
     held = engine.holding_effort(POSE)
     engine.push('tool', (0.0, 0.0, 0.0, 0.0, 0.0, 20.0))

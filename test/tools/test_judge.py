@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from ros2_rnea.tools.demo.commander import RateLimited
-from ros2_rnea.tools.demo.figures import FULL_RATE, LimitedCommands
+from ros2_rnea.tools.demo.figures import FULL_RATE, LimitedCommands, Stop
 from ros2_rnea.tools.demo.judge import (
     Check,
     GENERAL,
@@ -47,7 +47,7 @@ DRIVER_BACK = 'driver dies: effort at last, off gravity'
 NEW_START = 'driver dies: first effort to the new one'
 DRIVER_SILENT = 'driver dies: efforts still sent for'
 RATE_LIMITED = 'share of commands limited in rate'
-STEP = 'largest step from one effort sent to the next'
+STEP = 'largest step of an effort beyond its rate limit'
 
 
 def failed(results, limits=LIMITS['panda']):
@@ -174,9 +174,9 @@ def make_restart(make_episode):
     ({}, {'deviation': 0.011}, [DRIVER_BACK]),
     ({}, {'silent': (2.26, 4.0)}, []),
     ({}, {'silent': (2.27, 4.0)}, [DRIVER_SILENT]),
-    ({'step': 3.99}, {}, []),
-    ({'step': 4.01}, {}, [STEP]),
-    ({}, {'step': 4.01}, [STEP]),
+    ({'step': 11.99}, {}, []),
+    ({'step': 12.01}, {}, [STEP]),
+    ({}, {'step': 12.01}, [STEP]),
     ({}, {'first': -0.09}, []),
     ({}, {'first': -0.11}, [NEW_START]),
     ({}, {'first': nan}, [NEW_START, STEP]),
@@ -192,9 +192,9 @@ def test_each_scene_is_judged_alone(
 
 @pytest.mark.parametrize(('period', 'step', 'names'), [
     (0.002, 0.99 * 400.0 * 0.006, []), (0.002, 1.01 * 400.0 * 0.006, [STEP]),
-    (0.001, 1.01 * 400.0 * 0.003, [STEP]), (0.02, 0.99 * 400.0 * 0.01, []),
-    (0.02, 1.01 * 400.0 * 0.01, [STEP])])
-def test_a_step_may_be_that_of_two_periods_with_a_margin(
+    (0.001, 1.01 * 400.0 * 0.003, [STEP]), (0.02, 0.99 * 400.0 * 0.06, []),
+    (0.02, 1.01 * 400.0 * 0.06, [STEP])])
+def test_a_step_may_be_that_of_its_time_and_two_periods(
         make_results, make_episode, period, step, names):
     episode = make_episode(step=0.0)
     times = period * np.arange(len(episode.log.sent_times))
@@ -204,6 +204,63 @@ def test_a_step_may_be_that_of_two_periods_with_a_margin(
         'payload': replace(episode, log=episode.log._replace(sent_times=times, sent=sent))})
     results = replace(results, arm=replace(results.arm, rate_limit=400.0))
     assert failed(results) == names
+
+
+def test_after_a_pause_an_effort_may_be_as_far_as_the_rate_limit_allows(
+        make_results, make_episode):
+    for step, names in ((0.5 * 400.0, []), (0.55 * 400.0, [STEP])):
+        results = make_results(phases=(), episodes={
+            'payload': make_episode(step=step, silent=(2.6, 3.1))})
+        results = replace(results, arm=replace(results.arm, rate_limit=400.0))
+        assert failed(results) == names
+
+
+WAY = 'disabled in motion: way of joint2 until it rests'
+REST = 'disabled in motion: time until the arm rests'
+STILL_SENT = 'disabled in motion: efforts still sent for'
+DRIFT = 'disabled in motion: drift afterwards of any joint'
+
+
+@pytest.fixture
+def make_stop(make_episode):
+    """Return a function that makes the scene of a stop at 2 s, from 0.5 rad/s of a joint."""
+    def make(way=0.1, lasts=0.5, drift=0.0, silent=(2.5, 6.0), step=0.0):
+        episode = make_episode(title='disabled', step=step, silent=silent)
+        times = np.arange(0.0, 6.0, 0.002)
+        positions = np.zeros((len(times), 7))
+        share = np.clip((times - 2.0) / lasts, 0.0, 1.0)
+        positions[:, 1] = way * np.sin(0.5 * np.pi * share)  # which ends at rest
+        positions[:, 4] = drift * np.clip((times - 3.0) / 3.0, 0.0, 1.0)
+        log = episode.log._replace(times=times, positions=positions)
+        velocities = np.array([0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+        accelerations = np.array([0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        return replace(episode, log=log, stop=Stop(2.0, 3.0, velocities, accelerations))
+    return make
+
+
+@pytest.mark.parametrize(('scene', 'names'), [
+    ({}, []),
+    ({'step': 1e3}, []),  # damping and feedback have no rate limit
+    ({'way': 0.159}, []),
+    ({'way': -0.161}, [WAY]),  # twice 0.1 s of 0.5 rad/s + 0.05 s of 4 rad/s^2, and 0.02 rad
+    ({'lasts': 2.0}, [REST, DRIFT]),
+    ({'silent': (2.99, 6.0)}, []),
+    ({'silent': (3.02, 6.0)}, [STILL_SENT]),
+    ({'drift': 0.0199}, []),
+    ({'drift': -0.0201}, [DRIFT]),
+])
+def test_an_arm_that_is_disabled_in_motion_is_braked_and_held(
+        make_results, make_stop, scene, names):
+    results = make_results(phases=(), episodes={'disable': make_stop(**scene)})
+    assert failed(results) == names
+    assert len(judge(results, GENERAL)) == 5
+
+
+def test_a_stop_without_a_recording_does_not_pass(make_results, make_stop):
+    episode = make_stop()
+    log = episode.log._replace(times=np.zeros(0), positions=np.zeros((0, 7)))
+    results = make_results(phases=(), episodes={'disable': replace(episode, log=log)})
+    assert set(failed(results)) >= {REST, DRIFT}
 
 
 @pytest.mark.parametrize(('limited', 'names'), [

@@ -21,7 +21,7 @@ from ros2_rnea import Robot
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
-from ros2_rnea.control.policy import FeedforwardPolicy
+from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Arm, Mode, Settings
 from ros2_rnea.tools.models import seven_dof_arm
@@ -36,7 +36,7 @@ SECONDS = 0.5
 def moved(settings: Settings, receiver: Receiver = Receiver.NONE) -> float:
     """Return how far a joint is from where it started, after some time in gravity compensation."""
     robot = Robot.from_urdf(seven_dof_arm())
-    policy = FeedforwardPolicy(robot, settings)
+    policy = Policy(robot, settings)
     policy.evidence = Evidence(receiver)
     model = mujoco.MjModel.from_xml_string(seven_dof_arm())
     model.opt.gravity[:] = ON_THE_WALL

@@ -274,7 +274,8 @@ payload:  the arm picks up a payload during the motion; later ~/set_payload sets
 tilt:     the mount is tilted during the motion; later ~/set_gravity sets gravity in the node.
 restart:  the driver is killed during the motion and started again.
 crash:    the node is killed while it holds the arm, and started again.
-stop:     the trajectory is replaced half-way by a stop, as when a goal is aborted.""",
+stop:     the trajectory is replaced half-way by a stop, as when a goal is aborted.
+disable:  the node moves the arm alone, and is disabled in motion: it brakes the arm.""",
         epilog="""\
 Motion, push and payload of other arms are as large as their limits allow, but no larger than those
 of the Panda.  Their thresholds are ratios that any arm should reach; the Panda has its own ones.

@@ -34,6 +34,9 @@ FULL_RATE = 500.0
 LOWER_RATES = (250.0, 125.0)
 """Those that are tried otherwise [Hz]."""
 
+QUEUED = 25
+"""So many efforts may arrive together, because the recording process had to wait."""
+
 SETTLING = 0.8
 """Time for the arm to come to rest after a change [s]."""
 
@@ -72,6 +75,49 @@ class Section(NamedTuple):
     settling: float = SETTLING
 
 
+class Stop(NamedTuple):
+    """
+    A stop in the middle of a motion.
+
+    :param at: when it was asked for [s].
+    :param rest: when the arm has to be at rest [s].
+    :param velocities: of the joints at that time, shape (n,) [rad/s or m/s].
+    :param accelerations: likewise [rad/s^2 or m/s^2].
+    """
+
+    at: float
+    rest: float
+    velocities: Array
+    accelerations: Array
+
+    def ways(self, log: Log) -> Array:
+        """Return how far each joint was from where the stop was asked for, shape (n,)."""
+        positions = log.positions[log.times >= self.at]
+        if not len(positions):
+            return np.full(len(self.velocities), np.nan)
+        return np.max(np.abs(positions - positions[0]), axis=0)
+
+    def time_to_rest(self, log: Log, speed: float) -> float:
+        """
+        Return how long it took until no joint was faster than a speed any more [s].
+
+        :param speed: [rad/s or m/s].
+        """
+        after = log.times >= self.at
+        if after.sum() < 2:
+            return float('nan')
+        speeds = np.abs(np.diff(log.positions[after], axis=0)).max(axis=1)
+        steps = np.diff(log.times[after])
+        fast = log.times[after][1:][speeds > speed * steps]
+        return float(np.max(fast, initial=self.at) - self.at)
+
+    def drift(self, log: Log) -> float:
+        """Return how far any joint has moved after it had to be at rest [rad or m]."""
+        positions = log.positions[log.times >= self.rest]
+        return float(np.max(np.abs(positions - positions[0]))) if len(positions) else (
+            float('nan'))
+
+
 @dataclass(frozen=True)
 class Episode:
     """
@@ -88,6 +134,7 @@ class Episode:
     :param right_effort: what should be sent at last, shape (n,) [Nm or N]; none: that is open.
     :param limited_commands: how many commands the rate limit has to hold back, because the
         motion itself needs a faster change.
+    :param stop: where the node moves the arm alone, and is disabled in motion; none: never.
     """
 
     title: str
@@ -98,6 +145,7 @@ class Episode:
     right_effort: Array | None = None
     new_start: float | None = None
     limited_commands: int = 0
+    stop: Stop | None = None
 
     def rms(self, section: Section) -> float:
         """
@@ -126,16 +174,34 @@ class Episode:
             steps = steps[(times >= section.start) & (times < section.end)]
         return float(np.max(steps, initial=0.0))
 
-    def cycle_period(self, longest: float) -> float:
+    def beyond_rate(self, rate: float) -> float:
         """
-        Return the mean of the times between efforts, each weighted by itself [s].
+        Return by how much an effort was more than a rate limit away from the one before [Nm or N].
 
-        So does the rate limit of the node.  It is not a number for fewer than two efforts.
+        What waited in a queue arrives together after a pause, so that the longest of the last
+        :data:`QUEUED` times between arrivals is what an effort may have had.
 
-        :param longest: what a pause counts at most [s].
+        :param rate: the limit [Nm/s or N/s].
         """
-        periods = np.minimum(np.diff(self.log.sent_times), longest)
-        return float(np.average(periods, weights=periods)) if periods.any() else float('nan')
+        steps, pauses = np.abs(np.diff(self.log.sent, axis=0)), np.diff(self.log.sent_times)
+        longest = np.array([
+            pauses[max(0, place - QUEUED):place + 1].max() for place in range(len(pauses))])
+        beyond = steps - rate * longest[:, None]
+        if self.new_start is not None:  # nobody has received both efforts of that step
+            others = np.arange(len(pauses)) != np.searchsorted(
+                self.log.sent_times[1:], self.new_start)
+            beyond = beyond[others]
+        return float(np.max(beyond, initial=0.0))
+
+    @property
+    def cycle_period(self) -> float:
+        """
+        Return the median of the times between efforts [s].
+
+        It is not a number for fewer than two efforts.
+        """
+        periods = np.diff(self.log.sent_times)
+        return float(np.median(periods)) if len(periods) else float('nan')
 
     @property
     def first_after_start(self) -> float:

@@ -20,11 +20,19 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.control.output.effort_ramp import LONGEST_STEP, PERIODS_OF_CREDIT
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
+from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.experiment import LOW_RATE
-from ros2_rnea.tools.demo.figures import Episode, FULL_RATE, Results, share_too_late, Timing
+from ros2_rnea.tools.demo.figures import (
+    Episode,
+    FULL_RATE,
+    Results,
+    Section,
+    share_too_late,
+    Stop,
+    Timing,
+)
 
 NOT_JUDGED = 'not judged: the machine was too slow'
 """The verdict where the figures are those of the machine and not of the node."""
@@ -51,8 +59,28 @@ SILENT_AFTER = 2.0 * Settings().state_timeout + 0.05
 RATE_LIMITED = 0.005
 """Share of commands that the rate limit may hold back: those after pauses of the machine."""
 
-PERIOD_MARGIN = 1.5
-"""Of the largest period that the node measures over the mean, as its cycle times vary."""
+PERIODS_AHEAD = 2.0
+"""So many periods may pass between two efforts beside what is measured, as arrivals vary."""
+
+STOPPING_TIMES = 2.0
+"""
+A joint that is braked may go on for so many time constants with the velocity of the fastest one.
+
+With the true model it were one, with its own velocity.  Friction that the model lacks couples the
+joints.
+"""
+
+HANDED_OVER = 0.05
+"""For so long after the call of ~/enable, the acceleration of the motion may go on [s]."""
+
+STOPPING_MARGIN = 0.02
+"""It may go so far beside that [rad or m]: the call of ~/enable takes its time."""
+
+AT_REST = 0.05
+"""A faster arm is not at rest [rad/s or m/s]."""
+
+LARGEST_DRIFT = 0.02
+"""Of a joint that is held [rad or m]."""
 
 CHANGES = ('payload', 'tilt')
 """The scenes with a tracking error that is judged."""
@@ -171,14 +199,18 @@ def judge(results: Results, limits: Limits) -> list[Check]:
     if results.episodes:
         if 'restart' in results.episodes:
             checks.append(_judge_new_start(results.episodes['restart']))
-        steps = [episode.largest_step() for episode in results.episodes.values()]
-        # After a pause the rate limit allows the most; the last term is for rounding.
-        period = np.max([
-            episode.cycle_period(LONGEST_STEP) for episode in results.episodes.values()])
-        longest = min(PERIODS_OF_CREDIT * PERIOD_MARGIN * period, LONGEST_STEP)
-        largest = float(results.arm.rate_limit * longest + 1e-6)
-        checks.append(_at_most('largest step from one effort sent to the next', np.max(steps),
-                               largest, 'Nm'))
+    for episode in results.episodes.values():
+        if episode.stop is not None:
+            checks += _judge_stop(episode, episode.stop, results.arm)
+    # Where the node moves the arm alone, its damping and feedback have no rate limit.
+    limited = [episode for episode in results.episodes.values() if episode.stop is None]
+    if limited:
+        rate = results.arm.rate_limit
+        period = np.max([episode.cycle_period for episode in limited])
+        checks.append(_at_most(
+            'largest step of an effort beyond its rate limit',
+            np.max([episode.beyond_rate(rate) for episode in limited]),
+            float(rate * PERIODS_AHEAD * period + 1e-6), 'Nm'))
     checks.append(_at_most('share of commands limited in rate',
                            100.0 * results.rate_limited.share,
                            100.0 * _largest_limited_share(results), '%'))
@@ -228,6 +260,28 @@ def _judge_silence(episode: Episode) -> Check:
 def _judge_new_start(episode: Episode) -> Check:
     return _at_most(f'{episode.title}: first effort to the new one', episode.first_after_start,
                     FIRST_EFFORT, 'Nm')
+
+
+def _judge_stop(episode: Episode, stop: Stop, arm: Arm) -> list[Check]:
+    """Judge the arm that is braked by the node alone, and then held by its last effort."""
+    speeds = np.abs(stop.velocities) + HANDED_OVER * np.abs(stop.accelerations)
+    turning, sliding = (speeds[kind].max(initial=0.0) for kind in (~arm.slides, arm.slides))
+    fastest = np.where(arm.slides, sliding, turning)
+    allowed = STOPPING_TIMES * Settings().braking_time * fastest + STOPPING_MARGIN
+    ways, log = stop.ways(episode.log), episode.log
+    joint = int(np.argmax(ways / allowed))
+    unit = 'mm' if arm.slides[joint] else 'deg'
+    what = f'{episode.title} in motion'
+    return [
+        _at_most(f'{what}: way of {arm.joint_names[joint]} until it rests',
+                 arm.displayed(ways)[joint], float(arm.displayed(allowed)[joint]), unit),
+        _at_most(f'{what}: time until the arm rests', stop.time_to_rest(log, AT_REST),
+                 stop.rest - stop.at, 's'),
+        _at_most(f'{what}: efforts still sent for', episode.sent_after(
+            Section('', stop.at, np.inf)), stop.rest - stop.at, 's'),
+        _at_most(f'{what}: drift afterwards of any joint', stop.drift(log), LARGEST_DRIFT,
+                 'rad'),
+    ]
 
 
 def _at_most(name: str, value: float, limit: float, unit: str) -> Check:

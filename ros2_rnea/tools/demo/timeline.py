@@ -38,7 +38,7 @@ SMALLEST = 3e-4
 GOOD, BAD = '#EAF2F8', '#FBECE4'
 """Background colours of sections in which the node knows the change, and in which not."""
 
-_KNOWN = ('before', 'known', 'follows', 'back')
+_KNOWN = ('before', 'known', 'follows', 'back', 'held')
 
 
 def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
@@ -52,7 +52,7 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
     episodes = list(results.episodes.values())
     joint = _heaviest(episodes)
     with rc_context(STYLE):
-        figure = Figure(figsize=(10.0, 6.6), layout=ConstrainedLayoutEngine(
+        figure = Figure(figsize=(11.5, 6.9), layout=ConstrainedLayoutEngine(
             hspace=0.03, wspace=0.01, w_pad=0.02))
         axes = figure.subplots(
             3, len(episodes), sharex='col', sharey='row', squeeze=False,
@@ -71,7 +71,7 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
             _draw_motor(column[0], episode, joint)
             _draw_sent(column[1], episode)
             _draw_error(column[2], episode)
-            column[0].set_title(episode.title, pad=16)
+            column[0].set_title(episode.title, pad=25)
             column[2].set_xlim(0.0, _duration(episode))
             column[2].xaxis.set_major_locator(MultipleLocator(2.0))
         first = axes[:, 0]
@@ -96,12 +96,13 @@ def _duration(episode: Episode) -> float:
 
 
 def _draw_sections(column: np.ndarray, episode: Episode) -> None:
-    for section in episode.sections:
+    for number, section in enumerate(episode.sections):
         known = section.title in _KNOWN or len(episode.sections) == 1
         for axes in column:
             axes.axvspan(section.start, section.end, color=GOOD if known else BAD, linewidth=0,
                          zorder=-2)
-        column[0].annotate(section.title, (section.start, 1.0), (2.0, 3.0), fontsize=7.5,
+        column[0].annotate(section.title, (section.start, 1.0),
+                           (2.0, 3.0 + 9.0 * (number % 2)), fontsize=7.5,
                            xycoords=('data', 'axes fraction'), textcoords='offset points',
                            color=BLUE if known else VERMILION)
 

@@ -71,6 +71,8 @@ class DriverNode(Node):
         self._engine.place(pose)
         self._period = self._declare_rate()
         self._publish_wrench = self._declare_publish_wrench()
+        self._holds_position = self._declare_position_loop()
+        self._engine.set_dry_friction(self._declare_dry_friction())
         self._engine.set_gravity(self._declare_gravity())
         self.add_on_set_parameters_callback(self._set_parameters)
 
@@ -90,8 +92,11 @@ class DriverNode(Node):
         """
         stamp = self.pacer.take(now)
         measured = self._engine.positions, self._engine.velocities
-        desired = self._trajectory.sample(RosTime(stamp))
-        effort = self._servo.effort(measured, (desired[0], desired[1]), self._command.efforts)
+        desired = measured
+        if self._holds_position:
+            sample = self._trajectory.sample(RosTime(stamp))
+            desired = sample[0], sample[1]
+        effort = self._servo.effort(measured, desired, self._command.efforts)
         # A driver that has fallen behind does not send what is already out of date.
         if stamp >= self._publication_due and now - stamp < TICK:
             self._publish_state(stamp, *measured, effort)
@@ -184,6 +189,13 @@ class DriverNode(Node):
                 self._period = round(1e9 / parameter.value)
             elif parameter.name == 'publish_wrench':
                 self._publish_wrench = parameter.value
+            elif parameter.name == 'position_loop':
+                self._holds_position = parameter.value
+            elif parameter.name == 'dry_friction':
+                reason = reason_against_friction(parameter.value, len(self._joint_names))
+                if reason:
+                    return SetParametersResult(successful=False, reason=reason)
+                self._engine.set_dry_friction(parameter.value)
             elif parameter.name == 'gravity':
                 if not is_vector(parameter.value):
                     return SetParametersResult(successful=False, reason=(
@@ -220,6 +232,21 @@ class DriverNode(Node):
             description='publish the tip_wrench on wrench, as a force-torque sensor would')
         return self.declare_parameter('publish_wrench', False, descriptor).value
 
+    def _declare_position_loop(self) -> bool:
+        descriptor = ParameterDescriptor(
+            description='let each joint follow joint_trajectory; false: the joints get the '
+                        'commanded efforts alone')
+        return self.declare_parameter('position_loop', True, descriptor).value
+
+    def _declare_dry_friction(self) -> list[float]:
+        descriptor = ParameterDescriptor(description='Coulomb friction of each joint [Nm or N]')
+        friction = self.declare_parameter(
+            'dry_friction', self._engine.dry_friction.tolist(), descriptor).value
+        reason = reason_against_friction(friction, len(self._joint_names))
+        if reason:
+            raise ArgumentError(f'parameter {reason}')
+        return friction
+
     def _declare_gravity(self) -> list[float]:
         descriptor = ParameterDescriptor(
             description="acceleration of free fall in the root link's axes [m/s^2]: where it is "
@@ -231,6 +258,13 @@ class DriverNode(Node):
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
+
+
+def reason_against_friction(value: Sequence[float], joints: int) -> str:
+    """Return what is wrong with a parameter dry_friction for so many joints; empty: nothing."""
+    if len(value) == joints and bool((np.isfinite(value) & (np.asarray(value) >= 0.0)).all()):
+        return ''
+    return f'dry_friction is {list(value)}; it needs {joints} finite numbers, 0 or more'
 
 
 def is_vector(value: Sequence[float]) -> bool:

@@ -88,6 +88,11 @@ class Engine:
         return self._model.dof_damping.copy()
 
     @property
+    def dry_friction(self) -> NDArray[np.float64]:
+        """Return the joints' Coulomb friction, shape (n,) [Nm or N]."""
+        return self._model.dof_frictionloss.copy()
+
+    @property
     def moving_mass(self) -> float:
         """Return the mass of all links that the joints move [kg]."""
         return float(self._model.body_mass[self._model.body_weldid != 0].sum())
@@ -140,10 +145,12 @@ class Engine:
         :raises ArgumentError: when the robot has no such link, or no body is like that.
         """
         self._body(load.link)
+        friction = self.dry_friction
         try:
             self._model = self._loaded(load, self._model.opt.gravity)
         except DescriptionError as error:
             raise ArgumentError(f'a load of {load.mass} kg is refused: {error}') from error
+        self.set_dry_friction(friction)
         before, self._data = self._data, mujoco.MjData(self._model)
         self._data.qpos[:], self._data.qvel[:] = before.qpos, before.qvel
         mujoco.mj_forward(self._model, self._data)
@@ -155,6 +162,14 @@ class Engine:
         :param gravity: acceleration of free fall in the axes of the root link, shape (3,) [m/s^2].
         """
         self._model.opt.gravity[:] = gravity
+
+    def set_dry_friction(self, friction: ArrayLike) -> None:
+        """
+        Let the joints have another Coulomb friction from now on.
+
+        :param friction: shape (n,), not negative [Nm or N].
+        """
+        self._model.dof_frictionloss[:] = friction
 
     def advance(self, effort: ArrayLike, steps: int) -> None:
         """

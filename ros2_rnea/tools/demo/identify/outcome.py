@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ros2_rnea.control.output.effort_ramp import LONGEST_STEP
 from ros2_rnea.identification.results import Identification
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.figures import FULL_RATE, Recording, Timing
@@ -38,6 +37,9 @@ MIN_IMPROVEMENT = 10.0
 
 LONGEST_UNSEEN = 0.02
 """From the begin of the push until the estimated wrench is above what it is without one [s]."""
+
+LONGEST_STEP = 0.01
+"""A step of the effort may be as large as its rate limit allows in this time [s]."""
 
 FORCE_ERROR = 0.1
 """Of the estimated force, relative to the push."""

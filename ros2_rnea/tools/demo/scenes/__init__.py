@@ -21,7 +21,7 @@ Each is a function that plays on a :class:`~ros2_rnea.tools.demo.stage.Stage` an
 from collections.abc import Callable
 
 from ros2_rnea.tools.demo.figures import Episode
-from ros2_rnea.tools.demo.scenes import crash, payload, restart, stop, tilt
+from ros2_rnea.tools.demo.scenes import crash, disable, payload, restart, stop, tilt
 from ros2_rnea.tools.demo.stage import Stage
 
 SCENES: dict[str, Callable[[Stage], Episode]] = {
@@ -30,5 +30,6 @@ SCENES: dict[str, Callable[[Stage], Episode]] = {
     'restart': restart.play,
     'crash': crash.play,
     'stop': stop.play,
+    'disable': disable.play,
 }
 """By the names that the command line takes."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_rnea.control.output.effort_ramp import effort_rate_limits
+from ros2_rnea.control.output.rate_limit import effort_rate_limits
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.robot import Robot
