@@ -53,8 +53,8 @@ html_show_sourcelink = False
 html_copy_source = False
 
 ALIASES = (
-    'AnyFunction', 'Array', 'ArrayLike', 'Expression', 'Floats', 'Function', 'Number', 'Numbers',
-    'Triple', 'Wrenches')
+    'Action', 'AnyFunction', 'Array', 'ArrayLike', 'Expression', 'Floats', 'Function', 'Guard',
+    'Number', 'Numbers', 'Triple', 'Wrenches')
 autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_typehints_format = 'short'
 autodoc_member_order = 'bysource'
@@ -122,6 +122,15 @@ def public(
         env, node['refdoc'], app.builder, node['reftype'], f'ros2_rnea.{name}', node, shown)
 
 
+def exact(app: Sphinx, doctree: nodes.document) -> None:
+    """Let a short name in a signature mean what it means in its module, where two have it."""
+    for node in doctree.findall(pending_xref):
+        module = sys.modules.get(node.get('py:module') or '')
+        meant = getattr(module, node['reftarget'], None)
+        if isinstance(meant, type) and meant.__module__.startswith('ros2_rnea.'):
+            node['reftarget'] = f'{meant.__module__}.{meant.__qualname__}'
+
+
 def write_inline_formula(writer: HTML5Translator, node: nodes.math) -> None:
     """Write a formula as MathML, which browsers show without a script from the network."""
     writer.body.append(tex2mathml(node.astext()))
@@ -141,5 +150,6 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer(
         'mathml', (write_inline_formula, None), (write_block_formula, None))
     app.connect('autodoc-skip-member', skipped)
+    app.connect('doctree-read', exact)
     app.connect('missing-reference', public)
     app.connect('autodoc-process-signature', readable)
