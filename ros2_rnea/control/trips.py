@@ -75,7 +75,6 @@ class Trips:
         self._names = names
         self._alone = alone
         self._memory = memory
-        self._deviation_factor = settings.trip_deviation
         self._saturation_time = settings.trip_saturation_time or inf
         self._largest = settings.trip_deviation * tolerances if settings.trip_deviation else (
             np.full(len(names), inf))

@@ -16,7 +16,9 @@ The share of a damping by joint that is stable with the period and the delay of 
 
 Joints that are damped each by itself act on each other through the mass matrix: with dampings D,
 the rate of the fastest mode of q̈ = −M⁻¹ D q̇ is the inverse of the smallest eigenvalue of
-D^-½ M D^-½.  It may be as fast as :func:`.largest_damping` allows.  The mass matrix changes
+D^-½ M D^-½.  It may be as fast as :func:`.largest_damping` allows.  Joints without damping move
+freely and give way, so that M is then what is left of the mass matrix without them,
+M_dd − M_du M_uu⁻¹ M_ud with d for damped joints and u for the others.  The mass matrix changes
 slowly, so that one of its columns is computed in each cycle.
 """
 
@@ -29,6 +31,9 @@ from ros2_rnea.control.law.gain_check import largest_damping
 
 SAME_PERIOD = 1.2
 """The period has to change by this factor before its consequence is computed again."""
+
+WITHOUT_INERTIA = 1e-9
+"""Share of the largest inertia, below which a joint without damping has none, and cannot move."""
 
 
 class StableDamping:
@@ -43,7 +48,7 @@ class StableDamping:
     def __init__(self, braking: Braking, damping: np.ndarray, delay: float) -> None:
         self._braking = braking
         self._delay = delay
-        self._damped = np.flatnonzero(damping > 0.0)
+        self._damped, self._free = np.flatnonzero(damping > 0.0), np.flatnonzero(damping <= 0.0)
         self._scaling = 1.0 / np.sqrt(damping[self._damped])
         self._inertia = np.zeros((len(damping), len(damping)))
         self._next = -1  # the column that is computed next; −1: all of them
@@ -63,17 +68,24 @@ class StableDamping:
                 not self._period):
             self._period, self._largest = period, largest_damping(1.0, period, self._delay)
         is_first = self._next < 0
-        for joint in self._damped if is_first else (self._damped[self._next],):
-            unit = np.zeros(len(self._inertia))
+        count = len(self._inertia)
+        for joint in range(count) if is_first else (self._next,):
+            unit = np.zeros(count)
             unit[joint] = 1.0
             self._inertia[:, joint] = self._braking.inertia(q, unit)
-        self._next = 0 if is_first else (self._next + 1) % len(self._damped)
+        self._next = 0 if is_first else (self._next + 1) % count
         if self._next == 0:
             self._share = self._stable_share()
         return self._share
 
     def _stable_share(self) -> float:
-        among = self._inertia[np.ix_(self._damped, self._damped)]
-        scaled = self._scaling[:, np.newaxis] * (0.5 * (among + among.T)) * self._scaling
+        inertia = 0.5 * (self._inertia + self._inertia.T)
+        among = inertia[np.ix_(self._damped, self._damped)]
+        if len(self._free):
+            across = inertia[np.ix_(self._damped, self._free)]
+            among = among - across @ np.linalg.pinv(
+                inertia[np.ix_(self._free, self._free)], WITHOUT_INERTIA,
+                hermitian=True) @ across.T
+        scaled = self._scaling[:, np.newaxis] * among * self._scaling
         slowest = float(np.linalg.eigvalsh(scaled)[0])
         return min(max(self._largest * slowest, 0.0), 1.0)
