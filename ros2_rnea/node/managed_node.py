@@ -35,6 +35,9 @@ from std_srvs.srv import SetBool
 SUBJECT = 'life cycle'
 """What the notices in /diagnostics about the state are called."""
 
+LONGEST_LABEL = 64
+"""No transition of a life cycle has a longer label."""
+
 
 class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     """
@@ -247,6 +250,11 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         def answer(
                 request: ChangeState.Request, response: ChangeState.Response
                 ) -> ChangeState.Response:
+            label = request.transition.label
+            if len(label) > LONGEST_LABEL or not label.isprintable():  # rclpy would log all of it
+                self.get_logger().error(shortened(f'there is no such transition: {label!r}'))
+                response.success = False
+                return response
             try:
                 return change_state(request, response)
             except Exception as error:  # noqa: BLE001 (a request must not end the node)

@@ -137,7 +137,7 @@ def value_of(arm, key):
 
 
 def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
-    """A joint of 12 Nm does not go to its limit within one cycle, nor in ten."""
+    """A joint of 12 Nm takes several cycles to its limit, however long a busy machine's are."""
     arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0)
     arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
     arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
@@ -145,7 +145,7 @@ def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
     while abs(arm.answer(JOINTS, Q)[1]) < 12.0:
         arm.push('tool', moment=(0.0, 900.0, 0.0))
     steps = np.abs(np.diff([[0.0, 0.0], *arm.commands], axis=0)).max(axis=0)
-    assert steps[1] <= 12.0 / 0.05 * 0.01 * (1 + 1e-9)
+    assert steps[1] < 0.5 * 12.0
     assert steps[0] > steps[1]
 
 

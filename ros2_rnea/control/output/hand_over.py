@@ -78,23 +78,25 @@ class HandOverMemory:
         """
         Begin a hand-over, in place of any other.
 
-        One that lasts longer goes on with the new difference where the model alone has changed: a
-        payload that is handed over slowly is not hurried by a change of something else.
-
         :param difference: between what was sent and what is needed, shape (joints,).
         :param now: on the steady clock [s].
         :param duration: [s]; 0: there is none.
         :param of_model: whether the model has changed.
         """
-        if of_model and self.at == now and self.end > now + duration:
-            self.difference, self.is_of_model = difference, True
-            return
         if not duration > 0.0:
             self.end_now()
             return
         self.is_of_model = of_model or (self.is_of_model and self.is_active)
         self.difference = difference
         self.at, self.end, self.duration = now, now + duration, duration
+
+    def add(self, difference: np.ndarray, now: float, duration: float) -> None:
+        """Add a small difference of the model to what is left, which ends no earlier for it."""
+        rest = self.rest(now) + difference
+        if self.end > now + duration:
+            self.difference = rest
+        else:
+            self.begin(rest, now, duration, of_model=True)
 
     def end_now(self) -> None:
         """Forget what is left."""

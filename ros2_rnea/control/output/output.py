@@ -36,6 +36,9 @@ from ros2_rnea.control.output.rate_limit import effort_rate_limits, limited
 from ros2_rnea.control.output.saturation import clamp, LARGEST_EFFORT, scale
 from ros2_rnea.control.settings import BeyondLimits, Settings
 
+SMALL_CHANGE = 0.01
+"""A smaller change of the model's effort, as a share of the effort limit, may be one of motion."""
+
 RESTRAINED_FOR = 0.1
 """A joint counts as restrained for this long after it was [s], so that no flag flickers."""
 
@@ -230,7 +233,11 @@ class Output:
                 # Gravity is among what is free: its change comes with the hand-over alone.
                 sent.limited = sent.limited + np.where(
                     self._alone, sent.holding - needed.holding, 0.0)
-                hand_over.begin(hand_over.rest(now) + change, now, duration, of_model=True)
+                if (np.abs(change) < SMALL_CHANGE * self.limits).all():
+                    # A slow hand-over is not hurried by a change of something else.
+                    hand_over.add(change, now, duration)
+                else:
+                    hand_over.begin(hand_over.rest(now) + change, now, duration, of_model=True)
             else:
                 # Damping of joints that are braked acts at once.
                 damping = needed.free - needed.holding if damps else 0.0

@@ -79,7 +79,7 @@ class MotionMemory:
     def for_joints(self, joints: Sequence[str]) -> MotionMemory:
         """Return the motion for joints; there is none for other ones."""
         return self if tuple(joints) == self.joints else MotionMemory(
-            tuple(joints), changes=self.changes + 1)
+            tuple(joints), changes=self.changes + 1, awaits_reference=self.awaits_reference)
 
 
 class Target(NamedTuple):

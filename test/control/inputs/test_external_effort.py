@@ -256,6 +256,27 @@ def test_the_reaction_holds_gravity_until_it_is_ended():
     assert other.decision.status is Status.NO_TRAJECTORY
 
 
+def test_a_contact_is_acknowledged_only_at_rest_when_nothing_touches_the_arm():
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride.policy.take_joint_state(MeasuredJoints(JOINTS, Q, (0.0, 0.0), None, 0.0, 0.0), ride.now)
+    ride.policy.take_trajectory(
+        TrajectoryCommand(JOINTS, [Waypoint(0.0, Q), Waypoint(9.0, Q)]), ride.now)
+    ride.go(0.2)
+    assert ride.decision.status is Status.FOLLOWING
+    ride.go(0.1, (5.0, 0.0))
+    assert 'shoulder is still in contact' in ride.policy.acknowledge(ride.now)
+    ride.go(0.1, velocities=(0.0, 0.5))
+    assert "joint 'elbow' still moves" in ride.policy.acknowledge(ride.now)
+    ride.go(0.1)
+    ride.time += 0.11
+    assert 'no fresh joint state' in ride.policy.acknowledge(ride.now)
+    ride.go(0.1)
+    assert ride.decision.status is Status.CONTACT
+    assert ride.policy.acknowledge(ride.now) == ''
+    ride.go(0.1)
+    assert ride.decision.status is Status.NO_TRAJECTORY  # it is not taken up again
+
+
 def pressing_ride(**changes):
     """Return a ride in contact that accelerates against it, and the effort that presses."""
     hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5, **changes)

@@ -67,10 +67,10 @@ def test_however_often_it_begins_again_it_decays_in_a_third_of_its_duration(peri
         assert again.rest(now)[0] <= 8.0 * exp(-3.0 * now / 0.5) + 1e-12
 
 
-def test_a_longer_one_of_the_model_is_not_hurried_by_another_one(begun):
+def test_a_longer_one_is_not_hurried_by_a_small_change_of_the_model(begun):
     plain = HandOverMemory(np.zeros(2))
     plain.begin(np.array([8.0, -4.0]), 10.0, 2.0)
-    begun.begin(begun.rest(10.5) + [1.0, 0.0], 10.5, 0.1, of_model=True)
+    begun.add(np.array([1.0, 0.0]), 10.5, 0.1)
     left = begun.rest(11.5) / (plain.rest(10.5) + [1.0, 0.0])
     plain = HandOverMemory(np.zeros(2))
     plain.begin(np.array([8.0, -4.0]), 10.0, 2.0)
