@@ -159,6 +159,7 @@ class Target:
     def __enter__(self) -> Target:
         """Start the node and wait until it answers with the right effort."""
         given = {'joints': f'[{", ".join(self._joints)}]', 'start_from': 'zero',
+                 'position_loop': 'present',  # so that the rate of the whole effort is limited
                  **self._parameters}
         with self._log.open('wb') as file:
             self._process = subprocess.Popen(
