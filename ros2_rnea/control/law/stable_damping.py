@@ -17,9 +17,8 @@ The share of a damping by joint that is stable with the period and the delay of 
 Joints that are damped each by itself act on each other through the mass matrix: with dampings D,
 the rate of the fastest mode of q̈ = −M⁻¹ D q̇ is the inverse of the smallest eigenvalue of
 D^-½ M D^-½.  It may be as fast as :func:`.largest_damping` allows.  Joints without damping move
-freely and give way, so that M is then what is left of the mass matrix without them,
-M_dd − M_du M_uu⁻¹ M_ud with d for damped joints and u for the others.  The mass matrix changes
-slowly, so that one of its columns is computed in each cycle.
+freely and give way, so that M is then the apparent inertia of the damped joints.  The mass matrix
+changes slowly, so that one of its columns is computed in each cycle.
 """
 
 from __future__ import annotations
@@ -28,12 +27,10 @@ import numpy as np
 
 from ros2_rnea.control.law.braking import Braking
 from ros2_rnea.control.law.gain_check import largest_damping
+from ros2_rnea.dynamics.apparent_inertia import apparent_inertia
 
 SAME_PERIOD = 1.2
 """The period has to change by this factor before its consequence is computed again."""
-
-WITHOUT_INERTIA = 1e-9
-"""Share of the largest inertia, below which a joint without damping has none, and cannot move."""
 
 
 class StableDamping:
@@ -80,12 +77,7 @@ class StableDamping:
 
     def _stable_share(self) -> float:
         inertia = 0.5 * (self._inertia + self._inertia.T)
-        among = inertia[np.ix_(self._damped, self._damped)]
-        if len(self._free):
-            across = inertia[np.ix_(self._damped, self._free)]
-            among = among - across @ np.linalg.pinv(
-                inertia[np.ix_(self._free, self._free)], WITHOUT_INERTIA,
-                hermitian=True) @ across.T
+        among = apparent_inertia(inertia, self._damped, self._free)
         scaled = self._scaling[:, np.newaxis] * among * self._scaling
         slowest = float(np.linalg.eigvalsh(scaled)[0])
         return min(max(self._largest * slowest, 0.0), 1.0)
