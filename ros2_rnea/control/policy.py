@@ -395,12 +395,27 @@ class Policy:
         if self.is_sending and fast.any():
             name = self.controlled[int(fast.argmax())]
             return f'the fault stays ({latch.status.value}): joint {name!r} still moves'
-        if latch.status is Status.CONTACT and self.external.contacts:
-            return (f'the fault stays ({latch.status.value}): '
-                    f'{", ".join(self.external.contacts)} is still in contact')
+        contact = self._contact_that_stays() if latch.status is Status.CONTACT else ''
+        if contact:
+            return f'the fault stays ({latch.status.value}): {contact}'
         supervisor.latch = self.memory.pending.trip = None
         self.stages.motion.leave()
         self.external.restart()
+        return ''
+
+    def _contact_that_stays(self) -> str:
+        """Return why a contact may not have ended, as far as it is observed at all."""
+        external = self.external
+        if not self.settings.observe_external_effort:
+            return ''
+        if external.contacts:
+            return f'{", ".join(external.contacts)} is still in contact'
+        if external.missing:
+            return (f'whether the contact has ended is not known, because {external.missing}; '
+                    'without observe_external_effort it is not asked')
+        if external.duration < self._observer_time:
+            return (f'the external effort is observed for {external.duration:.2f} s only; ask '
+                    f'again when it has been for {self._observer_time:.2f} s')
         return ''
 
     # ---- input ----------------------------------------------------------------------------------
@@ -587,12 +602,16 @@ class Policy:
         It does not before efforts are sent, and until they have settled: motors may be off, or
         brakes on.
         """
-        settings, sent = self.settings, self.memory.sent
-        observer_time = TIME_CONSTANTS / settings.external_effort_gain
+        settings, sent, observer_time = self.settings, self.memory.sent, self._observer_time
         return (self.reacts_to_contacts and settings.mode is not Mode.GRAVITY_COMPENSATION
                 and self.state in (State.GRAVITY, State.TRACKING, State.HOLDING)
                 and now - sent.since > max(settings.blend_time, observer_time)
                 and now - self.memory.lacked_at > observer_time)
+
+    @property
+    def _observer_time(self) -> float:
+        """Return after which time an observation does not depend on how it began [s]."""
+        return TIME_CONSTANTS / self.settings.external_effort_gain
 
     def _lacks_effort(self, now: float) -> bool:
         """

@@ -22,7 +22,7 @@ from ros2_rnea.control.inputs.snapshot import Snapshot
 from ros2_rnea.control.memory import Memory
 from ros2_rnea.control.output.hand_over import Blend
 from ros2_rnea.control.settings import OnStop
-from ros2_rnea.control.situation import BRAKED, OLDEST_STATE
+from ros2_rnea.control.situation import AT_REST, BRAKED, OLDEST_STATE
 from ros2_rnea.control.stages import Stages
 from ros2_rnea.control.supervisor import HandOver, Row
 
@@ -50,6 +50,8 @@ def hand_over(
         pending.hand_over, pending.of_model, pending.changes_model = None, True, False
     for row in rows:
         if row.hand_over in (HandOver.START, HandOver.BLEND):
+            blend = Blend(settings.blend_time)
+        elif row.hand_over is HandOver.UNDAMP and (np.abs(known.velocities) > AT_REST).any():
             blend = Blend(settings.blend_time)
         elif row.hand_over is HandOver.BRAKE:
             memory.trips.restart(len(stages.alone))

@@ -22,13 +22,10 @@ FIRST_PERIOD = 0.002
 """Period before one has been measured [s]."""
 
 CYCLES_NEEDED = 10
-"""So many cycles without a gap measure the period."""
+"""So many cycles without a gap measure the period, and so many are averaged afterwards."""
 
 LONGEST_CYCLE = 2.0
 """A longer cycle counts as this multiple of the measured period, since it may be a gap."""
-
-WEIGHT = 0.1
-"""Weight of a cycle time in the measured period, if it is as long as this period."""
 
 
 @dataclass
@@ -42,11 +39,13 @@ class CyclePeriod:
     :ivar value: [s].
     :ivar at: time of the last cycle [s].
     :ivar cycles: how many have been counted.
+    :ivar total: the sum of their times, until the period is known [s].
     """
 
     value: float = FIRST_PERIOD
     at: float = -inf
     cycles: int = 0
+    total: float = 0.0
 
     def count(self, now: float, longest: float) -> float:
         """
@@ -58,11 +57,13 @@ class CyclePeriod:
         elapsed, self.at = now - self.at, now
         if not 0.0 < elapsed <= longest:
             return self.value
-        if not self.cycles:
-            self.value = elapsed
-        counted = min(elapsed, LONGEST_CYCLE * self.value)
-        self.value += WEIGHT * counted / self.value * (counted - self.value)
-        self.cycles = min(self.cycles + 1, CYCLES_NEEDED)
+        if self.is_known:
+            elapsed = min(elapsed, LONGEST_CYCLE * self.value)
+            self.total = CYCLES_NEEDED * self.value
+        else:
+            self.cycles += 1
+            self.total += elapsed
+        self.value += elapsed / self.total * (elapsed - self.value)
         return self.value
 
     @property

@@ -143,6 +143,11 @@ class ExternalEffort:
         """Return the joints in contact, each with its external effort."""
         return self.memory.contacts
 
+    @property
+    def duration(self) -> float:
+        """Return for how long the external effort has been observed without a break [s]."""
+        return 0.0 if self._observer is None else self._observer.duration
+
     def use(self, settings: Settings, limits: np.ndarray) -> None:
         """
         Use other settings from now on.

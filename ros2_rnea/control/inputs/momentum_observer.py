@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -31,10 +32,12 @@ class ObserverMemory:
     :ivar estimate: of the external effort, shape (joints,) [Nm or N], and when it was updated.
     :ivar previous: time [s], momentum, and its rate by the model, of the last sample of the same
         model; None: there is none.
+    :ivar since: time of the sample with which the estimate began [s]; infinite: none has come.
     """
 
     estimate: FilterMemory
     previous: tuple[float, np.ndarray, np.ndarray] | None = None
+    since: float = inf
 
 
 class MomentumObserver:
@@ -76,10 +79,15 @@ class MomentumObserver:
         """Return the present estimate of the external effort, shape (joints,) [Nm or N]."""
         return self._filter.value
 
+    @property
+    def duration(self) -> float:
+        """Return the time from the first to the last sample without a gap [s]."""
+        return max(self._filter.received - self.memory.since, 0.0)
+
     def restart(self) -> None:
         """Begin with no external effort, at the next sample."""
         self._filter.restart(np.zeros(len(self._bound)))
-        self.memory.previous = None
+        self.memory.previous, self.memory.since = None, inf
 
     def forget_momentum(self) -> None:
         """Keep the estimate, but compare the next sample with none before: the model is new."""
@@ -102,6 +110,7 @@ class MomentumObserver:
             if not 0.0 <= time - self._filter.received <= self._longest_gap:
                 self.restart()  # an estimate that is as old as that is none
                 self.memory.previous = time, momentum, rate
+            self.memory.since = min(self.memory.since, time)
             self._filter.update(self._filter.value, time)
             return
         dt = time - previous[0]

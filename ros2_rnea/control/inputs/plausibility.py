@@ -76,7 +76,7 @@ class PlausibilityMemory:
         received [s], and how fast it moves there [rad/s or m/s].
     :ivar jumped_at: when the joint has moved faster than it should [s]; −inf: never.
     :ivar agreeing: how many positions in succession have agreed.
-    :ivar has_believed: see :class:`Plausibility`, likewise ``has_leapt``.
+    :ivar has_believed: see :class:`Plausibility`.
     """
 
     names: tuple[str, ...]
@@ -84,7 +84,6 @@ class PlausibilityMemory:
     jumped_at: np.ndarray
     agreeing: np.ndarray
     has_believed: bool = False
-    has_leapt: bool = False
 
     @classmethod
     def of(cls, names: Sequence[str]) -> PlausibilityMemory:
@@ -99,7 +98,7 @@ class PlausibilityMemory:
         new.suspects[:, there] = self.suspects[:, here]
         new.jumped_at[there] = self.jumped_at[here]
         new.agreeing[there] = self.agreeing[here]
-        new.has_believed, new.has_leapt = self.has_believed, self.has_leapt
+        new.has_believed = self.has_believed
         return new
 
 
@@ -127,8 +126,6 @@ class Plausibility:
     :raises ValueError: where the memory is that of other joints.
     :ivar has_believed: whether implausible positions were believed that do not continue a motion
         that is believed already; the reader resets it.
-    :ivar has_leapt: whether a joint has moved so far that only a long time explains it; the reader
-        resets it.
     """
 
     def __init__(
@@ -157,15 +154,6 @@ class Plausibility:
     @has_believed.setter
     def has_believed(self, value: bool) -> None:
         self.memory.has_believed = value
-
-    @property
-    def has_leapt(self) -> bool:
-        """Return whether a joint has moved far since this was reset."""
-        return self.memory.has_leapt
-
-    @has_leapt.setter
-    def has_leapt(self, value: bool) -> None:
-        self.memory.has_leapt = value
 
     def set_speed_factor(self, factor: float) -> None:
         """Use another factor on the velocity limits from now on, above 0."""
@@ -211,8 +199,6 @@ class Plausibility:
         if any_set(refused[:needed]):  # nothing is accepted, so that nothing is believed now
             agreeing = np.minimum(agreeing, AGREEING - 1)
         else:
-            leaps = np.abs(distance) > allowed * SHORTEST_ELAPSED
-            self.has_leapt = self.has_leapt or any_set(leaps & ~refused)
             self.has_believed = self.has_believed or any_set(jumps & (agreeing == AGREEING))
         self._agreeing[joints] = agreeing
         self._has_suspects = bool(self._agreeing.any())

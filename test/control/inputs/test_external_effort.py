@@ -270,11 +270,66 @@ def test_a_contact_is_acknowledged_only_at_rest_when_nothing_touches_the_arm():
     ride.go(0.1)
     ride.time += 0.11
     assert 'no fresh joint state' in ride.policy.acknowledge(ride.now)
-    ride.go(0.1)
+    ride.go(0.12)
     assert ride.decision.status is Status.CONTACT
     assert ride.policy.acknowledge(ride.now) == ''
     ride.go(0.1)
     assert ride.decision.status is Status.NO_TRAJECTORY  # it is not taken up again
+
+
+
+def contact_ride(**changes):
+    """Return a ride that something presses on since a moment, and that has therefore stopped."""
+    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, **changes))
+    ride.go(0.2)
+    ride.go(0.1, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    return ride
+
+
+def test_a_contact_is_not_acknowledged_before_it_has_been_looked_for_again():
+    ride = contact_ride()
+    ride.silence(0.15)
+    ride.go(3 * STEP)
+    assert 's only; ask again' in ride.policy.acknowledge(ride.now)
+    ride.go(0.08, (5.0, 0.0))
+    assert 'still in contact' in ride.policy.acknowledge(ride.now)
+    ride.leave()
+
+
+def test_a_contact_stays_with_another_model():
+    ride = contact_ride()
+    ride.swap()
+    ride.go(STEP, (5.0, 0.0))
+    assert 'still in contact' in ride.policy.acknowledge(ride.now)
+
+
+def test_a_contact_is_not_acknowledged_while_the_measured_states_lack_something():
+    ride = contact_ride()
+    ride.stamp = ride.time
+    ride.go(0.2)
+    assert 'has ended is not known, because ' in ride.policy.acknowledge(ride.now)
+
+
+def test_a_contact_that_nobody_observes_any_more_can_be_acknowledged():
+    """Otherwise the last observed one would keep the fault for ever."""
+    ride = contact_ride()
+    ride.policy.change_settings(
+        replace(ride.policy.settings, observe_external_effort=False,
+                contact_reaction=ContactReaction.NONE))
+    ride.go(0.01, (5.0, 0.0))
+    assert ride.decision.status is Status.CONTACT
+    assert ride.policy.acknowledge(ride.now) == ''
+
+
+def test_during_a_contact_the_arm_is_braked_and_not_guided():
+    ride = contact_ride(mode=Mode.FEEDFORWARD)
+    ride.policy.change_settings(replace(
+        ride.policy.settings, mode=Mode.GRAVITY_COMPENSATION, guiding_damping={'elbow': 3.0}))
+    ride.go(0.3, velocities=(0.0, 0.4))
+    assert ride.decision.status is Status.CONTACT
+    braking = ride.policy.robot.mass_matrix(Q) @ [0.0, -0.4 / ride.policy.settings.braking_time]
+    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q) + braking)
 
 
 def pressing_ride(**changes):

@@ -66,6 +66,8 @@ class Plant:
         self._tip_alone = (float(self._model.body_mass[self._tip]),
                            self._model.body_ipos[self._tip].copy())
         self._data, self._at_rest = mujoco.MjData(self._model), mujoco.MjData(self._model)
+        # The stiffness of dry friction is computed from the inertia: from that with the armature.
+        mujoco.mj_setConst(self._model, self._at_rest)
         self.push, self.tip_wrench, self.work = np.zeros(arm.size), np.zeros(6), 0.0
         self.place(arm.start if positions is None else positions)
 

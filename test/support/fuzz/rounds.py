@@ -46,8 +46,9 @@ class Variant(NamedTuple):
 
 VARIANTS = (
     Variant({'executor': 'automatic'}),
-    Variant({'executor': 'single_threaded'}),
-    Variant({'dead_man_button': '0', 'gravity_from_imu': 'true', 'gravity_time_constant': '0.01'},
+    Variant({'executor': 'single_threaded', 'position_loop': 'none'}),
+    Variant({'position_loop': 'none', 'dead_man_button': '0', 'gravity_from_imu': 'true',
+             'gravity_time_constant': '0.01'},
             omitted=(), awaited=('imu', 'joy')),
     Variant({'use_sim_time': 'true', 'executor': 'single_threaded'}, awaited=('clock',)),
     Variant({}, awaited=('change_state', 'get_state'), program='managed_node'),

@@ -133,6 +133,8 @@ class Target:
         self._limits = np.array([limit.effort for limit in limits])
         self._steps = LONGEST_PERIOD * np.minimum(1000.0, self._limits / np.where(
             self._limits > 150.0, 0.15, 0.05))
+        if parameters.get('position_loop') == 'none':  # gravity and damping have no rate limit
+            self._steps = np.full_like(self._limits, inf)
         self._right = self._robot.gravity(self._positions)
         self._links = [body.link for body in self._robot.tree.bodies]
         self._urdf = model.urdf
@@ -159,7 +161,7 @@ class Target:
     def __enter__(self) -> Target:
         """Start the node and wait until it answers with the right effort."""
         given = {'joints': f'[{", ".join(self._joints)}]', 'start_from': 'zero',
-                 'position_loop': 'present',  # so that the rate of the whole effort is limited
+                 'position_loop': 'present',
                  **self._parameters}
         with self._log.open('wb') as file:
             self._process = subprocess.Popen(

@@ -92,14 +92,16 @@ class Episode:
 
     # ---- for events -----------------------------------------------------------------------------
 
-    def attempt(self, command: Callable[[], object]) -> None:
-        """Do something that the policy may refuse."""
+    def attempt(self, command: Callable[[], object]) -> bool:
+        """Do something that the policy may refuse; return whether it is accepted."""
         try:
             command()
         except RneaError as error:
             line = f'{self.loop.time:6.3f} s  {error}'
             if len(self.outcome.refused) < MOST_LINES:
                 self.outcome.refused.append(line)
+            return False
+        return True
 
     def lead(self, path: QuinticFrom, duration: float, is_reference: bool = False) -> float:
         """

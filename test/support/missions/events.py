@@ -72,8 +72,8 @@ class Move(Event):
         rest = np.zeros(loop.arm.size)
         path = QuinticFrom(
             loop.plant.positions, loop.plant.velocities, self.goal, self.duration)
-        episode.lead(path, self.duration)
-        episode.attempt(lambda: loop.follow([(self.duration, self.goal, rest, rest)]))
+        if episode.attempt(lambda: loop.follow([(self.duration, self.goal, rest, rest)])):
+            episode.lead(path, self.duration)
 
     @property
     def what(self) -> str:
