@@ -128,6 +128,12 @@ class Episode:
             self.loop.drives.reference = lambda time: path.at(time - first)
         return peak
 
+    def note_end(self, positions: np.ndarray) -> None:
+        """Note where a motion ends whose path is not known in advance, shape (joints,) [rad]."""
+        now, rest = self.loop.time, np.zeros_like(positions)
+        self.judge.commands.append(
+            Command(now, now, 0.0, (QuinticFrom(positions, rest, positions, 1.0),)))
+
     def deviation(self) -> float:
         """Return how far the arm is at most from where it may be wanted [rad]."""
         time, positions = self.loop.time, self.loop.plant.positions

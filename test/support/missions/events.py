@@ -87,6 +87,7 @@ class Stream(Event):
     velocity: np.ndarray
     _position: np.ndarray = field(init=False)
     _next: float = field(init=False)
+    _is_followed: bool = field(init=False, default=False)
 
     RISE = 0.3
 
@@ -108,8 +109,12 @@ class Stream(Event):
             min(since, self.duration - AHEAD - since) / self.RISE, 0.0, 1.0))
         self._position = self._position + 0.02 * share * self.velocity
         ahead = self._position + AHEAD * share * self.velocity
-        episode.attempt(
+        self._is_followed = episode.attempt(
             lambda: episode.loop.follow([(AHEAD, ahead, share * self.velocity)]))
+
+    def end(self, episode: Episode) -> None:
+        if self._is_followed:
+            episode.note_end(self._position)
 
     @property
     def what(self) -> str:

@@ -84,7 +84,7 @@ class Run:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='./run mutate', description=__doc__.split('\n\n')[0])
-    parser.add_argument('folder', help='of the package, such as feedforward or node/topics')
+    parser.add_argument('folder', help='of the package, such as control or node/topics')
     parser.add_argument('--sample', type=int, default=300, help='how many mutants; 0: all')
     parser.add_argument('--seed', type=int, default=1, help='another one draws another sample')
     parser.add_argument('--tests', nargs='+', metavar='PATH',
