@@ -21,7 +21,6 @@ effort limits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
@@ -58,6 +57,9 @@ class Needed(NamedTuple):
     free: np.ndarray
     holding: np.ndarray
     model: np.ndarray
+
+
+LastSent = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, bool, float]
 
 
 @dataclass
@@ -122,15 +124,15 @@ class SentMemory:
         return self.has_start and self.at > -inf
 
     @property
-    def last(self) -> SentMemory:
+    def last(self) -> LastSent:
         """Return what :meth:`withdraw` needs."""
-        return copy(self)
+        return (self.effort, self.limited, self.model, self.holding, self.at, self.is_sending,
+                self.since)
 
-    def withdraw(self, before: SentMemory) -> None:
+    def withdraw(self, before: LastSent) -> None:
         """Note that the last effort was not sent after all; ``before`` it was :attr:`last`."""
-        self.effort, self.limited, self.at = before.effort, before.limited, before.at
-        self.model, self.holding = before.model, before.holding
-        self.is_sending, self.since = before.is_sending, before.since
+        (self.effort, self.limited, self.model, self.holding, self.at, self.is_sending,
+         self.since) = before
 
     def start_at(self, effort: np.ndarray) -> None:
         """Start from an effort as if it had been sent; a joint that was sent one, from that."""
