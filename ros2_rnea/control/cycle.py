@@ -19,6 +19,8 @@ Known → wanted → done → needed → sent: five stages, of which the supervi
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from ros2_rnea.control.decision import Cause, Decision, Instant, State, Status
@@ -42,6 +44,7 @@ def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = No
     :param stop: why nothing is to be sent any more, beside what the stages know.
     """
     known = stages.known(now)
+    memory.rest.update(known.velocities, now.steady)
     period = memory.period.count(now.steady, stages.settings.state_timeout)
     stop = stop or stages.reason_to_stop(known)
     target = stages.wanted(known, memory, stop)
@@ -96,10 +99,16 @@ def _needed(
     elapsed = known.now.steady - memory.ramp_since
     weight = 1.0 if elapsed >= blend_time else max(elapsed, 0.0) / blend_time
     largest = stages.motion.largest_error
-    if memory.catches_up and state.follows and target.deviation is not None:
-        slow = np.minimum(largest, stages.law.catch_up_error)
-        memory.catches_up = bool((np.abs(target.deviation) > slow).any())
-        largest = slow
+    if memory.behind_since < inf and state.follows and target.deviation is not None:
+        size = np.abs(target.deviation)
+        if weight < 1.0 or memory.behind_by is None:
+            memory.behind_since, memory.behind_by = known.now.steady, size
+        allowed = stages.law.error_behind(
+            memory.behind_by, size, known.now.steady - memory.behind_since)
+        if allowed is None:
+            memory.behind_since, memory.behind_by = inf, None
+        else:
+            largest = np.minimum(largest, allowed)
     return stages.law.needed(state, target, known, weight, memory.period.value, largest)
 
 

@@ -42,7 +42,7 @@ class State(Enum):
     GRAVITY = 'gravity at the measured position, and what helps to guide the arm'
     TRACKING = 'the effort of the motion'
     HOLDING = 'the effort that holds the end of the motion'
-    BRAKING = 'gravity and damping, until the arm rests; with stale states gravity alone'
+    BRAKING = 'gravity and damping until the arm rests, then on_stop; with stale states no damping'
     FAULT = 'gravity and damping, until ~/enable is called with true'
 
     @property
@@ -82,10 +82,10 @@ class Status(Enum):
     CONTROLLER_LOST = 'controller_state has stopped: gravity at its last reference'
     PATH_DEVIATION = 'the robot has left its path'
     GOAL_DEVIATION = 'the robot deviates from the goal'
-    CONTACT = 'in contact: gravity at the measured state, until ~/enable is called'
+    CONTACT = 'in contact: braked and held by gravity alone, until ~/enable is called'
     TOO_FAR_OFF = 'a joint was too far from its motion: braked until ~/enable is called'
     SATURATED = 'a joint moved away at its effort limit: braked until ~/enable is called'
-    TOO_FAST = 'a joint was faster than its limit: braked'
+    TOO_FAST = 'a joint was much faster than its limit: braked'
 
 
 class Cause(NamedTuple):

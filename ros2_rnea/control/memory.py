@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import inf
+from math import exp, inf
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ros2_rnea.control.inputs.joint_states import JointMemory
 from ros2_rnea.control.inputs.measured_gravity import GravityMemory
 from ros2_rnea.control.inputs.plausibility import PlausibilityMemory
 from ros2_rnea.control.inputs.wrenches import WrenchesMemory
+from ros2_rnea.control.law.feedback_check import DoubtMemory
 from ros2_rnea.control.law.wrench_compensation import WrenchFadeMemory
 from ros2_rnea.control.output.hand_over import HandOverMemory
 from ros2_rnea.control.output.output import SentMemory
@@ -44,6 +45,15 @@ from ros2_rnea.control.supervisor import SupervisorMemory
 from ros2_rnea.control.target.motion import MotionMemory
 from ros2_rnea.control.trips import TripMemory
 
+AT_REST = 0.05
+"""Largest velocity of an arm at rest [rad/s or m/s]."""
+
+BRAKED = 0.02
+"""Largest velocity of an arm that has been braked [rad/s or m/s]."""
+
+REST_TIME_CONSTANT = 0.05
+"""Of the filter of these velocities [s]."""
+
 
 @dataclass
 class Pending:
@@ -53,12 +63,14 @@ class Pending:
     :ivar hand_over: the duration of a hand-over [s]; None: none begins.
     :ivar of_model: whether it begins because of another model alone.
     :ivar changes_model: whether it begins because of another model, too.
+    :ivar changes_law: whether feedback or guiding has become another one.
     :ivar trip: why the arm has to be braked; None: there is no reason.
     """
 
     hand_over: float | None = None
     of_model: bool = True
     changes_model: bool = False
+    changes_law: bool = False
     trip: Cause | None = None
 
 
@@ -73,6 +85,27 @@ class Rest:
 
     velocities: np.ndarray
     at: float = -inf
+
+    def update(self, velocities: np.ndarray, now: float) -> None:
+        """
+        Take velocities.
+
+        :param velocities: of the controlled joints, shape (joints,) [rad/s or m/s].
+        :param now: when they were measured [s].
+        """
+        weight = exp(-max(now - self.at, 0.0) / REST_TIME_CONSTANT)
+        self.velocities = weight * self.velocities + (1.0 - weight) * velocities
+        self.at = now
+
+    def is_reached(self, joints: np.ndarray) -> bool:
+        """Return whether those joints rest that are true in an array of shape (joints,)."""
+        return bool((np.abs(self.velocities[joints]) < BRAKED).all())
+
+    def moving(self) -> int | None:
+        """Return the fastest joint where one moves; None: all of them rest."""
+        speeds = np.abs(self.velocities)
+        joint = int(speeds.argmax()) if len(speeds) else 0
+        return joint if len(speeds) and speeds[joint] > AT_REST else None
 
 
 @dataclass
@@ -92,13 +125,16 @@ class Memory:
     :ivar wrench_fade: how far wrenches are compensated.
     :ivar external: the effort of the environment.
     :ivar trips: what exceeds a limit that stops the motion.
+    :ivar doubt: why the feedback is unstable at the measured period.
     :ivar settings: those of the last cycle's stages; None: there were none.
     :ivar sent: the last effort.
     :ivar hand_over: what is left of the effort before.
     :ivar ramp_since: when feedback began to follow a motion that had not begun at the arm [s].
     :ivar period: of the cycle.
     :ivar rest: how far the arm is from rest.
-    :ivar catches_up: whether the arm has not been near that motion since.
+    :ivar behind_since: when the arm was farther from its motion than feedback corrects at once
+        [s]; infinite: it has been near it since.
+    :ivar behind_by: how far each joint was then, shape (joints,) [rad or m]; None: not known yet.
     :ivar releases: whether braking goes on to no effort at all (``on_stop`` is zero).
     :ivar stops: whether the effort of ``on_stop`` is wanted, since nothing is to be sent any more.
     :ivar lands: whether the arm has been braked, so that this cycle sends the effort of rest.
@@ -129,8 +165,10 @@ class Memory:
     wrench_fade: WrenchFadeMemory = field(default_factory=WrenchFadeMemory)
     external: ExternalMemory | None = None
     trips: TripMemory = field(default_factory=TripMemory)
+    doubt: DoubtMemory = field(default_factory=DoubtMemory)
     ramp_since: float = -inf
-    catches_up: bool = False
+    behind_since: float = inf
+    behind_by: np.ndarray | None = None
     releases: bool = False
     stops: bool = False
     lands: bool = False
@@ -179,7 +217,9 @@ class Memory:
         if self.external is not None:  # of the same joints, but of another model
             memory.external = self.external.for_joints(joints.controlled)
         memory.trips = self.trips if same else TripMemory()
-        memory.ramp_since, memory.catches_up = self.ramp_since, self.catches_up
+        memory.doubt = self.doubt
+        memory.ramp_since = self.ramp_since
+        memory.behind_since, memory.behind_by = self.behind_since, self.behind_by if same else None
         memory.releases = self.releases
         memory.stops = self.stops
         memory.lands, memory.has_landed = self.lands, self.has_landed

@@ -36,13 +36,13 @@ from ros2_rnea.control.inputs.measured_gravity import MeasuredGravity
 from ros2_rnea.control.inputs.state_ages import check_age
 from ros2_rnea.control.inputs.wrenches import ExternalWrenches
 from ros2_rnea.control.judgement import check_settings, twin_of
+from ros2_rnea.control.law.feedback_check import unstable_feedback
 from ros2_rnea.control.memory import Memory
 from ros2_rnea.control.output.effort_limits import raised_limits
 from ros2_rnea.control.output.start_effort import Evidence
 from ros2_rnea.control.robot_joints import RobotJoints
 from ros2_rnea.control.settings import ContactReaction, Mode, Settings
-from ros2_rnea.control.situation import AT_REST
-from ros2_rnea.control.stages import Stages, unstable_feedback
+from ros2_rnea.control.stages import Stages
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.control.target.motion import Motion
 from ros2_rnea.control.target.motion_check import MotionCheck
@@ -183,8 +183,11 @@ class Policy:
         :raises ArgumentError: as :meth:`check_change` does; then nothing changes.
         """
         self.check_change(settings)
+        before = self.settings
         self._use(settings)
         self.hand_over(duration)
+        if law_of(settings) != law_of(before):
+            self.memory.pending.changes_law = True
 
     def _use(self, settings: Settings) -> None:
         """Make the stages anew, over the same memory."""
@@ -338,7 +341,8 @@ class Policy:
         self._use_law()
         self._use_gravity()
         self.take_snapshot()
-        self.hand_over(duration)
+        same_joints = memory.sent.joints == self.controlled
+        self.hand_over(duration, of_model=same_joints)
 
     def restart(self, has_efforts: bool = False) -> None:
         """
@@ -355,7 +359,10 @@ class Policy:
         """Discard motion and wrenches, whose times are no longer valid."""
         self.stages.motion.clear()
         self.stages.wrenches.forget()
-        self.memory.lacked_at = -inf
+        memory = self.memory
+        memory.lacked_at = memory.ramp_since = -inf
+        memory.behind_since = inf
+        memory.trips.restart(len(self.controlled))
         self.hand_over(of_model=False)
 
     def discard_trajectory(self, now: Instant, step: float) -> bool:
@@ -391,13 +398,15 @@ class Policy:
             return ''
         if not self.stages.states.is_fresh(now.steady):
             return f'the fault stays ({latch.status.value}): there is no fresh joint state'
-        fast = np.abs(self.stages.states.measured[1, :len(self.controlled)]) > AT_REST
-        if self.is_sending and fast.any():
-            name = self.controlled[int(fast.argmax())]
-            return f'the fault stays ({latch.status.value}): joint {name!r} still moves'
-        contact = self._contact_that_stays() if latch.status is Status.CONTACT else ''
-        if contact:
-            return f'the fault stays ({latch.status.value}): {contact}'
+        moving = self.memory.rest.moving()
+        if moving is not None:
+            return (f'the fault stays ({latch.status.value}): joint {self.controlled[moving]!r} '
+                    'still moves')
+        stays = {Status.CONTACT: self._contact_that_stays,
+                 Status.UNSTABLE_GAINS: lambda: self.stages.feedback_doubt}.get(latch.status)
+        reason = '' if stays is None else stays()
+        if reason:
+            return f'the fault stays ({latch.status.value}): {reason}'
         supervisor.latch = self.memory.pending.trip = None
         self.stages.motion.leave()
         self.external.restart()
@@ -406,13 +415,13 @@ class Policy:
     def _contact_that_stays(self) -> str:
         """Return why a contact may not have ended, as far as it is observed at all."""
         external = self.external
-        if not self.settings.observe_external_effort:
+        if not self.settings.observe_external_effort or not self.reacts_to_contacts:
             return ''
         if external.contacts:
             return f'{", ".join(external.contacts)} is still in contact'
         if external.missing:
             return (f'whether the contact has ended is not known, because {external.missing}; '
-                    'without observe_external_effort it is not asked')
+                    'with contact_reaction none it is not asked')
         if external.duration < self._observer_time:
             return (f'the external effort is observed for {external.duration:.2f} s only; ask '
                     f'again when it has been for {self._observer_time:.2f} s')
@@ -499,7 +508,9 @@ class Policy:
         :raises MessageError: where it cannot be followed, or is too old.
         """
         check_age(age, self.settings.controller_state_timeout, 'controller_state_timeout')
-        self.stages.motion.take_reference(reference, now.steady - age)
+        begins = self.stages.motion.take_reference(reference, now.steady - age)
+        if begins and self.stages.law.has_feedback:
+            self.memory.behind_since, self.memory.behind_by = now.steady, None
 
     def take_wrench(
             self, frame: str, moment_force: Sequence[float], now: Instant, age: float = 0.0,
@@ -524,10 +535,10 @@ class Policy:
 
         :raises RneaError: where no wrench is fresh, or the arm moves.
         """
-        velocities = np.abs(self.stages.states.measured[1, :len(self.controlled)])
-        if self.is_sending and (velocities > AT_REST).any():
+        moving = self.memory.rest.moving()
+        if self.is_sending and moving is not None:
             raise MessageError(
-                f'joint {self.controlled[int(velocities.argmax())]!r} moves, so that the wrench '
+                f'joint {self.controlled[moving]!r} moves, so that the wrench '
                 'is not that of a sensor which nothing touches: zero it at rest')
         frames = self.stages.wrenches.zero(now.steady)
         self.hand_over(of_model=False)
@@ -669,8 +680,6 @@ class Policy:
         return self.stages
 
     def _decided(self, decision: Decision) -> Decision:
-        limited = decision.limited
-        self.stages.last_saturated = None if limited is None else limited.saturated
         if decision.effort is not None:
             self.memory.starts_anew = False
         return decision
@@ -808,6 +817,13 @@ class Policy:
             if abs(measured - expected) > self.settings.mimic_tolerance:
                 deviations[name] = float(measured - expected)
         return deviations
+
+
+def law_of(settings: Settings) -> tuple[object, ...]:
+    """Return what decides about the effort, beside the model and its terms."""
+    return (settings.position_gains, settings.velocity_gains, settings.wrenches,
+            settings.guiding_damping, settings.end_stop_stiffness, settings.friction_assistance,
+            settings.position_limit_margin)
 
 
 def feedback_of(settings: Settings) -> tuple[object, ...]:

@@ -298,8 +298,8 @@ class Settings:
     :ivar braking_time: time constant with which joints that the node moves alone are braked [s].
     :ivar longest_braking: after this time nothing is sent any more, also where the arm still
         moves [s].
-    :ivar trip_deviation: multiple of ``path_tolerance`` (of ``hold_tolerance`` at the end of a
-        motion) by which a joint under feedback may deviate before it is braked; 0: any.
+    :ivar trip_deviation: multiple of ``path_tolerance`` or ``hold_tolerance``, whichever is
+        larger, by which a joint under feedback may deviate before it is braked; 0: any.
     :ivar trip_saturation_time: how long the effort of a joint under feedback may be saturated
         while its deviation grows, before it is braked [s]; 0: for ever.
     :ivar trip_velocity_factor: multiple of the description's velocity limits above which joints

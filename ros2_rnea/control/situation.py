@@ -15,10 +15,6 @@
 
 from __future__ import annotations
 
-from math import exp
-
-import numpy as np
-
 from ros2_rnea.control.decision import Cause, State, Status
 from ros2_rnea.control.inputs.snapshot import Snapshot
 from ros2_rnea.control.memory import Memory
@@ -30,15 +26,6 @@ from ros2_rnea.control.target.motion import Target
 
 OLDEST_STATE = 2.0
 """How old the last state may become in a final fade, as a multiple of ``state_timeout``."""
-
-AT_REST = 0.05
-"""Largest velocity of an arm at rest [rad/s or m/s]."""
-
-BRAKED = 0.02
-"""Largest velocity after the filter of an arm that has been braked [rad/s or m/s]."""
-
-REST_TIME_CONSTANT = 0.05
-"""Of that filter [s]."""
 
 
 def needs_start(memory: Memory, stop: Cause | None) -> bool:
@@ -58,13 +45,15 @@ def situation(
             obstacle = Cause(Status.UNKNOWN_START, detail=(
                 f'{start.reason}; set start_from to say from which effort to start'))
         obstacle = obstacle or stages.obstacle(known, memory.period)
-    trip, memory.pending.trip = memory.pending.trip, None
+    trip = memory.pending.trip
+    if not is_off:  # before efforts begin, it waits for them
+        memory.pending.trip = None
     fast = None
     if known.is_fresh and not is_off:
         fast = stages.trips.too_fast(known.measured_velocities)
         off = stages.trips.out_of_control(
             target.deviation if follows and stages.law.has_feedback else None,
-            stages.last_saturated, now)
+            sent.saturated, now)
         slow = stages.unstable_feedback(memory.period, now)
         trip = trip or off or slow or (fast if follows else None)
     is_settled = not stages.settings.blend_time if begins else (
@@ -80,21 +69,17 @@ def situation(
         Cause(target.status, detail=target.detail), brakes and known.is_fresh, is_settled,
         is_braked and (stop is None or memory.has_landed), is_off or sent.has_start,
         known.age > OLDEST_STATE * stages.settings.state_timeout,
-        stages.settings.may_send_last and not stages.judgement.unknown_positions())
+        stages.settings.may_send_last and not stages.judgement.unknown_positions(),
+        sent.is_late, memory.releases)
 
 
 def _is_braked(
         stages: Stages, memory: Memory, known: Snapshot, is_settled: bool, brakes: bool) -> bool:
     """Return whether the arm rests at the effort of ``on_stop``, or the time is over."""
-    rest, now = memory.rest, known.now.steady
     if not known.is_fresh:
         return is_settled and (memory.releases or stages.settings.on_stop is not OnStop.ZERO)
-    weight = exp(-max(now - rest.at, 0.0) / REST_TIME_CONSTANT)
-    rest.velocities = weight * rest.velocities + (1.0 - weight) * np.where(
-        stages.alone, known.velocities, 0.0)
-    rest.at = now
-    is_at_rest = not brakes or bool((np.abs(rest.velocities) < BRAKED).all())
-    if now - memory.supervisor.since > stages.settings.longest_braking:
+    is_at_rest = not brakes or memory.rest.is_reached(stages.alone)
+    if known.now.steady - memory.supervisor.since > stages.settings.longest_braking:
         return True
     is_released = memory.releases or stages.settings.on_stop is not OnStop.ZERO or (
         not memory.stops)

@@ -15,14 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from math import inf
 
 import numpy as np
 
 from ros2_rnea.control.decision import Cause, Instant, Status
-from ros2_rnea.control.inputs.cycle_period import CyclePeriod, FIRST_PERIOD
+from ros2_rnea.control.inputs.cycle_period import CyclePeriod
 from ros2_rnea.control.inputs.dead_man_switch import DeadManSwitch
 from ros2_rnea.control.inputs.external_effort import ExternalEffort
 from ros2_rnea.control.inputs.joint_states import JointStates
@@ -31,7 +29,11 @@ from ros2_rnea.control.inputs.plausibility import Plausibility
 from ros2_rnea.control.inputs.snapshot import Snapshot
 from ros2_rnea.control.inputs.wrenches import ExternalWrenches
 from ros2_rnea.control.judgement import Judgement
-from ros2_rnea.control.law.gain_check import unstable_gains
+from ros2_rnea.control.law.feedback_check import (
+    judge_again,
+    lasting_doubt,
+    unstable_feedback,
+)
 from ros2_rnea.control.law.law import Law
 from ros2_rnea.control.memory import Memory
 from ros2_rnea.control.output.effort_limits import effort_limits, share_of
@@ -39,7 +41,7 @@ from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.control.output.output import Output
 from ros2_rnea.control.output.start_effort import Start, StartRule
 from ros2_rnea.control.robot_joints import RobotJoints
-from ros2_rnea.control.settings import Mode, Settings, StartFrom
+from ros2_rnea.control.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.control.target.motion import Motion, Target
 from ros2_rnea.control.trips import Trips
 
@@ -55,7 +57,6 @@ class Stages:
     :param settings: that are used.
     :param memory: with which the stages go on; it is changed.
     :param judgement: of the same robot.
-    :ivar feedback_doubt: why the gains are too high for the measured period; empty: they are not.
     """
 
     def __init__(
@@ -117,10 +118,8 @@ class Stages:
             settings.lacking_terms, settings.assumes_other_gravity)
         if settings.observe_external_effort:
             self.external.use(settings, self.limits)
-        self._checked_period = FIRST_PERIOD
-        self.feedback_doubt = ''
-        self._doubted_since = inf
-        self.last_saturated: np.ndarray | None = None
+        self._doubt = memory.doubt
+        judge_again(self._doubt, settings, controlled, memory.period)
         self._own(memory)
 
     def _own(self, memory: Memory) -> None:
@@ -208,18 +207,14 @@ class Stages:
         :param period: of the cycle.
         :param now: on the steady clock [s].
         """
-        measured = period.value
-        if not period.is_known:
-            return None
-        if measured > LONGER_PERIOD * self._checked_period or (
-                self.feedback_doubt and measured < self._checked_period / LONGER_PERIOD):
-            self._checked_period = measured
-            self.feedback_doubt = unstable_feedback(
-                self.settings, self.joints.controlled, period)
-            self._doubted_since = now if self.feedback_doubt else inf
-        if now - self._doubted_since > LONGEST_DOUBT:
-            return Cause(Status.UNSTABLE_GAINS, detail=self.feedback_doubt)
-        return None
+        reason = lasting_doubt(
+            self._doubt, self.settings, self.joints.controlled, period, now)
+        return Cause(Status.UNSTABLE_GAINS, detail=reason) if reason else None
+
+    @property
+    def feedback_doubt(self) -> str:
+        """Return why the gains are too high for the measured period; empty: they are not."""
+        return self._doubt.reason
 
     @property
     def gravity(self) -> np.ndarray:
@@ -269,7 +264,7 @@ class Stages:
     def stop_effort(self) -> np.ndarray:
         """Return the effort of ``on_stop`` at the measured positions, shape (joints,)."""
         from_gravity = self.output.saturated(self.law.holding(self.singles))
-        return from_gravity if self.settings.on_stop.value == 'gravity' else (
+        return from_gravity if self.settings.on_stop is OnStop.GRAVITY else (
             np.zeros_like(from_gravity))
 
     def what_was_cut_short(self, memory: Memory, known: Snapshot) -> str:
@@ -283,7 +278,8 @@ class Stages:
                 self.joints.controlled, sent.effort.tolist(), self.stop_effort().tolist())
             if abs(held - effort) > MIN_TO_REPORT)
         is_late = sent.is_late or not memory.has_landed or (
-            known.now.steady < memory.hand_over.end)
+            known.now.steady < memory.hand_over.end) or (
+            self.settings.on_stop is OnStop.ZERO and not memory.releases)
         return lacking if not lacking else (
             f'the final fade was cut short: a controller without a timeout holds {lacking} '
             '[Nm or N]') if is_late else ''
@@ -297,40 +293,3 @@ class Stages:
         return '' if not unknown else (
             'no damping nor friction assistance of ' + ', '.join(sorted(unknown))
             + ', whose velocity is not in joint_states')
-
-
-def unstable_feedback(
-        settings: Settings, joints: Sequence[str], period: CyclePeriod) -> str:
-    """
-    Return why the feedback of settings would oscillate; empty where it does not, or there is none.
-
-    :param joints: the controlled ones.
-    :param period: of the cycle; before it is known, it counts as a usual one.
-    """
-    alone = [name for name in joints if name not in settings.held_by_others]
-    if settings.mode is not Mode.COMPUTED_TORQUE or not alone:
-        return ''
-    measured = period.value if period.is_known else FIRST_PERIOD
-    if measured > LONGEST_PERIOD:
-        return (f'joint states come every {measured:.3g} s; computed_torque needs them at least '
-                f'every {LONGEST_PERIOD:g} s')
-    return _unstable_gains(
-        tuple(settings.position_gains), tuple(settings.velocity_gains), tuple(joints),
-        max(round(measured, 4), SHORTEST_PERIOD), settings.feedback_delay,
-        settings.velocity_filter_time)
-
-
-_unstable_gains = lru_cache(maxsize=64)(unstable_gains)  # asked in each cycle, computed in 10 ms
-
-
-SHORTEST_PERIOD = 0.0001
-"""Shorter ones are judged like this one [s]."""
-
-LONGEST_PERIOD = 0.025
-"""Longest period of computed torque [s]: within a longer one, a light joint changes its motion."""
-
-LONGER_PERIOD = 1.25
-"""A measured period that is longer by this factor is judged anew."""
-
-LONGEST_DOUBT = 0.5
-"""Feedback that is unstable for longer than this is ended [s]: a few cycles may be late."""

@@ -17,6 +17,10 @@ What is done in which situation: one table, and the only memory of decisions.
 In each cycle the first row whose state is the present one and whose guard holds is taken, then the
 table is read again, until no row fits or a row ends the cycle.  :func:`table` returns it as text.
 
+A state that may follow a motion takes it up again by itself after a gap of the joint states or of
+the imu.  After a fault, and after somebody has stopped an arm that the node moves alone, it does
+not.
+
 The node moves a joint *alone* where no other active controller commands its position or velocity.
 Where it moves one alone, every stop with fresh states brakes; elsewhere the effort only fades,
 because another controller holds the arm.
@@ -43,7 +47,8 @@ class Situation(NamedTuple):
     :ivar now: on the steady clock [s].
     :ivar stop: why nothing is to be sent; None: efforts are wanted.
     :ivar obstacle: why no effort can begin now; None: one can.
-    :ivar trip: why the arm has to be braked and held until somebody acknowledges it.
+    :ivar trip: why the arm has to be braked and held until somebody acknowledges it; of several
+        reasons the first one.
     :ivar too_fast: why the arm has to be braked, although nobody has to acknowledge it.
     :ivar wanted: GRAVITY, TRACKING or HOLDING, by the desired motion.
     :ivar reason: why that is wanted.
@@ -53,6 +58,8 @@ class Situation(NamedTuple):
     :ivar is_held: whether it is known which effort the actuators hold.
     :ivar is_out_of_time: whether the states are too old even for the last effort.
     :ivar may_send_last: false where not even the effort of braking may be sent.
+    :ivar is_late: whether the rate limit holds the effort back.
+    :ivar is_released: whether no effort holds the arm, as ``on_stop`` wants it.
     """
 
     now: float
@@ -68,6 +75,8 @@ class Situation(NamedTuple):
     is_held: bool = True
     is_out_of_time: bool = False
     may_send_last: bool = True
+    is_late: bool = False
+    is_released: bool = False
 
 
 @dataclass
@@ -138,9 +147,11 @@ def can_start(situation: Situation, _: SupervisorMemory) -> bool:
     return situation.stop is None and situation.obstacle is None and situation.may_send_last
 
 
-def is_tripped(situation: Situation, _: SupervisorMemory) -> bool:
+def is_tripped(situation: Situation, memory: SupervisorMemory) -> bool:
     """Return whether a limit that stops the motion is exceeded, or there is a contact or error."""
-    return situation.trip is not None
+    # A cause that lasts must not keep the arm braked for ever: the first one is enough.
+    is_known = memory.state is State.BRAKING and memory.latch is not None
+    return situation.trip is not None and not is_known
 
 
 def has_to_stop(situation: Situation, _: SupervisorMemory) -> bool:
@@ -154,8 +165,8 @@ def is_too_fast(situation: Situation, _: SupervisorMemory) -> bool:
 
 
 def takes_too_long(situation: Situation, memory: SupervisorMemory) -> bool:
-    """Return whether gravity was not reached within 10 s."""
-    return situation.now - memory.since > LONGEST_ARMING
+    """Return whether the rate limit has kept gravity from being reached within 10 s."""
+    return situation.is_late and situation.now - memory.since > LONGEST_ARMING
 
 
 def is_settled_and_latched(situation: Situation, memory: SupervisorMemory) -> bool:
@@ -199,9 +210,9 @@ def fault_is_over(situation: Situation, memory: SupervisorMemory) -> bool:
 
 
 def can_resume(situation: Situation, memory: SupervisorMemory) -> bool:
-    """Return whether the arm rests, or the reason to stop has gone."""
+    """Return whether the arm rests or the time is over, or the reason to stop has gone."""
     return situation.stop is None and memory.latch is None and (
-        memory.may_resume or situation.is_over)
+        memory.may_resume and not situation.is_released or situation.is_over)
 
 
 def is_acknowledged(_: Situation, memory: SupervisorMemory) -> bool:

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_rnea.control.decision import Instant, State
+from ros2_rnea.control.decision import Cause, Instant, State, Status
 from ros2_rnea.control.inputs.snapshot import Snapshot
-from ros2_rnea.control.memory import Memory
+from ros2_rnea.control.memory import AT_REST, Memory, Pending
 from ros2_rnea.control.output.hand_over import Blend
 from ros2_rnea.control.settings import OnStop
-from ros2_rnea.control.situation import AT_REST, BRAKED, OLDEST_STATE
+from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.stages import Stages
 from ros2_rnea.control.supervisor import HandOver, Row
 
@@ -31,6 +31,9 @@ BRAKE_TIME = 0.05
 
 LONGEST_FADE = 1.0
 """Longest duration of a final fade, however long ``state_timeout`` is [s]."""
+
+STOPPED_BY_SOMEBODY = (Status.DISABLED, Status.NOT_ALLOWED, Status.RELEASED)
+"""Reasons to stop after which an arm that is moved alone does not go on by itself."""
 
 FADE_SHARE = 0.8
 """Share of the time left that a final fade uses; the rest is for efforts that lag behind it."""
@@ -45,28 +48,38 @@ def hand_over(
     if pending.hand_over is not None:
         duration = pending.hand_over
         if memory.supervisor.state is State.BRAKING:  # what presses ends in time
-            duration = min(duration, max(memory.hand_over.end - now.steady, 0.0))
-        blend = Blend(duration, pending.of_model)
-        pending.hand_over, pending.of_model, pending.changes_model = None, True, False
+            left = memory.hand_over.end - now.steady
+            duration = min(duration, left if left > 0.0 else BRAKE_TIME)
+        # In motion, one wrong velocity would be in the difference, and act for the whole duration.
+        at_rest = bool((np.abs(known.velocities) < AT_REST).all())
+        blend = Blend(duration, pending.of_model and not (pending.changes_law and at_rest))
+        memory.pending = Pending(trip=pending.trip)
     for row in rows:
         if row.hand_over in (HandOver.START, HandOver.BLEND):
             blend = Blend(settings.blend_time)
-        elif row.hand_over is HandOver.UNDAMP and (np.abs(known.velocities) > AT_REST).any():
+        elif row.hand_over is HandOver.UNDAMP and memory.rest.moving() is not None:
             blend = Blend(settings.blend_time)
         elif row.hand_over is HandOver.BRAKE:
             memory.trips.restart(len(stages.alone))
             blend = Blend(_fade_time(stages, known), damps=True)
         elif row.hand_over is HandOver.RAMP and not stages.motion.begins_at_arm(now):
             if stages.law.has_feedback:
-                memory.ramp_since, memory.catches_up = now.steady, True
+                memory.ramp_since = memory.behind_since = now.steady
+                memory.behind_by = None
             else:
                 blend = Blend(settings.blend_time)
         if row.to is State.GRAVITY and State.BRAKING in row.states:
             memory.sent.since = now.steady
         if row.to is State.BRAKING:
-            memory.cut_short, memory.releases, memory.rest.at = '', False, -np.inf
-            if memory.supervisor.latch is not None:
+            memory.cut_short, memory.releases = '', False
+            by_somebody = memory.supervisor.cause.status in STOPPED_BY_SOMEBODY
+            if memory.supervisor.latch is not None or by_somebody and stages.alone.any():
                 stages.motion.leave()
+    if memory.releases and not memory.stops:  # nothing holds the arm, and it shall be held again
+        memory.releases, memory.supervisor.may_resume = False, False
+        if memory.supervisor.latch is None:
+            memory.supervisor.cause = Cause(Status.STOPPING, detail='nothing has held the arm')
+        blend = Blend(_fade_time(stages, known), damps=True)
     if memory.supervisor.state is State.BRAKING and not memory.releases and (
             _releases_now(stages, memory, known)):
         memory.releases = True
@@ -79,7 +92,7 @@ def _releases_now(stages: Stages, memory: Memory, known: Snapshot) -> bool:
     if stages.settings.on_stop is not OnStop.ZERO or not memory.stops:
         return False
     is_braked = known.is_fresh and known.has_velocity and bool(stages.alone.any())
-    return not is_braked or bool((np.abs(memory.rest.velocities) < BRAKED).all())
+    return not is_braked or memory.rest.is_reached(stages.alone)
 
 
 def _fade_time(stages: Stages, known: Snapshot) -> float:

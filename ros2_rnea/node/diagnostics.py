@@ -25,7 +25,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.audit import Finding
-from ros2_rnea.control.decision import Decision, LimitFlags, Status
+from ros2_rnea.control.decision import Decision, LimitFlags, State, Status
 from ros2_rnea.errors import shortened
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.state_gaps import StateGaps
@@ -92,6 +92,13 @@ LEVELS = {
     Status.SATURATED: DiagnosticStatus.ERROR,
     Status.TOO_FAST: DiagnosticStatus.ERROR,
 }
+
+
+def level_of(decision: Decision) -> bytes:
+    """Return the level of a decision; a fault is never OK."""
+    level = LEVELS[decision.status]
+    is_fault = decision.state is State.FAULT and level == DiagnosticStatus.OK
+    return DiagnosticStatus.ERROR if is_fault else level
 
 
 class Diagnostics:
@@ -302,7 +309,7 @@ class Diagnostics:
         if self._gaps.is_known(decision, previous):
             self.publish()
             return
-        level = LEVELS[decision.status]
+        level = level_of(decision)
         logger = self._node.get_logger()
         is_normal = decision.status in AWAITING and self._start_up_end is not None
         if level == DiagnosticStatus.OK or is_normal:
@@ -354,7 +361,7 @@ class Diagnostics:
         self._publisher.publish(message)
 
     def _level(self) -> bytes:
-        level = LEVELS[self._decision.status]
+        level = level_of(self._decision)
         if self._errors:
             return DiagnosticStatus.ERROR
         if level == DiagnosticStatus.OK and (self._notices or self.findings):

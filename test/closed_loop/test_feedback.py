@@ -25,6 +25,7 @@ from closed_loop.drives import PositionDrives  # noqa: E402
 from closed_loop.loop import ClosedLoop, COMPUTED_TORQUE, GUIDED  # noqa: E402
 from closed_loop.motions import Sine  # noqa: E402
 from closed_loop.plant import Plant  # noqa: E402
+from ros2_rnea.control.decision import Status  # noqa: E402
 from ros2_rnea.control.settings import Mode, StartFrom  # noqa: E402
 from ros2_rnea.errors import ArgumentError, TrajectoryError  # noqa: E402
 
@@ -134,3 +135,70 @@ def test_a_trajectory_for_which_the_efforts_do_not_suffice_is_refused():
     loop = ClosedLoop(effort_limit_factor=0.3, **COMPUTED_TORQUE).run(0.5)
     with pytest.raises(TrajectoryError, match='joint[0-9].*effort.*2[56]'):
         loop.follow([(0.8, START + 0.7 * np.eye(7)[1], REST, REST)])
+
+
+@pytest.mark.parametrize('mass', [1.0, 2.0])
+def test_a_load_that_the_model_lacks_keeps_no_arm_behind_its_motion(mass):
+    """The error that catching up corrects was too small for the load, so that the arm sank."""
+    plant = Plant(seven_joints(), coulomb=1.0, armature=1.0)
+    loop = ClosedLoop(plant, model=seven_joints().model(armature=1.0), **COMPUTED_TORQUE).run(0.5)
+    loop.stay(60.0)
+    loop.run(0.5)
+    plant.set_payload(mass)
+    loop.run(2.0)
+    without = np.abs(plant.positions - START).max()
+    loop.sensors.silent_until = loop.steady + 0.15
+    loop.run(8.0)
+    assert 'STOPPING' in loop.record.statuses
+    assert np.abs(plant.positions - START).max() < 1.3 * without + 0.02
+    assert loop.policy.state.follows
+
+
+@pytest.mark.parametrize('off', [0.1, 0.18])
+def test_a_reference_beside_an_arm_that_is_held_is_approached_slowly(off):
+    loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **COMPUTED_TORQUE).run(0.5)
+    loop.stay()
+    begin = loop.run(1.5).time
+    beside = START + off * np.eye(7)[1]
+    done = loop.run(4.0, lambda: loop.refer(beside, REST, REST)).record.since(begin - 0.002)
+    assert done.largest_speed() < 0.45
+    assert done.largest_step() < 8.0  # 38 where the whole error is corrected at once
+    assert np.abs(loop.plant.positions - beside).max() < 0.04
+
+
+def test_a_reference_far_from_an_arm_that_is_held_is_not_followed():
+    loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **COMPUTED_TORQUE).run(0.5)
+    loop.stay()
+    begin = loop.run(1.5).time
+    far = START + 0.35 * np.eye(7)[1]
+    done = loop.run(2.0, lambda: loop.refer(far, REST, REST)).record.since(begin)
+    assert done.largest_speed() < 0.1
+    assert done.last.status is Status.MOTION_TOO_FAR
+
+
+def test_a_motion_after_a_jump_of_simulated_time_is_executed(monkeypatch):
+    """The weight of feedback rose from a time that comes later now."""
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.5)
+    beside = START + 0.08 * np.eye(7)[1]
+    loop.run(1.5, lambda: loop.refer(beside, REST, REST))
+    monkeypatch.setattr('closed_loop.loop.FIRST_STEADY', 99_940.0)
+    loop._ros_offset -= 60.0
+    loop.drives._on_the_way.clear()
+    loop.policy.reset_after_time_jump()
+    loop.run(1.5)
+    goal = loop.plant.positions + 0.5 * np.eye(7)[0]
+    loop.follow([(2.0, goal, REST, REST)])
+    loop.run(3.0)
+    assert np.abs(loop.plant.positions - goal).max() < 0.02
+
+
+@pytest.mark.parametrize(('position', 'velocity'), [(200.0, 28.0), (25.0, 10.0)])
+def test_other_gains_do_not_step_what_holds_a_load(position, velocity):
+    plant = Plant(seven_joints(), coulomb=1.0, armature=1.0)
+    loop = ClosedLoop(plant, model=seven_joints().model(armature=1.0), **COMPUTED_TORQUE).run(0.5)
+    loop.stay(60.0)
+    loop.run(0.5)
+    plant.set_payload(2.0)
+    begin = loop.run(3.0).time
+    loop.change(position_gains=(position,), velocity_gains=(velocity,))
+    assert loop.run(0.1).record.since(begin - 0.002).largest_step() < 0.5

@@ -27,11 +27,13 @@ from closed_loop.loop import ClosedLoop, COMPUTED_TORQUE, GUIDED  # noqa: E402
 from closed_loop.motions import Sine  # noqa: E402
 from closed_loop.plant import Plant  # noqa: E402
 from closed_loop.sensors import SensorQuality, Velocities  # noqa: E402
-from ros2_rnea.control.settings import ContactReaction  # noqa: E402
+from ros2_rnea.control.decision import State  # noqa: E402
+from ros2_rnea.control.settings import ContactReaction, OnStop  # noqa: E402
 
 START = seven_joints().start
 REST = np.zeros(7)
 THROWN = 0.8 * np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+MOVED = 0.5 * np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 BUTTON = {'dead_man_button': 0, 'dead_man_timeout': 0.2}
 
 
@@ -135,3 +137,92 @@ def test_a_false_alarm_of_the_contact_observer_does_not_drop_the_arm():
     assert done.largest_speed() < 1.1 * speed
     assert done.farthest(done.positions[0]) < 0.5
     assert done.since(begin + 3.0).largest_speed() < 0.05
+
+
+def speeds_at(loop: ClosedLoop, begin: float, *times: float) -> list[float]:
+    """Return the largest speeds at times after a moment [rad/s]."""
+    done = loop.record.since(begin)
+    return [float(np.abs(done.velocities[round(time / loop.period)]).max()) for time in times]
+
+
+@pytest.mark.parametrize(('stop', 'settings'), STOPS)
+def test_with_zero_after_the_stop_the_arm_is_braked_first(stop, settings):
+    """Before the first braking, nothing was known of how fast the arm is."""
+    loop = ClosedLoop(on_stop=OnStop.ZERO, **settings, **COMPUTED_TORQUE)
+    loop.run(0.5, press(loop))
+    target = START + 1.5 * np.array([1.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0])
+    loop.follow([(2.0, target, REST, REST)])
+    loop.run(1.0, press(loop))
+    begin = loop.time
+    stop(loop)
+    loop.run(0.3)
+    first, later = speeds_at(loop, begin, 0.1, 0.3)
+    assert first < 0.5 and later < 0.1
+
+
+@pytest.mark.parametrize('has_fault', [False, True])
+def test_an_arm_that_nothing_has_held_is_braked_before_it_is_guided_again(has_fault):
+    loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), on_stop=OnStop.ZERO,
+                      dead_man_button=0, dead_man_timeout=0.03, **GUIDED)
+    loop.run(1.0, press(loop))
+    if has_fault:
+        loop.policy.fail('a test')
+        loop.run(1.0, press(loop))
+    loop.run(0.14, lambda: release(loop))
+    assert np.abs(loop.plant.velocities).max() > 1.0  # it falls
+    begin = loop.time
+    done = loop.run(2.0, press(loop)).record.since(begin)
+    assert done.largest_speed() < 2.5
+    assert done.time_to_rest() < 0.6
+    assert loop.policy.state is (State.FAULT if has_fault else State.GRAVITY)
+
+
+def test_a_reason_to_brake_that_lasts_keeps_no_arm_braked_for_ever():
+    loop = ClosedLoop(states_every=1, dead_man_button=0, dead_man_timeout=0.5, **COMPUTED_TORQUE)
+    loop.run(1.0, press(loop))
+    loop.stay(60.0)
+    loop.run(1.0, press(loop))
+    loop._states_every = 30  # the driver becomes slow
+    loop.run(3.0, press(loop))
+    assert loop.policy.state is State.FAULT
+    assert 'joint states come every' in loop.policy.acknowledge(loop.now)
+    release(loop)
+    loop.run(1.0)
+    assert loop.policy.state is State.OFF
+
+
+@pytest.mark.parametrize(('stop', 'settings'), STOPS[:2])
+def test_after_somebody_has_stopped_it_a_motion_does_not_go_on_by_itself(stop, settings):
+    loop = ClosedLoop(**settings, **COMPUTED_TORQUE)
+    loop.run(0.5, press(loop))
+    loop.follow([(4.0, START + MOVED, REST, REST)])
+    loop.run(1.0, press(loop))
+    stop(loop)
+    loop.run(0.05)
+    loop.enable()
+    begin = loop.run(1.0, press(loop)).time
+    done = loop.run(3.0, press(loop)).record.since(begin)
+    assert done.largest_speed() < 0.02
+    loop.follow([(4.0, START + MOVED, REST, REST)])
+    loop.run(4.5, press(loop))
+    assert np.abs(loop.plant.positions - START - MOVED).max() < 0.02
+
+
+def test_a_fault_is_not_left_while_an_arm_moves_that_reports_no_velocities():
+    loop = ClosedLoop(sensors=SensorQuality(velocities=Velocities.NONE), **GUIDED).run(1.0)
+    loop.policy.fail('a test')
+    loop.run(1.0)
+    loop.push(12.0 * np.eye(7)[0], 0.5)
+    assert np.abs(loop.plant.velocities).max() > 0.5
+    assert 'still moves' in loop.policy.acknowledge(loop.now)
+    loop.run(3.0)
+    assert loop.policy.acknowledge(loop.now) == ''
+
+
+def test_an_error_before_efforts_begin_is_a_fault_as_soon_as_they_do():
+    loop = ClosedLoop(enabled=False, **GUIDED).run(0.5)
+    loop.policy.fail('a test')
+    loop.run(0.5)
+    loop.change(enabled=True)
+    loop.run(1.0)
+    assert loop.policy.state is State.FAULT

@@ -46,7 +46,7 @@ REASONS = (
     ({'trip': TRIP}, {}),
     ({'stop': STOP}, {}),
     ({'too_fast': FAST}, {}),
-    ({}, {'since': NOW - LONGEST_ARMING - 1.0}),
+    ({'is_late': True}, {'since': NOW - LONGEST_ARMING - 1.0}),
     ({'is_settled': True}, {'latch': LATCH}),
     ({'is_settled': True}, {}),
     ({'wanted': State.TRACKING}, {}),
@@ -199,9 +199,11 @@ def test_a_stop_that_is_taken_back_is_resumed_but_a_fault_is_not():
 
 def test_an_arming_that_takes_too_long_says_which_parameter_is_the_reason():
     one = remembered(State.ARMING, since=NOW - LONGEST_ARMING)
-    assert supervise(CALM, one) == []
+    late = CALM._replace(is_late=True)
+    assert supervise(late, one) == []
     one.since -= 1e-6
-    supervise(CALM, one)
+    assert supervise(CALM, one) == []  # a long blend_time
+    supervise(late, one)
     assert one.state is State.BRAKING
     assert 'effort_rate_limit' in one.latch.detail
 

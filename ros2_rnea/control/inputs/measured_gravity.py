@@ -54,11 +54,13 @@ class GravityMemory:
     :ivar filtered: the acceleration of free fall, shape (3,) [m/s^2], None before the first
         reading; and when the newest reading was received [s], whether it was taken or not.
     :ivar taken_at: when the newest reading was received that was taken as gravity [s]; −inf: none.
+    :ivar gap: the time from the one before to that one [s].
     :ivar norm: of the newest reading [m/s^2]; NaN before the first.
     """
 
     filtered: FilterMemory | None = None
     taken_at: float = -inf
+    gap: float = 0.0
     norm: float = nan
 
 
@@ -124,12 +126,14 @@ class MeasuredGravity:
         Return whether no reading was taken as gravity for longer than a timeout.
 
         That is so before the first one, where readings have stopped, and where all of them are
-        accelerated.
+        accelerated.  It ends with two readings within the timeout, so that readings which are a
+        little too rare do not end and begin motions.
 
         :param now: on the steady clock [s].
         :param imu_timeout: [s].
         """
-        return not 0.0 <= now - self.memory.taken_at <= imu_timeout
+        return not 0.0 <= now - self.memory.taken_at <= imu_timeout or (
+            self.memory.gap > imu_timeout)
 
     def explain_loss(self, now: float, imu_timeout: float) -> str:
         """Return why gravity is lost, for people; empty where it is not."""
@@ -142,8 +146,9 @@ class MeasuredGravity:
                 f'the imu reads {self.memory.norm:.3g} m/s^2, and gravity has {self._norm:.3g} '
                 'm/s^2: the robot is accelerated, or the imu or the parameter gravity is wrong by '
                 f'more than {100.0 * LARGEST_NORM_ERROR:g} %')
+        silence = max(now - self.received, self.memory.gap)
         return (
-            f'the imu has sent no reading for {now - self.received:.2g} s, and imu_timeout is '
+            f'the imu has sent no reading for {silence:.2g} s, and imu_timeout is '
             f'{imu_timeout:g} s')
 
     def update(
@@ -178,6 +183,7 @@ class MeasuredGravity:
         is_gravity = not self._norm or abs(size - self._norm) <= LARGEST_NORM_ERROR * self._norm
         if is_gravity:
             self._check_direction(Vector(*free_fall.tolist()), frame)
+            memory.gap = now - memory.taken_at if memory.taken_at > -inf else 0.0
             memory.taken_at = now
             after = self._low_pass.update(self._with_known_norm(free_fall, before), now)
             self._low_pass.memory.value = self._with_known_norm(after, before)

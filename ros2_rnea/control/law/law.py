@@ -92,10 +92,12 @@ class Law:
         self.last_motion = self._motions.held(np.full(joints.index_map.q_index.shape, np.nan))
         self.last_guiding = self._zero
 
-    @property
-    def catch_up_error(self) -> np.ndarray:
-        """Return the error that is corrected while a motion is caught up with, (joints,)."""
-        return self._zero if self._feedback is None else self._feedback.catch_up_error
+    def error_behind(
+            self, first: np.ndarray, present: np.ndarray, duration: float) -> np.ndarray | None:
+        """Return the error that is corrected while an arm catches up; see StateFeedback."""
+        if self._feedback is None:
+            return None
+        return self._feedback.error_behind(first, present, duration)
 
     @property
     def has_feedback(self) -> bool:

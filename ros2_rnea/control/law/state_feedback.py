@@ -40,8 +40,6 @@ class StateFeedback:
     :param velocity_gains: likewise [1/s].
     :param continuous: true for joints that turn without end; their error is taken the shorter
         way round.
-    :ivar catch_up_error: the error with which a joint catches up with its motion by
-        :data:`CATCH_UP_SPEED`, shape (joints,) [rad or m].
     :raises ArgumentError: where the number of gains fits neither.
     """
 
@@ -58,7 +56,25 @@ class StateFeedback:
         self._continuous = np.array(continuous, dtype=bool)
         with np.errstate(divide='ignore', invalid='ignore'):  # gains may be 0
             caught_up = CATCH_UP_SPEED * self._damping / self._stiffness
-        self.catch_up_error = np.where(self._stiffness > 0.0, caught_up, np.inf)
+        self._first_error = np.where(self._stiffness > 0.0, caught_up, np.inf)
+
+    def error_behind(
+            self, first: np.ndarray, present: np.ndarray, duration: float) -> np.ndarray | None:
+        """
+        Return the error that is corrected while joints catch up with their motion.
+
+        They should come nearer by :data:`CATCH_UP_SPEED`.  A joint that is farther away than that
+        explains, because of friction or a load, has its whole error beyond that corrected.
+
+        :param first: how far each joint was from the motion at first, shape (joints,) [rad or m].
+        :param present: how far it is now.
+        :param duration: since then [s].
+        :return: shape (joints,) [rad or m]; None: all should have caught up.
+        """
+        expected = first - CATCH_UP_SPEED * duration
+        if not (expected > 0.0).any():
+            return None
+        return self._first_error + np.maximum(present - np.maximum(expected, 0.0), 0.0)
 
     def acceleration(
             self,

@@ -80,6 +80,7 @@ class SentMemory:
     :ivar since: when the first effort after the last pause was sent [s]; infinite: there is none.
     :ivar is_late: whether the rate limit holds an effort back.
     :ivar alone: true for joints that the node moved alone then, shape (joints,); None: unknown.
+    :ivar saturated: true for joints whose effort was saturated then; None: no joint's was.
     :ivar of_others: what was sent to joints that are not controlled any more.
     """
 
@@ -96,6 +97,7 @@ class SentMemory:
     since: float = inf
     is_late: bool = False
     alone: np.ndarray | None = None
+    saturated: np.ndarray | None = None
     of_others: dict[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -142,7 +144,7 @@ class SentMemory:
 
     def pause(self) -> None:
         """Note that this cycle sends nothing; a start from which nothing was sent is void."""
-        self.is_sending, self.since = False, inf
+        self.is_sending, self.since, self.saturated = False, inf, None
         self.has_start = self.has_sent
 
     def forget(self) -> None:
@@ -265,6 +267,7 @@ class Output:
         sent.effort, sent.limited, sent.at = effort, changing, now
         sent.model, sent.holding = needed.model, needed.holding
         sent.is_late = late is not None
+        sent.saturated = None if saturated is self._none else saturated
         if late is None and saturated is self._none and restrained is self._none:
             return effort, None
         return effort, LimitFlags(

@@ -29,7 +29,7 @@ acceleration.  The effect of a changing s is neglected, because only its steps a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -96,6 +96,7 @@ class ReferenceMemory:
     :ivar newest: the reference; None: there is none.
     :ivar received: when it was received [s]; −inf: never.
     :ivar stamp: its stamp [s]; 0: not given.
+    :ivar is_resuming: whether the newest one came after a pause that was longer than the timeout.
     :ivar repetitions: how many in succession have the same positions.
     :ivar scales: whether the controller fills in the speed scaling factor.
     :ivar names: all joints of the controller; none before its first message.
@@ -106,6 +107,7 @@ class ReferenceMemory:
     newest: Reference | None = None
     received: float = -inf
     stamp: float = 0.0
+    is_resuming: bool = False
     repetitions: int = 0
     scales: bool = False
     names: tuple[str, ...] = ()
@@ -115,26 +117,7 @@ class ReferenceMemory:
     def clear(self) -> None:
         """Discard the reference, but not what is known of the controller."""
         self.newest, self.received, self.stamp, self.repetitions = None, -inf, 0.0, 0
-
-    def for_joints(self, joint_names: Sequence[str]) -> ReferenceMemory:
-        """Return a copy for other joints; it is empty where the reference lacks one of them."""
-        names = tuple(joint_names)
-        if not set(names) <= set(self.joint_names):
-            return ReferenceMemory(names)
-        picked = [self.joint_names.index(name) for name in names]
-        newest, efforts = self.newest, self.commanded_efforts
-        if newest is not None:
-            newest = Reference(
-                _read_only(newest.positions[picked]), _read_only(newest.velocities[picked]),
-                _read_only(newest.accelerations[picked]), newest.strength)
-        return replace(
-            self, joint_names=names, newest=newest,
-            commanded_efforts=None if efforts is None else efforts[picked])
-
-
-def _read_only(values: Array) -> Array:
-    values.setflags(write=False)
-    return values
+        self.is_resuming = False
 
 
 class ControllerState:
@@ -142,7 +125,9 @@ class ControllerState:
     The newest reference of a controller, and its age.
 
     After the timeout the velocities and accelerations fade to zero over the same time again, so
-    that the effort does not step when a controller dies.
+    that the effort does not step when a controller dies.  After a pause, two references within the
+    timeout are needed, so that a controller which is a little too slow is not lost and found again
+    with each of them.
 
     A controller repeats a trajectory's last point for ever, with the velocity and acceleration
     of that point, and repeats any point while it is paused.  A reference with constant positions
@@ -224,6 +209,8 @@ class ControllerState:
             if stamp == memory.stamp:
                 return
             self._check_order(stamp, now)
+        memory.is_resuming = memory.received > -inf and not (
+            0.0 <= now - memory.received <= self.timeout)
         memory.stamp, memory.received = stamp, now
         memory.names, self._indices = names, indices
         has_efforts = len(efforts) == len(names)
@@ -234,8 +221,8 @@ class ControllerState:
         self._take(state, speed_scaling if memory.scales else 1.0)
 
     def is_fresh(self, now: float) -> bool:
-        """Return whether the reference is younger than the timeout."""
-        return 0.0 <= now - self.memory.received <= self.timeout
+        """Return whether the reference is younger than the timeout, and no pause was before it."""
+        return 0.0 <= now - self.memory.received <= self.timeout and not self.memory.is_resuming
 
     @property
     def has_reference(self) -> bool:
@@ -252,7 +239,8 @@ class ControllerState:
         if newest is None or self.is_fresh(now):
             return newest
         age = now - self.memory.received
-        strength = max(2.0 - age / self.timeout, 0.0) if self.timeout and age > 0.0 else 0.0
+        fades = self.timeout and age > 0.0 and not self.memory.is_resuming
+        strength = max(2.0 - age / self.timeout, 0.0) if fades else 0.0
         return Reference(
             newest.positions, strength * newest.velocities, strength * newest.accelerations,
             strength)
@@ -270,7 +258,7 @@ class ControllerState:
         memory.newest = Reference(state[0], state[1], state[2], 1.0)
 
     def _check_order(self, stamp: float, now: float) -> None:
-        if stamp < self.memory.stamp and self.is_fresh(now):
+        if stamp < self.memory.stamp and now - self.memory.received <= self.timeout:
             raise MessageError(
                 f'the reference has a stamp that is {self.memory.stamp - stamp:.6f} s older than '
                 'the newest one')

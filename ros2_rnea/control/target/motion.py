@@ -230,15 +230,20 @@ class Motion:
         self.memory.changes += 1
         self.controller.clear()
 
-    def take_reference(self, reference: ControllerReference, steady: float) -> None:
+    def take_reference(self, reference: ControllerReference, steady: float) -> bool:
         """
         Follow a controller's reference, which ends any trajectory.
 
         :param steady: time of reception on the steady clock [s].
+        :return: whether it begins, or goes on after a pause; the arm may be beside it.
         :raises MessageError: when it cannot be followed; the present motion then continues.
         """
+        begins, goes_on = not self.has_reference, self.controller.is_fresh(steady)
         self.controller.update(reference, steady)
         self.memory.path = None
+        if begins and self._has_feedback:
+            self.memory.awaits_reference = True
+        return begins or not goes_on
 
     # ---- what is wanted -------------------------------------------------------------------------
 
@@ -344,9 +349,9 @@ class Motion:
         the robot to it at once.
         """
         memory = self.memory
-        needs_nearness = self._has_feedback or (self.has_reference and memory.awaits_reference)
-        if state.follows or not needs_nearness or target.deviation is None or (
-                self.begins_at_arm(now)):
+        awaits = self.has_reference and memory.awaits_reference
+        if target.deviation is None or self.begins_at_arm(now) or not (
+                awaits or self._has_feedback and not state.follows):
             return target
         if np.all(np.abs(target.deviation) <= self._takeup):
             memory.awaits_reference = False

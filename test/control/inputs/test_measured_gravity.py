@@ -199,7 +199,18 @@ def test_gravity_is_lost_before_the_first_reading_and_after_the_last():
         gravity.update((0.0, 0.0, 0.0), LEVEL, NOW + 0.6)
     assert gravity.is_lost(NOW + 0.6, 0.5)
     gravity.update(UP, LEVEL, NOW + 0.7)
-    assert not gravity.is_lost(NOW + 0.7, 0.5)
+    assert gravity.is_lost(NOW + 0.7, 0.5)
+    gravity.update(UP, LEVEL, NOW + 0.8)
+    assert not gravity.is_lost(NOW + 0.8, 0.5)
+
+
+def test_readings_that_are_a_little_too_rare_do_not_come_and_go():
+    gravity = MeasuredGravity(T, DOWN)
+    for turn in range(1, 5):
+        gravity.update(UP, LEVEL, NOW + 0.52 * turn)
+        is_first = turn == 1
+        assert gravity.is_lost(NOW + 0.52 * turn, 0.5) is not is_first
+        assert bool(gravity.explain_loss(NOW + 0.52 * turn, 0.5)) is not is_first
 
 
 def test_gravity_is_lost_where_all_readings_are_accelerated():

@@ -22,7 +22,6 @@ import pytest
 from ros2_rnea.control.target.controller_state import (
     ControllerReference,
     ControllerState,
-    ReferenceMemory,
 )
 from ros2_rnea.errors import MessageError
 
@@ -276,26 +275,21 @@ def test_another_object_knows_what_stands_still_and_whether_the_factor_is_filled
     assert np.array_equal(other.reference(10.1)[1], (0.0, 0.0))
 
 
-def test_for_joints_in_another_order_the_reference_goes_on(state):
-    state.update(ControllerReference(
-        JOINTS, Q, QD, QDD, 10.0, 0.5, commanded_efforts=(3.0, 4.0)), 10.0)
-    memory = state.memory.for_joints(JOINTS[::-1])
-    other = ControllerState(JOINTS[::-1], TIMEOUT, memory)
-    for one, another in zip(other.reference(10.0)[:3], state.reference(10.0)[:3]):
-        assert np.array_equal(one, another[::-1]) and not one.flags.writeable
-    assert other.commanded_efforts.tolist() == [4.0, 3.0]
-    assert other.controller_joints == state.controller_joints == JOINTS
-    other.update(ControllerReference(JOINTS, (8.0, 9.0), QD, QDD, 10.1), 10.1)
-    assert other.reference(10.1)[0].tolist() == [9.0, 8.0]
-    assert np.array_equal(state.reference(10.0)[0], Q)
-
-
-def test_for_joints_that_it_lacks_there_is_no_reference(state):
+def test_a_reference_of_other_joints_is_not_taken_for_one_of_these(state):
     moved(state)
-    memory = state.memory.for_joints((*JOINTS, 'wheel'))
-    assert memory == ReferenceMemory((*JOINTS, 'wheel'))
-    with pytest.raises(ValueError, match='wheel'):
-        ControllerState(JOINTS, TIMEOUT, memory)
+    with pytest.raises(ValueError, match='elbow|shoulder|joint'):
+        ControllerState((*JOINTS, 'wheel'), TIMEOUT, state.memory)
+
+
+def test_a_reference_that_comes_a_little_too_rarely_is_lost_and_stays_so():
+    one = ControllerState(JOINTS, TIMEOUT)
+    for turn in range(5):
+        now = 10.0 + 1.1 * TIMEOUT * turn
+        one.update(ControllerReference(JOINTS, Q, QD, QDD, now), now)
+        assert one.is_fresh(now) is (turn == 0)
+        assert one.reference(now).strength == (1.0 if turn == 0 else 0.0)
+    one.update(ControllerReference(JOINTS, Q, QD, QDD, now + 0.01), now + 0.01)
+    assert one.is_fresh(now + 0.01)
 
 
 def test_a_factor_that_is_left_out_is_zero_once_another_was_told(state):
