@@ -433,7 +433,8 @@ SPECIFICATIONS = (
         'The effort from which the first command starts, which should be the one that the '
         'controller holds: automatic (by evidence: the last command after a restart of this '
         'node; zero for a new controller manager, or an arm that compensates gravity by itself; '
-        'else the measured effort of an arm at rest; without evidence nothing is sent), last, measured, gravity or zero.'),
+        'else the measured effort of an arm at rest; without evidence nothing is sent), last, '
+        'measured, gravity or zero.'),
     Specification(
         'blend_time', _DEFAULT.blend_time,
         'How long the effort is blended [s] from the one that was sent last to the new one: at '
