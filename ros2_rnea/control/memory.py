@@ -21,7 +21,7 @@ Joints are found again by their names, in :meth:`Memory.for_joints` alone.
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, inf
 
 import numpy as np
@@ -217,7 +217,7 @@ class Memory:
         if self.external is not None:  # of the same joints, but of another model
             memory.external = self.external.for_joints(joints.controlled)
         memory.trips = self.trips if same else TripMemory()
-        memory.doubt = self.doubt
+        memory.doubt = replace(self.doubt)  # it is judged again with other gains
         memory.ramp_since = self.ramp_since
         memory.behind_since, memory.behind_by = self.behind_since, self.behind_by if same else None
         memory.releases = self.releases

@@ -395,6 +395,8 @@ class Policy:
         supervisor = self.memory.supervisor
         latch = supervisor.latch
         if latch is None:
+            if supervisor.state is State.OFF:  # an error before efforts begin
+                self.memory.pending.trip = None
             return ''
         if not self.stages.states.is_fresh(now.steady):
             return f'the fault stays ({latch.status.value}): there is no fresh joint state'

@@ -226,3 +226,12 @@ def test_an_error_before_efforts_begin_is_a_fault_as_soon_as_they_do():
     loop.change(enabled=True)
     loop.run(1.0)
     assert loop.policy.state is State.FAULT
+
+
+def test_an_error_before_efforts_begin_can_be_acknowledged_then():
+    loop = ClosedLoop(enabled=False, **GUIDED).run(0.5)
+    loop.policy.fail('a test')
+    loop.run(0.5)
+    loop.enable()
+    loop.run(1.0)
+    assert loop.policy.state is State.GRAVITY

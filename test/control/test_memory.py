@@ -32,7 +32,7 @@ from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER
 
-COPIED = ('gravity', 'wrenches', 'dead_man', 'external')
+COPIED = ('gravity', 'wrenches', 'dead_man', 'external', 'doubt')
 """Parts of which each policy has its own, also for the same joints."""
 
 NAMES = 'root', 'robot'

@@ -311,11 +311,12 @@ def test_a_contact_is_not_acknowledged_while_the_measured_states_lack_something(
     assert 'has ended is not known, because ' in ride.policy.acknowledge(ride.now)
 
 
-def test_a_contact_that_nobody_observes_any_more_can_be_acknowledged():
+@pytest.mark.parametrize('is_observed', [False, True])
+def test_a_contact_that_nobody_reacts_to_any_more_can_be_acknowledged(is_observed):
     """Otherwise the last observed one would keep the fault for ever."""
     ride = contact_ride()
     ride.policy.change_settings(
-        replace(ride.policy.settings, observe_external_effort=False,
+        replace(ride.policy.settings, observe_external_effort=is_observed,
                 contact_reaction=ContactReaction.NONE))
     ride.go(0.01, (5.0, 0.0))
     assert ride.decision.status is Status.CONTACT
