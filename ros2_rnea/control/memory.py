@@ -20,7 +20,7 @@ Joints are found again by their names, in :meth:`Memory.for_joints` alone.
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from math import exp, inf
 
@@ -203,7 +203,7 @@ class Memory:
             self.hand_over if same else HandOverMemory(np.zeros(len(joints.controlled))),
             self.rest if same else Rest(np.zeros(len(joints.controlled))))
         memory.settings = self.settings
-        memory.supervisor, memory.dead_man = self.supervisor, deepcopy(self.dead_man)
+        memory.supervisor, memory.dead_man = self.supervisor, copy(self.dead_man)
         memory.period = self.period
         memory.joints, memory.plausibility = self.joints, self.plausibility
         if self.joints is not None and self.joints.names != names:

@@ -95,6 +95,7 @@ class Policy:
         self._checked_robot: tuple[object, AdjustableRobot] | None = None
         self._use_gravity()
         self.take_snapshot()
+        self.friction_shares()  # they are computed here and not between two cycles
 
     # ---- what is known of it ------------------------------------------------------------------
 
@@ -328,7 +329,8 @@ class Policy:
         if self.memory.joints is not None and memory.joints is not None and (
                 mine[0].joints is not None):  # it may have waited for joints of its own
             self.memory.joints.complete(memory.joints, mine[0].joints)
-        self.stages = Stages(self.joints, self.settings, self.memory, self.stages.judgement)
+        self.stages = Stages(
+            self.joints, self.settings, self.memory, mine[1].judgement, mine[1].all_limits)
         try:
             self.stages.judgement.check(
                 self.settings, self.gravity, is_sending, accepted, friction)

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.control.inputs.joint_index_map import joint_body, JointIndexMap, single_joints
+from ros2_rnea.control.inputs.plausibility import PlausibleMotion
 from ros2_rnea.control.law.friction_check import FrictionShares
 from ros2_rnea.control.law.motion_buffers import MotionBuffers
 from ros2_rnea.control.settings import Settings
@@ -42,6 +43,8 @@ class RobotJoints:
     :ivar index_map: the indices of all these joints in q and q̇.
     :ivar motions: composes motions of the whole robot.
     :ivar friction_shares: the largest friction of the controlled joints.
+    :ivar wrapping: the measured joints that turn without end.
+    :ivar plausible: how the measured joints can move.
     """
 
     def __init__(
@@ -59,6 +62,10 @@ class RobotJoints:
             robot, (*self.controlled, *self.others), assumed_positions)
         self.motions = MotionBuffers(self.index_map, len(self.controlled))
         self.friction_shares = FrictionShares(robot, self.bodies, self.motions.controlled)
+        measured = self.measured_bodies()
+        wraps = [body.type.wraps for body in measured]
+        self.wrapping = [name for name, wrap in zip(self.measured, wraps) if wrap]
+        self.plausible = PlausibleMotion.of([body.limits for body in measured], wraps)
 
     @property
     def measured(self) -> tuple[str, ...]:

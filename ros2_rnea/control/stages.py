@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from ros2_rnea.control.law.feedback_check import (
 )
 from ros2_rnea.control.law.law import Law
 from ros2_rnea.control.memory import Memory
-from ros2_rnea.control.output.effort_limits import effort_limits, share_of
+from ros2_rnea.control.output.effort_limits import effort_limits, LimitDefects, share_of
 from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.control.output.output import Output
 from ros2_rnea.control.output.start_effort import Start, StartRule
@@ -49,6 +50,41 @@ MIN_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
 
 
+class Limits(NamedTuple):
+    """
+    The limits of the controlled joints with some settings, which no memory changes.
+
+    :ivar defects: why they cannot be used.
+    :ivar efforts: shape (joints,) [Nm or N]; 0 where they cannot be used.
+    :ivar allowed: the share of these that may be sent.
+    :ivar alone: true for joints that the node moves alone, shape (joints,).
+    :ivar bounds: of positions and velocities.
+    :ivar output: the last stage, which applies them.
+    """
+
+    defects: LimitDefects
+    efforts: np.ndarray
+    allowed: np.ndarray
+    alone: np.ndarray
+    bounds: JointBounds
+    output: Output
+
+    @classmethod
+    def of(cls, joints: RobotJoints, settings: Settings, judgement: Judgement) -> Limits:
+        """Return the limits of joints."""
+        defects = judgement.limit_defects(settings)
+        efforts = effort_limits(joints.robot, settings)[joints.motions.controlled]
+        if defects:
+            efforts = np.zeros_like(efforts)
+        allowed = share_of(efforts, settings.effort_limit_factor)
+        alone = np.array([name not in settings.held_by_others for name in joints.controlled])
+        bounds = JointBounds(
+            [body.limits for body in joints.bodies], settings.position_limit_margin,
+            settings.velocity_limit_factor, settings.braking_time)
+        return cls(
+            defects, efforts, allowed, alone, bounds, Output(allowed, settings, bounds, alone))
+
+
 class Stages:
     """
     What the cycle calls, and what it needs to know beside the memory.
@@ -57,25 +93,23 @@ class Stages:
     :param settings: that are used.
     :param memory: with which the stages go on; it is changed.
     :param judgement: of the same robot.
+    :param limits: of the same robot with the same settings, so that a swap between two cycles is
+        short.
     """
 
     def __init__(
             self, joints: RobotJoints, settings: Settings, memory: Memory,
-            judgement: Judgement | None = None) -> None:
+            judgement: Judgement | None = None, limits: Limits | None = None) -> None:
         self.joints = joints
         self.settings = settings
         robot, controlled, n = joints.robot, joints.controlled, len(joints.controlled)
         # What is known.
-        bodies = joints.measured_bodies()
-        wraps = [body.type.wraps for body in bodies]
-        self.plausibility = Plausibility(
-            joints.measured, [body.limits for body in bodies], wraps,
-            memory=memory.plausibility)
+        self.plausibility = Plausibility(joints.measured, joints.plausible, memory.plausibility)
         self.plausibility.set_speed_factor(settings.plausible_speed_factor or 1.0)
         self.states = JointStates(
             controlled, joints.measured[n:], settings.state_timeout,
             self.plausibility if settings.plausible_speed_factor else None,
-            [name for name, wrap in zip(joints.measured, wraps) if wrap], memory=memory.joints)
+            joints.wrapping, memory=memory.joints)
         self.dead_man_switch = DeadManSwitch(
             settings.dead_man_button, settings.dead_man_timeout, memory.dead_man)
         self.wrenches = ExternalWrenches(robot.tree, settings.wrenches, memory.wrenches)
@@ -95,15 +129,8 @@ class Stages:
         self.motion = Motion(
             controlled, joints.continuous, joints.turns, settings, memory.motion)
         # What is needed and sent.
-        self.defects = self.judgement.limit_defects(settings)
-        limits = effort_limits(robot, settings)[joints.motions.controlled]
-        self.limits = np.zeros(n) if self.defects else limits
-        self.allowed = share_of(self.limits, settings.effort_limit_factor)
-        self.alone = np.array([name not in settings.held_by_others for name in controlled])
-        bounds = JointBounds(
-            [body.limits for body in joints.bodies], settings.position_limit_margin,
-            settings.velocity_limit_factor, settings.braking_time)
-        self.output = Output(self.allowed, settings, bounds, self.alone)
+        self.all_limits = limits or Limits.of(joints, settings, self.judgement)
+        self.defects, self.limits, self.allowed, self.alone, bounds, self.output = self.all_limits
         self.law = Law(
             joints, settings, self.alone, self.allowed, bounds, self.wrenches,
             memory.wrench_fade)

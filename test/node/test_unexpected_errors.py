@@ -322,13 +322,16 @@ def test_after_an_error_in_the_cycle_the_arm_is_held_until_enable(arm, monkeypat
 def test_enable_says_what_is_missing_to_leave_the_fault(arm, monkeypatch):
     fail_in_the_cycle(arm, monkeypatch)
     arm.until(lambda: arm.answer(JOINTS, Q, [0.0, 0.0]) and arm.node.policy.state is State.FAULT)
-    arm.answer(JOINTS, Q, [0.0, 0.3])
+    arm.until(lambda: arm.answer(JOINTS, Q, [0.0, 0.3]) and (
+        arm.node.policy.memory.rest.moving() is not None))
     answer = arm.call(SetBool, 'enable', data=True)
     assert not answer.success
     assert SAID in answer.message and "joint 'elbow' still moves" in answer.message
     assert arm.node.policy.state is State.FAULT
     assert arm.call(SetBool, 'enable', data=False).success  # which is never refused
     arm.until(lambda: arm.state(JOINTS, Q, [0.0, 0.0]) or not arm.node.policy.is_sending)
+    arm.until(lambda: arm.state(JOINTS, Q, [0.0, 0.0]) or (
+        arm.node.policy.memory.rest.moving() is None))
     assert arm.call(SetBool, 'enable', data=True).success
     arm.until(lambda: holds(arm.answer(JOINTS, Q, [0.0, 0.0])))
 

@@ -102,6 +102,38 @@ class PlausibilityMemory:
         return new
 
 
+class PlausibleMotion(NamedTuple):
+    """
+    How joints can move; arrays of shape (joints,).
+
+    :ivar limits: of each joint.
+    :ivar turn: a whole turn, infinite where there is none [rad].
+    :ivar speeds: velocity limits, or what stands for them [rad/s or m/s].
+    :ivar lowest: ends of the ranges within which a position may be true [rad or m].
+    :ivar highest: likewise.
+    """
+
+    limits: tuple[JointLimits, ...]
+    turn: np.ndarray
+    speeds: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    @classmethod
+    def of(cls, limits: Sequence[JointLimits], continuous: Sequence[bool]) -> PlausibleMotion:
+        """
+        Return that of joints.
+
+        :param limits: of each joint.
+        :param continuous: true for joints that turn without end; whole turns are no motion.
+        """
+        both = [*zip(limits, continuous, strict=True)]
+        ranges = np.array([_widest(one, wraps) for one, wraps in both]).reshape(-1, 2).T
+        return cls(
+            tuple(limits), np.where(np.array(continuous, dtype=bool), 2.0 * pi, inf),
+            np.array([_speed(one, wraps) for one, wraps in both]), *ranges.copy())
+
+
 class Plausibility:
     """
     Compares positions and velocities with the last accepted ones and with limits of the joints.
@@ -120,8 +152,7 @@ class Plausibility:
     A velocity above the same speed is accepted only where the positions change at that speed.
 
     :param names: of the joints, in the order of all arrays.
-    :param limits: of each joint.
-    :param continuous: true for joints that turn without end; whole turns are no motion.
+    :param motion: how they can move.
     :param memory: of the same joints; None: no implausible position has come.
     :raises ValueError: where the memory is that of other joints.
     :ivar has_believed: whether implausible positions were believed that do not continue a motion
@@ -129,18 +160,13 @@ class Plausibility:
     """
 
     def __init__(
-            self, names: Sequence[str], limits: Sequence[JointLimits],
-            continuous: Sequence[bool], memory: PlausibilityMemory | None = None) -> None:
+            self, names: Sequence[str], motion: PlausibleMotion,
+            memory: PlausibilityMemory | None = None) -> None:
         self._names = tuple(names)
         self.memory = memory or PlausibilityMemory.of(self._names)
         if self.memory.names != self._names:
             raise ValueError(f'the memory is that of {self.memory.names}')
-        self._turn = np.where(np.array(continuous, dtype=bool), 2.0 * pi, inf)
-        self._limits = tuple(limits)
-        self._speeds = np.array([
-            _speed(one, wraps) for one, wraps in zip(limits, continuous, strict=True)])
-        ranges = [_widest(one, wraps) for one, wraps in zip(limits, continuous, strict=True)]
-        self._lowest, self._highest = np.array(ranges).reshape(-1, 2).T.copy()
+        self._limits, self._turn, self._speeds, self._lowest, self._highest = motion
         self._suspect, self._suspect_at, self._suspect_speed = self.memory.suspects
         self._jumped_at, self._agreeing = self.memory.jumped_at, self.memory.agreeing
         self._has_suspects = bool(self._agreeing.any())

@@ -277,7 +277,6 @@ def test_a_contact_is_acknowledged_only_at_rest_when_nothing_touches_the_arm():
     assert ride.decision.status is Status.NO_TRAJECTORY  # it is not taken up again
 
 
-
 def contact_ride(**changes):
     """Return a ride that something presses on since a moment, and that has therefore stopped."""
     ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, **changes))

@@ -29,7 +29,7 @@ from ros2_rnea.control.inputs.owners import (
     NOISE,
     PACE,
 )
-from ros2_rnea.control.inputs.plausibility import Plausibility
+from ros2_rnea.control.inputs.plausibility import Plausibility, PlausibleMotion
 from ros2_rnea.errors import MessageError
 from ros2_rnea.model.description import JointLimits
 
@@ -166,7 +166,8 @@ def test_the_positions_of_a_former_owner_are_no_part_of_an_estimated_velocity(bu
 
 
 def test_what_is_not_plausible_owns_nothing():
-    plausibility = Plausibility(BOTH, 3 * [JointLimits(-1.0, 1.0, 2.0)], 3 * [False])
+    plausibility = Plausibility(
+        BOTH, PlausibleMotion.of(3 * [JointLimits(-1.0, 1.0, 2.0)], 3 * [False]))
     bus = Bus(plausibility=plausibility)
     with pytest.raises(MessageError, match='far outside'):
         bus.tells('ghost', 0.0, 50.0)

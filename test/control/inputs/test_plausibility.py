@@ -18,7 +18,12 @@ from math import inf, nan, pi, sin
 import numpy as np
 import pytest
 from ros2_rnea.control.inputs.joint_states import JointStates, MeasuredJoints
-from ros2_rnea.control.inputs.plausibility import Plausibility, PlausibilityMemory, Reading
+from ros2_rnea.control.inputs.plausibility import (
+    Plausibility,
+    PlausibilityMemory,
+    PlausibleMotion,
+    Reading,
+)
 from ros2_rnea.errors import MessageError
 from ros2_rnea.model.description import JointLimits
 
@@ -41,8 +46,9 @@ class Source:
     def __init__(self, factor=3.0, names=NAMES):
         every = (*names, 'grip')
         self.plausibility = Plausibility(
-            every, [{**LIMITS, 'grip': GRIP}[name] for name in every],
-            [name in ('wheel', 'spin') for name in every])
+            every, PlausibleMotion.of(
+                [{**LIMITS, 'grip': GRIP}[name] for name in every],
+                [name in ('wheel', 'spin') for name in every]))
         self.plausibility.set_speed_factor(factor)
         self.states = JointStates(names, ['grip'], 0.1, self.plausibility)
         self.time, self.names = NOW, names
@@ -209,7 +215,8 @@ def test_a_glitch_in_a_fast_motion_is_not_believed():
 
 def test_a_hand_may_be_faster_than_a_low_limit():
     """As guided by hand: 0.94 rad/s at most, an encoder of 12 bit, and a limit of 0.2 rad/s."""
-    plausibility = Plausibility(['slow'], [JointLimits(-3.0, 3.0, velocity=0.2)], [False])
+    plausibility = Plausibility(
+        ['slow'], PlausibleMotion.of([JointLimits(-3.0, 3.0, velocity=0.2)], [False]))
     plausibility.set_speed_factor(3.0)
     states, refused = JointStates(['slow'], [], 0.1, plausibility), 0
     longest = last = 0.0
@@ -267,7 +274,7 @@ def test_a_velocity_that_no_number_should_have_is_refused_before(source):
 def test_the_comparison_itself_refuses_a_velocity_whose_square_is_infinite(velocity):
     limits = [JointLimits(-3.0, 3.0, 2.0, 10.0)]
     reading = Reading(*(np.array([value]) for value in (0, 0.01, velocity, 0.0, 0.02)))
-    plausibility = Plausibility(['elbow'], limits, [False])
+    plausibility = Plausibility(['elbow'], PlausibleMotion.of(limits, [False]))
     assert not plausibility.is_small(*reading[:4])
     assert plausibility.refused(reading, 1, 5.0).tolist() == [True]
 
@@ -334,8 +341,9 @@ def test_positions_that_are_not_believed_yet_are_remembered(source, is_remapped)
     if is_remapped:
         memory = memory.for_joints(memory.names[::-1]).for_joints(memory.names)
     source.plausibility = Plausibility(
-        memory.names, [{**LIMITS, 'grip': GRIP}[name] for name in memory.names],
-        [name in ('wheel', 'spin') for name in memory.names], memory)
+        memory.names, PlausibleMotion.of(
+            [{**LIMITS, 'grip': GRIP}[name] for name in memory.names],
+            [name in ('wheel', 'spin') for name in memory.names]), memory)
     source.plausibility.set_speed_factor(3.0)
     source.states.plausibility = source.plausibility
     assert source.tells(elbow=1.1)
@@ -352,4 +360,5 @@ def test_of_joints_that_are_not_known_nothing_implausible_has_come(source):
 
 def test_the_memory_of_other_joints_is_refused():
     with pytest.raises(ValueError, match='elbow'):
-        Plausibility(['wheel'], [JointLimits()], [True], PlausibilityMemory.of(['elbow']))
+        Plausibility(['wheel'], PlausibleMotion.of([JointLimits()], [True]),
+                     PlausibilityMemory.of(['elbow']))

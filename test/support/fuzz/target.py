@@ -82,8 +82,8 @@ WARM_UP = 10
 LARGEST_EFFORT = 1e6
 """No effort that is sent is larger, whatever limits a parameter or a description sets [Nm]."""
 
-LONGEST_PERIOD = 0.01
-"""The effort changes by no more than its rate limit in this time from command to command [s]."""
+LATENESS = 0.01
+"""A command may be published this long after the cycle that has limited its rate [s]."""
 
 CHANGES = ('robot_description', 'set_parameters', 'set_parameters_atomically', 'enable',
            'set_gravity', 'set_payload', 'clock')
@@ -131,10 +131,10 @@ class Target:
         self._joints = [body.joint for body in self._robot.tree.bodies]
         limits = [body.limits for body in self._robot.tree.bodies]
         self._limits = np.array([limit.effort for limit in limits])
-        self._steps = LONGEST_PERIOD * np.minimum(1000.0, self._limits / np.where(
-            self._limits > 150.0, 0.15, 0.05))
+        self._rates = np.maximum(
+            np.minimum(1000.0, self._limits / 0.05), self._limits / 0.15)
         if parameters.get('position_loop') == 'none':  # gravity and damping have no rate limit
-            self._steps = np.full_like(self._limits, inf)
+            self._rates = np.full_like(self._limits, inf)
         self._right = self._robot.gravity(self._positions)
         self._links = [body.link for body in self._robot.tree.bodies]
         self._urdf = model.urdf
@@ -150,7 +150,7 @@ class Target:
         self._fault = ''
         self._is_changed = False
         self._right_in_succession = 0
-        self._last: tuple[int, np.ndarray] | None = None
+        self._last: tuple[float, np.ndarray] | None = None
         self._status = ''
         self._inputs: dict[str, Input] = {}
         self._inputs_since = inf
@@ -381,7 +381,7 @@ class Target:
         effort = np.array(message.data)
         if not all(map(isfinite, effort)) or (np.abs(effort) > LARGEST_EFFORT).any():
             self._fault = f'an effort of {effort.tolist()} was sent'
-        last, self._last = self._last, (info['publication_sequence_number'], effort)
+        last, self._last = self._last, (1e-9 * info['source_timestamp'], effort)
         if len(effort) != len(self._limits):
             self._right_in_succession = 0
             return
@@ -390,16 +390,16 @@ class Target:
         is_right = bool((np.abs(effort - self._right) <= AGREEMENT).all())
         self._right_in_succession = self._right_in_succession + 1 if is_right else 0
 
-    def _judge_effort(self, effort: np.ndarray, last: tuple[int, np.ndarray] | None) -> None:
+    def _judge_effort(self, effort: np.ndarray, last: tuple[float, np.ndarray] | None) -> None:
         if (np.abs(effort) > self._limits + AGREEMENT).any():
             self._fault = (
                 f'an effort of {effort.tolist()} was sent; the limits are {self._limits.tolist()}')
         if last is None or len(last[1]) != len(effort):
             return
-        commands = (self._last or last)[0] - last[0]
-        if (np.abs(effort - last[1]) > commands * self._steps + AGREEMENT).any():
+        elapsed = (self._last or last)[0] - last[0]
+        if (np.abs(effort - last[1]) > (elapsed + LATENESS) * self._rates + AGREEMENT).any():
             self._fault = (f'the effort went from {last[1].tolist()} to {effort.tolist()} in '
-                           f'{commands} commands')
+                           f'{elapsed:.3f} s')
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         self._status = message.status[0].message
