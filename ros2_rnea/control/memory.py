@@ -212,7 +212,9 @@ class Memory:
             memory.plausibility = self.plausibility.for_joints(names)
         memory.root, memory.robot = tree.root, joints.robot.name
         memory.gravity = deepcopy(self.gravity) if self.root == tree.root else None
-        memory.wrenches, memory.wrench_fade = deepcopy(self.wrenches), self.wrench_fade
+        memory.wrenches, memory.wrench_fade = self.wrenches, self.wrench_fade
+        if self.wrenches is not None:  # its settings are never written to
+            memory.wrenches = replace(self.wrenches, frames=deepcopy(self.wrenches.frames))
         memory.motion = self.motion.for_joints(joints.controlled)
         if self.external is not None:  # of the same joints, but of another model
             memory.external = self.external.for_joints(joints.controlled)

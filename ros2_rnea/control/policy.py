@@ -192,8 +192,11 @@ class Policy:
 
     def _use(self, settings: Settings) -> None:
         """Make the stages anew, over the same memory."""
+        same_limits = limits_of(settings) == limits_of(self.settings)
         self.settings = settings
-        self.stages = Stages(self.joints, settings, self.memory, self.stages.judgement)
+        self.stages = Stages(
+            self.joints, settings, self.memory, self.stages.judgement,
+            self.stages.all_limits if same_limits else None)
         self._use_law()
         self._use_gravity()
         self.take_snapshot()
@@ -821,6 +824,14 @@ class Policy:
             if abs(measured - expected) > self.settings.mimic_tolerance:
                 deviations[name] = float(measured - expected)
         return deviations
+
+
+def limits_of(settings: Settings) -> tuple[object, ...]:
+    """Return what decides about the limits of a robot."""
+    return (settings.effort_limits, settings.effort_limit_factor, settings.held_by_others,
+            settings.position_limit_margin, settings.velocity_limit_factor,
+            settings.braking_time, settings.beyond_limits, settings.effort_rate_limit,
+            settings.state_timeout)
 
 
 def law_of(settings: Settings) -> tuple[object, ...]:

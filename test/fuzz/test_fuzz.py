@@ -112,26 +112,26 @@ def test_damaged_messages_are_cut_extended_and_changed(is_found):
 class StartedTarget(Target):
     """A target without a process, whose judgement is tested."""
 
-    def command(self, effort, number):
-        """Take a command, and raise what is wrong with it."""
+    def command(self, effort, milliseconds):
+        """Take a command that was published at a time, and raise what is wrong with it."""
         from std_msgs.msg import Float64MultiArray
 
         self._on_command(Float64MultiArray(data=list(effort)),
-                         {'publication_sequence_number': number})
+                         {'source_timestamp': 1_000_000 * milliseconds})
         if self._fault:
             raise Broken(self._fault)
 
 
 def test_a_right_effort_is_no_fault_and_wrong_ones_are(tmp_path):
     target = StartedTarget(tmp_path, {})
-    right = target._right
-    target.command(right, 1)
-    target.command(right + 0.5 * target._steps, 2)
-    target.command(right - 0.5 * target._steps, 3)
+    right, step = target._right, 0.01 * target._rates
+    target.command(right, 10)
+    target.command(right + 0.9 * step, 20)
+    target.command(right - 0.9 * step, 30)
     for wrong, before, said in (
-            (right + 3.0 * target._steps, (3, right), 'the effort went from'),
-            (right * np.nan, (3, right), 'an effort of'),
+            (right + 3.0 * step, (0.03, right), 'the effort went from'),
+            (right * np.nan, (0.03, right), 'an effort of'),
             (2.0 * target._limits, None, 'the limits are')):
         target._last, target._fault = before, ''
         with pytest.raises(Broken, match=said):
-            target.command(wrong, 4)
+            target.command(wrong, 40)
