@@ -103,7 +103,7 @@ def _needed(
         size = np.abs(target.deviation)
         if weight < 1.0 or memory.behind_by is None:
             memory.behind_since, memory.behind_by = known.now.steady, size
-        allowed = stages.law.error_behind(
+        allowed = stages.law.catch_up_error(
             memory.behind_by, size, known.now.steady - memory.behind_since)
         if allowed is None:
             memory.behind_since, memory.behind_by = inf, None

@@ -21,7 +21,7 @@ Joints are found again by their names, in :meth:`Memory.for_joints` alone.
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import exp, inf
 
 import numpy as np
@@ -34,19 +34,16 @@ from ros2_rnea.control.inputs.joint_states import JointMemory
 from ros2_rnea.control.inputs.measured_gravity import GravityMemory
 from ros2_rnea.control.inputs.plausibility import PlausibilityMemory
 from ros2_rnea.control.inputs.wrenches import WrenchesMemory
-from ros2_rnea.control.law.feedback_check import DoubtMemory
+from ros2_rnea.control.law.feedback_check import InstabilityMemory
 from ros2_rnea.control.law.wrench_compensation import WrenchFadeMemory
 from ros2_rnea.control.output.hand_over import HandOverMemory
 from ros2_rnea.control.output.output import SentMemory
-from ros2_rnea.control.output.start_effort import Evidence
+from ros2_rnea.control.output.start_effort import AT_REST, Evidence
 from ros2_rnea.control.robot_joints import RobotJoints
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.supervisor import SupervisorMemory
 from ros2_rnea.control.target.motion import MotionMemory
 from ros2_rnea.control.trips import TripMemory
-
-AT_REST = 0.05
-"""Largest velocity of an arm at rest [rad/s or m/s]."""
 
 BRAKED = 0.02
 """Largest velocity of an arm that has been braked [rad/s or m/s]."""
@@ -101,7 +98,7 @@ class Rest:
         """Return whether those joints rest that are true in an array of shape (joints,)."""
         return bool((np.abs(self.velocities[joints]) < BRAKED).all())
 
-    def moving(self) -> int | None:
+    def moving_joint(self) -> int | None:
         """Return the fastest joint where one moves; None: all of them rest."""
         speeds = np.abs(self.velocities)
         joint = int(speeds.argmax()) if len(speeds) else 0
@@ -125,7 +122,7 @@ class Memory:
     :ivar wrench_fade: how far wrenches are compensated.
     :ivar external: the effort of the environment.
     :ivar trips: what exceeds a limit that stops the motion.
-    :ivar doubt: why the feedback is unstable at the measured period.
+    :ivar instability: why the feedback is unstable at the measured period.
     :ivar settings: those of the last cycle's stages; None: there were none.
     :ivar sent: the last effort.
     :ivar hand_over: what is left of the effort before.
@@ -165,7 +162,7 @@ class Memory:
     wrench_fade: WrenchFadeMemory = field(default_factory=WrenchFadeMemory)
     external: ExternalMemory | None = None
     trips: TripMemory = field(default_factory=TripMemory)
-    doubt: DoubtMemory = field(default_factory=DoubtMemory)
+    instability: InstabilityMemory = field(default_factory=InstabilityMemory)
     ramp_since: float = -inf
     behind_since: float = inf
     behind_by: np.ndarray | None = None
@@ -196,37 +193,27 @@ class Memory:
 
         The motion is kept only for the same joints, and the measured gravity for the same root.
         """
-        same = self.sent.joints == joints.controlled
-        names, tree = joints.measured, joints.robot.tree
-        memory = Memory(
-            self.sent.for_joints(joints.controlled),
-            self.hand_over if same else HandOverMemory(np.zeros(len(joints.controlled))),
-            self.rest if same else Rest(np.zeros(len(joints.controlled))))
-        memory.settings = self.settings
-        memory.supervisor, memory.dead_man = self.supervisor, copy(self.dead_man)
-        memory.period = self.period
-        memory.joints, memory.plausibility = self.joints, self.plausibility
+        memory, names, tree = copy(self), joints.measured, joints.robot.tree
+        memory.root, memory.robot = tree.root, joints.robot.name
+        memory.has_driven = self.has_driven and self.robot == memory.robot
+        memory.sent = self.sent.for_joints(joints.controlled)
+        if self.sent.joints != joints.controlled:
+            zero = np.zeros(len(joints.controlled))
+            memory.hand_over, memory.rest = HandOverMemory(zero), Rest(zero)
+            memory.trips, memory.behind_by = TripMemory(), None
         if self.joints is not None and self.joints.names != names:
             memory.joints = self.joints.for_joints(names)
         if self.plausibility is not None and self.plausibility.names != names:
             memory.plausibility = self.plausibility.for_joints(names)
-        memory.root, memory.robot = tree.root, joints.robot.name
-        memory.gravity = deepcopy(self.gravity) if self.root == tree.root else None
-        memory.wrenches, memory.wrench_fade = self.wrenches, self.wrench_fade
-        if self.wrenches is not None:  # its settings are never written to
-            memory.wrenches = replace(self.wrenches, frames=deepcopy(self.wrenches.frames))
         memory.motion = self.motion.for_joints(joints.controlled)
         if self.external is not None:  # of the same joints, but of another model
             memory.external = self.external.for_joints(joints.controlled)
-        memory.trips = self.trips if same else TripMemory()
-        memory.doubt = replace(self.doubt)  # it is judged again with other gains
-        memory.ramp_since = self.ramp_since
-        memory.behind_since, memory.behind_by = self.behind_since, self.behind_by if same else None
-        memory.releases = self.releases
-        memory.stops = self.stops
-        memory.lands, memory.has_landed = self.lands, self.has_landed
-        memory.evidence, memory.starts_anew = self.evidence, self.starts_anew
-        memory.start_reason, memory.cut_short = self.start_reason, self.cut_short
-        memory.has_driven = self.has_driven and self.robot == memory.robot
-        memory.lacked_at, memory.pending = self.lacked_at, self.pending
+        # The other policy may go on after all, and these are changed before that is known.
+        memory.dead_man, memory.instability = copy(self.dead_man), copy(self.instability)
+        memory.gravity = copy(self.gravity) if self.root == tree.root else None
+        if memory.gravity is not None:
+            memory.gravity.filtered = copy(memory.gravity.filtered)
+        if self.wrenches is not None:
+            memory.wrenches = copy(self.wrenches)
+            memory.wrenches.frames = deepcopy(self.wrenches.frames)
         return memory

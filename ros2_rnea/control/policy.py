@@ -192,11 +192,8 @@ class Policy:
 
     def _use(self, settings: Settings) -> None:
         """Make the stages anew, over the same memory."""
-        same_limits = limits_of(settings) == limits_of(self.settings)
         self.settings = settings
-        self.stages = Stages(
-            self.joints, settings, self.memory, self.stages.judgement,
-            self.stages.all_limits if same_limits else None)
+        self.stages = Stages(self.joints, settings, self.memory, self.stages.judgement)
         self._use_law()
         self._use_gravity()
         self.take_snapshot()
@@ -326,22 +323,21 @@ class Policy:
             or less than what holds a joint where it is, or too much friction.  Then this policy is
             as before, and the other one has to go on.
         """
-        mine = self.memory, self.stages
+        mine, stages = self.memory, self.stages
         is_sending = memory.sent.is_sending
         self.memory = memory.for_joints(self.joints)
         if self.memory.joints is not None and memory.joints is not None and (
-                mine[0].joints is not None):  # it may have waited for joints of its own
-            self.memory.joints.complete(memory.joints, mine[0].joints)
-        self.stages = Stages(
-            self.joints, self.settings, self.memory, mine[1].judgement, mine[1].all_limits)
+                mine.joints is not None):  # it may have waited for joints of its own
+            self.memory.joints.complete(memory.joints, mine.joints)
+        stages.go_on(self.memory)
         try:
-            self.stages.judgement.check(
+            stages.judgement.check(
                 self.settings, self.gravity, is_sending, accepted, friction)
             if is_sending:
                 self._check_feedback(self.settings, memory.settings or self.settings)
         except ArgumentError:
-            self.memory, self.stages = mine
-            self.stages.judgement.positions = self.stages.singles
+            self.memory = mine
+            stages.go_on(mine)
             raise
         self._use_law()
         self._use_gravity()
@@ -405,12 +401,12 @@ class Policy:
             return ''
         if not self.stages.states.is_fresh(now.steady):
             return f'the fault stays ({latch.status.value}): there is no fresh joint state'
-        moving = self.memory.rest.moving()
+        moving = self.memory.rest.moving_joint()
         if moving is not None:
             return (f'the fault stays ({latch.status.value}): joint {self.controlled[moving]!r} '
                     'still moves')
         stays = {Status.CONTACT: self._contact_that_stays,
-                 Status.UNSTABLE_GAINS: lambda: self.stages.feedback_doubt}.get(latch.status)
+                 Status.UNSTABLE_GAINS: lambda: self.stages.instability}.get(latch.status)
         reason = '' if stays is None else stays()
         if reason:
             return f'the fault stays ({latch.status.value}): {reason}'
@@ -542,7 +538,7 @@ class Policy:
 
         :raises RneaError: where no wrench is fresh, or the arm moves.
         """
-        moving = self.memory.rest.moving()
+        moving = self.memory.rest.moving_joint()
         if self.is_sending and moving is not None:
             raise MessageError(
                 f'joint {self.controlled[moving]!r} moves, so that the wrench '
@@ -824,14 +820,6 @@ class Policy:
             if abs(measured - expected) > self.settings.mimic_tolerance:
                 deviations[name] = float(measured - expected)
         return deviations
-
-
-def limits_of(settings: Settings) -> tuple[object, ...]:
-    """Return what decides about the limits of a robot."""
-    return (settings.effort_limits, settings.effort_limit_factor, settings.held_by_others,
-            settings.position_limit_margin, settings.velocity_limit_factor,
-            settings.braking_time, settings.beyond_limits, settings.effort_rate_limit,
-            settings.state_timeout)
 
 
 def law_of(settings: Settings) -> tuple[object, ...]:

@@ -37,6 +37,7 @@ class RobotJoints:
     :param assumed_positions: by name, for joints that no joint state reports.
     :ivar controlled: the names of the controlled joints.
     :ivar others: of other joints with one degree of freedom.
+    :ivar measured: all joints whose state is of use: these, and those that follow others.
     :ivar bodies: those that the controlled joints move.
     :ivar continuous: true for controlled joints that turn without end.
     :ivar turns: true for controlled joints whose position is an angle.
@@ -55,6 +56,7 @@ class RobotJoints:
             name for name in single_joints(robot) if name not in assumed_positions)
         self.others = tuple(
             name for name in single_joints(robot) if name not in self.controlled)
+        self.measured = (*self.controlled, *self.others, *robot.tree.mimics)
         self.bodies = [joint_body(robot, name) for name in self.controlled]
         self.continuous = [body.type.wraps for body in self.bodies]
         self.turns = [body.type.turns_about_axis for body in self.bodies]
@@ -66,11 +68,6 @@ class RobotJoints:
         wraps = [body.type.wraps for body in measured]
         self.wrapping = [name for name, wrap in zip(self.measured, wraps) if wrap]
         self.plausible = PlausibleMotion.of([body.limits for body in measured], wraps)
-
-    @property
-    def measured(self) -> tuple[str, ...]:
-        """Return all joints whose state is of use: these, and those that follow others."""
-        return (*self.controlled, *self.others, *self.robot.tree.mimics)
 
     def measured_bodies(self) -> list[Body]:
         """Return the bodies that these joints move."""

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,12 +31,12 @@ from ros2_rnea.control.inputs.wrenches import ExternalWrenches
 from ros2_rnea.control.judgement import Judgement
 from ros2_rnea.control.law.feedback_check import (
     judge_again,
-    lasting_doubt,
+    lasting_instability,
     unstable_feedback,
 )
 from ros2_rnea.control.law.law import Law
 from ros2_rnea.control.memory import Memory
-from ros2_rnea.control.output.effort_limits import effort_limits, LimitDefects, share_of
+from ros2_rnea.control.output.effort_limits import effort_limits, share_of
 from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.control.output.output import Output
 from ros2_rnea.control.output.start_effort import Start, StartRule
@@ -50,41 +49,6 @@ MIN_TO_REPORT = 5e-4
 """Smallest difference of a held effort from that of ``on_stop`` that is reported [Nm or N]."""
 
 
-class Limits(NamedTuple):
-    """
-    The limits of the controlled joints with some settings, which no memory changes.
-
-    :ivar defects: why they cannot be used.
-    :ivar efforts: shape (joints,) [Nm or N]; 0 where they cannot be used.
-    :ivar allowed: the share of these that may be sent.
-    :ivar alone: true for joints that the node moves alone, shape (joints,).
-    :ivar bounds: of positions and velocities.
-    :ivar output: the last stage, which applies them.
-    """
-
-    defects: LimitDefects
-    efforts: np.ndarray
-    allowed: np.ndarray
-    alone: np.ndarray
-    bounds: JointBounds
-    output: Output
-
-    @classmethod
-    def of(cls, joints: RobotJoints, settings: Settings, judgement: Judgement) -> Limits:
-        """Return the limits of joints."""
-        defects = judgement.limit_defects(settings)
-        efforts = effort_limits(joints.robot, settings)[joints.motions.controlled]
-        if defects:
-            efforts = np.zeros_like(efforts)
-        allowed = share_of(efforts, settings.effort_limit_factor)
-        alone = np.array([name not in settings.held_by_others for name in joints.controlled])
-        bounds = JointBounds(
-            [body.limits for body in joints.bodies], settings.position_limit_margin,
-            settings.velocity_limit_factor, settings.braking_time)
-        return cls(
-            defects, efforts, allowed, alone, bounds, Output(allowed, settings, bounds, alone))
-
-
 class Stages:
     """
     What the cycle calls, and what it needs to know beside the memory.
@@ -93,21 +57,49 @@ class Stages:
     :param settings: that are used.
     :param memory: with which the stages go on; it is changed.
     :param judgement: of the same robot.
-    :param limits: of the same robot with the same settings, so that a swap between two cycles is
-        short.
     """
 
     def __init__(
             self, joints: RobotJoints, settings: Settings, memory: Memory,
-            judgement: Judgement | None = None, limits: Limits | None = None) -> None:
+            judgement: Judgement | None = None) -> None:
         self.joints = joints
         self.settings = settings
-        robot, controlled, n = joints.robot, joints.controlled, len(joints.controlled)
+        robot, controlled = joints.robot, joints.controlled
+        self._count = len(controlled)
+        self._single_count = self._count + len(joints.others)
+        self.judgement = judgement or Judgement(joints, np.full(self._single_count, np.nan))
+        self.defects = self.judgement.limit_defects(settings)
+        limits = effort_limits(robot, settings)[joints.motions.controlled]
+        self.limits = np.zeros(self._count) if self.defects else limits
+        self.allowed = share_of(self.limits, settings.effort_limit_factor)
+        self.alone = np.array([name not in settings.held_by_others for name in controlled])
+        bounds = JointBounds(
+            [body.limits for body in joints.bodies], settings.position_limit_margin,
+            settings.velocity_limit_factor, settings.braking_time)
+        self.output = Output(self.allowed, settings, bounds, self.alone)
+        self.law = Law(joints, settings, self.alone, self.allowed, bounds)
+        self.command_scale = np.array([
+            settings.command_scale.get(name, 1.0) for name in controlled])
+        self._start_rule = StartRule(
+            settings.start_from, settings.arm, controlled, self.command_scale,
+            settings.lacking_terms, settings.assumes_other_gravity)
+        self.go_on(memory)
+
+    def go_on(self, memory: Memory) -> None:
+        """
+        Go on with a memory.
+
+        It takes no longer than a swap of models between two cycles may.
+
+        :param memory: of the same joints; it gets what a stage begins with.
+        """
+        joints, settings = self.joints, self.settings
+        robot, controlled = joints.robot, joints.controlled
         # What is known.
         self.plausibility = Plausibility(joints.measured, joints.plausible, memory.plausibility)
         self.plausibility.set_speed_factor(settings.plausible_speed_factor or 1.0)
         self.states = JointStates(
-            controlled, joints.measured[n:], settings.state_timeout,
+            controlled, joints.measured[self._count:], settings.state_timeout,
             self.plausibility if settings.plausible_speed_factor else None,
             joints.wrapping, memory=memory.joints)
         self.dead_man_switch = DeadManSwitch(
@@ -120,40 +112,24 @@ class Stages:
             memory=memory.gravity)
         self.external = ExternalEffort(
             robot, controlled, joints.index_map, joints.motions.controlled, memory.external)
-        singles = n + len(joints.others)
-        self._count, self._single_count = n, singles
-        self.singles = self.states.positions[:singles]
-        self.judgement = judgement or Judgement(joints, self.singles)
+        if settings.observe_external_effort:
+            self.external.use(settings, self.limits)
+        self.singles = self.states.positions[:self._single_count]
         self.judgement.positions = self.singles
-        # What is wanted.
+        memory.plausibility, memory.joints = self.plausibility.memory, self.states.memory
+        memory.dead_man, memory.wrenches = self.dead_man_switch.memory, self.wrenches.memory
+        memory.gravity, memory.external = self.measured_gravity.memory, self.external.memory
+        # What is wanted, and what is needed for it.
         self.motion = Motion(
             controlled, joints.continuous, joints.turns, settings, memory.motion)
-        # What is needed and sent.
-        self.all_limits = limits or Limits.of(joints, settings, self.judgement)
-        self.defects, self.limits, self.allowed, self.alone, bounds, self.output = self.all_limits
-        self.law = Law(
-            joints, settings, self.alone, self.allowed, bounds, self.wrenches,
-            memory.wrench_fade)
+        self.law.go_on(self.wrenches, memory.wrench_fade)
+        # What stops it.
         self.trips = Trips(
             controlled, [body.limits for body in joints.bodies], settings, self.alone,
             np.where(np.isinf(self.motion.tolerances), inf, self.motion.largest_error),
             memory.trips)
-        self.command_scale = np.array([
-            settings.command_scale.get(name, 1.0) for name in controlled])
-        self._start_rule = StartRule(
-            settings.start_from, settings.arm, controlled, self.command_scale,
-            settings.lacking_terms, settings.assumes_other_gravity)
-        if settings.observe_external_effort:
-            self.external.use(settings, self.limits)
-        self._doubt = memory.doubt
-        judge_again(self._doubt, settings, controlled, memory.period)
-        self._own(memory)
-
-    def _own(self, memory: Memory) -> None:
-        """Let the memory have what a stage began with."""
-        memory.plausibility, memory.joints = self.plausibility.memory, self.states.memory
-        memory.dead_man, memory.wrenches = self.dead_man_switch.memory, self.wrenches.memory
-        memory.gravity, memory.external = self.measured_gravity.memory, self.external.memory
+        self._instability = memory.instability
+        judge_again(self._instability, settings, controlled, memory.period)
 
     # ---- known --------------------------------------------------------------------------------
 
@@ -234,14 +210,14 @@ class Stages:
         :param period: of the cycle.
         :param now: on the steady clock [s].
         """
-        reason = lasting_doubt(
-            self._doubt, self.settings, self.joints.controlled, period, now)
+        reason = lasting_instability(
+            self._instability, self.settings, self.joints.controlled, period, now)
         return Cause(Status.UNSTABLE_GAINS, detail=reason) if reason else None
 
     @property
-    def feedback_doubt(self) -> str:
+    def instability(self) -> str:
         """Return why the gains are too high for the measured period; empty: they are not."""
-        return self._doubt.reason
+        return self._instability.reason
 
     @property
     def gravity(self) -> np.ndarray:

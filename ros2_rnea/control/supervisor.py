@@ -107,7 +107,7 @@ class HandOver(Enum):
     START = 'from the effort that the actuators hold, for blend_time'
     BRAKE = 'damping at once, the rest within 0.05 s'
     BLEND = 'for blend_time'
-    UNDAMP = 'at once where the arm rests, else for blend_time'
+    BLEND_IN_MOTION = 'for blend_time where the arm moves, else at once'
     RAMP = 'at once where the motion begins at the arm, else for blend_time'
 
 
@@ -262,7 +262,7 @@ TABLE = (
     Row((State.ARMING, State.GRAVITY), is_too_fast, State.BRAKING, HandOver.BRAKE, note_reason),
     Row((State.ARMING,), takes_too_long, State.BRAKING, HandOver.BRAKE, latch_long_start),
     Row((State.ARMING,), is_settled_and_latched, State.FAULT),
-    Row((State.ARMING,), is_settled, State.GRAVITY, HandOver.UNDAMP),
+    Row((State.ARMING,), is_settled, State.GRAVITY, HandOver.BLEND_IN_MOTION),
     Row((State.GRAVITY,), follows, State.TRACKING, HandOver.RAMP),
     Row((State.GRAVITY,), holds, State.HOLDING, HandOver.RAMP),
     Row((State.HOLDING,), follows, State.TRACKING),

@@ -19,8 +19,9 @@ import numpy as np
 
 from ros2_rnea.control.decision import Cause, Instant, State, Status
 from ros2_rnea.control.inputs.snapshot import Snapshot
-from ros2_rnea.control.memory import AT_REST, Memory, Pending
+from ros2_rnea.control.memory import Memory, Pending
 from ros2_rnea.control.output.hand_over import Blend
+from ros2_rnea.control.output.start_effort import AT_REST
 from ros2_rnea.control.settings import OnStop
 from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.stages import Stages
@@ -57,7 +58,7 @@ def hand_over(
     for row in rows:
         if row.hand_over in (HandOver.START, HandOver.BLEND):
             blend = Blend(settings.blend_time)
-        elif row.hand_over is HandOver.UNDAMP and memory.rest.moving() is not None:
+        elif row.hand_over is HandOver.BLEND_IN_MOTION and memory.rest.moving_joint() is not None:
             blend = Blend(settings.blend_time)
         elif row.hand_over is HandOver.BRAKE:
             memory.trips.restart(len(stages.alone))

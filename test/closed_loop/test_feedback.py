@@ -202,3 +202,15 @@ def test_other_gains_do_not_step_what_holds_a_load(position, velocity):
     begin = loop.run(3.0).time
     loop.change(position_gains=(position,), velocity_gains=(velocity,))
     assert loop.run(0.1).record.since(begin - 0.002).largest_step() < 0.5
+
+
+def test_end_stops_that_begin_earlier_do_not_step_the_effort_of_an_arm_at_rest():
+    plant = Plant(seven_joints(), coulomb=1.0, armature=1.0)
+    near = START.copy()
+    near[3] = plant.position_limits[1][3] - 0.25
+    plant.place(near)
+    loop = ClosedLoop(plant, model=seven_joints().model(armature=1.0),
+                      end_stop_stiffness={'joint4': 100.0}, **GUIDED)
+    begin = loop.run(2.0).time
+    loop.change(position_limit_margin=0.4)  # 15 Nm at once
+    assert loop.run(0.1).record.since(begin - 0.002).largest_step() < 0.5

@@ -235,3 +235,17 @@ def test_an_error_before_efforts_begin_can_be_acknowledged_then():
     loop.enable()
     loop.run(1.0)
     assert loop.policy.state is State.GRAVITY
+
+
+def test_states_that_stop_while_the_arm_is_braked_throw_it_nowhere():
+    """The last damping is held until they are stale, by default as long as ``braking_time``."""
+    loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **GUIDED).run(0.3)
+    loop.plant.set_velocities(THROWN)
+    begin = loop.time
+    disable(loop)
+    loop.run(0.02)
+    loop.sensors.silent_until = np.inf
+    done = loop.run(0.3).record.since(begin)
+    assert done.velocities.min() > -0.2  # it was thrown with 0.8
+    assert np.abs(done.velocities[-1]).max() < 0.02
+    assert done.last.effort is None

@@ -32,7 +32,7 @@ from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER
 
-COPIED = ('gravity', 'wrenches', 'dead_man', 'external', 'doubt')
+COPIED = ('gravity', 'wrenches', 'dead_man', 'external', 'instability')
 """Parts of which each policy has its own, also for the same joints."""
 
 NAMES = 'root', 'robot'
@@ -66,7 +66,7 @@ def remembered(joints):
     memory.trips.fast, memory.pending.hand_over = 2, 0.3
     memory.wrench_fade.share = 0.5
     memory.ramp_since, memory.lacked_at = 1.5, 2.5
-    memory.behind_since, memory.behind_by, memory.doubt.period = 1.5, np.ones(n), 0.01
+    memory.behind_since, memory.behind_by, memory.instability.period = 1.5, np.ones(n), 0.01
     memory.releases = memory.stops = memory.lands = True
     memory.has_landed = memory.starts_anew = memory.has_driven = True
     memory.evidence = Evidence(Receiver.SAME, {'elbow': 1.0})

@@ -118,9 +118,9 @@ def test_a_swap_takes_the_cycle_a_millisecond_at_most(
     assert {name for name, callers in threads.items() if ours in callers} == set()
     assert 'load' in threads or not machine.available()
     assert len(durations['swap']) == 11
-    # A busy machine makes many of them slower, by what other processes do to the caches.
-    if (statistics.median(durations['swap']) > LONGEST_SWAP
-            or statistics.median(durations['declare']) > LONGEST_SWAP
+    # A busy machine makes single swaps slower, by what other processes do to the caches.
+    if (sorted(durations['swap'])[-3] > LONGEST_SWAP
+            or sorted(durations['declare'])[-3] > LONGEST_SWAP
             or max(durations['declare, no cycle']) > LONGEST_CALLBACK):
         raise TooSlowError(durations)
 

@@ -323,7 +323,7 @@ def test_enable_says_what_is_missing_to_leave_the_fault(arm, monkeypatch):
     fail_in_the_cycle(arm, monkeypatch)
     arm.until(lambda: arm.answer(JOINTS, Q, [0.0, 0.0]) and arm.node.policy.state is State.FAULT)
     arm.until(lambda: arm.answer(JOINTS, Q, [0.0, 0.3]) and (
-        arm.node.policy.memory.rest.moving() is not None))
+        arm.node.policy.memory.rest.moving_joint() is not None))
     answer = arm.call(SetBool, 'enable', data=True)
     assert not answer.success
     assert SAID in answer.message and "joint 'elbow' still moves" in answer.message
@@ -331,7 +331,7 @@ def test_enable_says_what_is_missing_to_leave_the_fault(arm, monkeypatch):
     assert arm.call(SetBool, 'enable', data=False).success  # which is never refused
     arm.until(lambda: arm.state(JOINTS, Q, [0.0, 0.0]) or not arm.node.policy.is_sending)
     arm.until(lambda: arm.state(JOINTS, Q, [0.0, 0.0]) or (
-        arm.node.policy.memory.rest.moving() is None))
+        arm.node.policy.memory.rest.moving_joint() is None))
     assert arm.call(SetBool, 'enable', data=True).success
     arm.until(lambda: holds(arm.answer(JOINTS, Q, [0.0, 0.0])))
 

@@ -33,12 +33,12 @@ LONGEST_PERIOD = 0.025
 LONGER_PERIOD = 1.25
 """A measured period that is longer by this factor is judged anew."""
 
-LONGEST_DOUBT = 0.5
+LONGEST_INSTABILITY = 0.5
 """Feedback that is unstable for longer than this is ended [s]: a few cycles may be late."""
 
 
 @dataclass
-class DoubtMemory:
+class InstabilityMemory:
     """
     What was found about the feedback.
 
@@ -53,7 +53,7 @@ class DoubtMemory:
 
 
 def judge_again(
-        memory: DoubtMemory, settings: Settings, joints: Sequence[str], period: CyclePeriod,
+        memory: InstabilityMemory, settings: Settings, joints: Sequence[str], period: CyclePeriod,
         ) -> None:
     """Judge the feedback of other settings, at the period of the last judgement."""
     if memory.reason:
@@ -61,8 +61,8 @@ def judge_again(
         memory.since = memory.since if memory.reason else inf
 
 
-def lasting_doubt(
-        memory: DoubtMemory, settings: Settings, joints: Sequence[str], period: CyclePeriod,
+def lasting_instability(
+        memory: InstabilityMemory, settings: Settings, joints: Sequence[str], period: CyclePeriod,
         now: float) -> str:
     """
     Return why the feedback is unstable, after it has been so for a while; empty: it is not.
@@ -81,7 +81,7 @@ def lasting_doubt(
         memory.period = measured
         memory.reason = unstable_feedback(settings, joints, period)
         memory.since = min(memory.since, now) if memory.reason else inf
-    return memory.reason if now - memory.since > LONGEST_DOUBT else ''
+    return memory.reason if now - memory.since > LONGEST_INSTABILITY else ''
 
 
 def unstable_feedback(

@@ -20,13 +20,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ros2_rnea.control.inputs.joint_index_map import joint_body
-from ros2_rnea.control.output.joint_bounds import reduced_range
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.robot import Robot
-
-
-DEFAULTS = Settings()
 
 
 class Guiding:
@@ -43,25 +39,21 @@ class Guiding:
     :param robot: the model, whose friction is assisted.
     :param joints: the controlled joints.
     :param controlled: their indices in the robot's vectors.
+    :param lower: where the end stops begin, shape (joints,) [rad or m].
+    :param upper: likewise.
+    :param settings: that are used.
     :ivar helped_by_velocity: the joints whose measured velocity is needed.
     :ivar damping: of each joint, shape (joints,) [Nm s/rad or N s/m].
     """
 
     def __init__(
-            self, robot: Robot, joints: Sequence[str],
-            controlled: slice | np.ndarray, settings: Settings = DEFAULTS) -> None:
+            self, robot: Robot, joints: Sequence[str], controlled: slice | np.ndarray,
+            lower: np.ndarray, upper: np.ndarray, settings: Settings) -> None:
         self._robot = robot
         self._joints = joints
         self._controlled = controlled
-        self._limits = [joint_body(robot, name).limits for name in joints]
-        self._qd, self._rest = np.zeros(robot.nv), np.zeros(robot.nv)
-        self.use(settings)
-
-    def use(self, settings: Settings) -> None:
-        """Use other settings from now on."""
-        ranges = [reduced_range(limits, settings.position_limit_margin)
-                  for limits in self._limits]
-        self._lower, self._upper = np.array(ranges).reshape(-1, 2).T.copy()
+        self._qd, self._rest = np.zeros((2, robot.nv))
+        self._lower, self._upper = lower, upper
         self._stiffness = self._of_joints(settings.end_stop_stiffness)
         self.damping = self._of_joints(settings.guiding_damping)
         self._assistance = settings.friction_assistance

@@ -50,8 +50,6 @@ class Law:
     :param alone: true for joints that the node moves alone, shape (joints,).
     :param allowed: largest efforts, shape (joints,) [Nm or N].
     :param bounds: of positions and velocities.
-    :param wrenches: that are measured.
-    :param fade: how far these are compensated; it is changed.
     :ivar last_motion: of which the last effort was computed.
     :ivar damping_share: share of ``guiding_damping`` that is stable, and is sent.
     :ivar last_guiding: damping, friction assistance and end stops in that effort, shape (joints,).
@@ -59,8 +57,7 @@ class Law:
 
     def __init__(
             self, joints: RobotJoints, settings: Settings, alone: np.ndarray,
-            allowed: np.ndarray, bounds: JointBounds, wrenches: ExternalWrenches,
-            fade: WrenchFadeMemory) -> None:
+            allowed: np.ndarray, bounds: JointBounds) -> None:
         robot = joints.robot
         self._motions = joints.motions
         self._controlled = joints.motions.controlled
@@ -69,18 +66,18 @@ class Law:
         self._alone = alone
         self._allowed = allowed
         self._bounds = bounds
-        self._wrenches = wrenches
         self.of_robot = EffortLaw(robot, settings.sent_terms, settings.arm_gravity)
         self.braking = Braking(
             robot, self._controlled, alone, settings.braking_time, settings.feedback_delay)
-        self.guiding = Guiding(robot, joints.controlled, self._controlled, settings)
+        self.guiding = Guiding(
+            robot, joints.controlled, self._controlled, bounds.lower, bounds.upper, settings)
         self._stable_damping = StableDamping(
             self.braking, self.guiding.damping, settings.feedback_delay)
         self.damping_share = 1.0
         self._is_guided = settings.mode is Mode.GRAVITY_COMPENSATION
         self.compensation = WrenchCompensation(
             robot, self._controlled, share_of(allowed, settings.wrench_effort_share),
-            settings.wrench_fade_time, fade)
+            settings.wrench_fade_time)
         self._feedback: StateFeedback | None = None
         if settings.mode is Mode.COMPUTED_TORQUE:
             self._feedback = StateFeedback(
@@ -92,12 +89,21 @@ class Law:
         self.last_motion = self._motions.held(np.full(joints.index_map.q_index.shape, np.nan))
         self.last_guiding = self._zero
 
-    def error_behind(
+    def go_on(self, wrenches: ExternalWrenches, fade: WrenchFadeMemory) -> None:
+        """
+        Go on with a memory.
+
+        :param wrenches: that are measured.
+        :param fade: how far these are compensated; it is changed.
+        """
+        self._wrenches, self.compensation.memory = wrenches, fade
+
+    def catch_up_error(
             self, first: np.ndarray, present: np.ndarray, duration: float) -> np.ndarray | None:
         """Return the error that is corrected while an arm catches up; see StateFeedback."""
         if self._feedback is None:
             return None
-        return self._feedback.error_behind(first, present, duration)
+        return self._feedback.catch_up_error(first, present, duration)
 
     @property
     def has_feedback(self) -> bool:

@@ -58,7 +58,7 @@ class StateFeedback:
             caught_up = CATCH_UP_SPEED * self._damping / self._stiffness
         self._first_error = np.where(self._stiffness > 0.0, caught_up, np.inf)
 
-    def error_behind(
+    def catch_up_error(
             self, first: np.ndarray, present: np.ndarray, duration: float) -> np.ndarray | None:
         """
         Return the error that is corrected while joints catch up with their motion.

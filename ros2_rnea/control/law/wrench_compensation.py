@@ -48,18 +48,18 @@ class WrenchCompensation:
     :param controlled: indices of the controlled joints in q̇ and in efforts.
     :param limits: of the efforts that compensate wrenches, shape (joints,) [Nm or N].
     :param fade_time: duration of a complete fade [s].
-    :param memory: it is changed.
+    :ivar memory: how far it is faded in; another one may be set.
     :ivar is_limited: true for the joints whose limit reduced the wrenches in the last call.
     """
 
     def __init__(
             self, robot: Robot, controlled: np.ndarray | slice, limits: np.ndarray,
-            fade_time: float, memory: WrenchFadeMemory) -> None:
+            fade_time: float) -> None:
         self._robot = robot
         self._controlled = controlled
         self._limits = limits
         self._fade_time = fade_time
-        self._memory = memory
+        self.memory = WrenchFadeMemory()
         self._rest, self._with, self._without = np.zeros((3, robot.nv))
         self.is_limited: np.ndarray | None = None
 
@@ -71,7 +71,7 @@ class WrenchCompensation:
             the arm.  Where nothing holds it, the effort against a wrench accelerates it.
         :param now: on the steady clock [s].
         """
-        memory, target = self._memory, 1.0 if is_followed else 0.0
+        memory, target = self.memory, 1.0 if is_followed else 0.0
         if memory.share is None or not self._fade_time:
             memory.share = target
         else:
@@ -82,7 +82,7 @@ class WrenchCompensation:
 
     def end(self, now: float) -> None:
         """Compensate no wrench from now on, until it is faded in again."""
-        self._memory.share, self._memory.at, self.is_limited = 0.0, now, None
+        self.memory.share, self.memory.at, self.is_limited = 0.0, now, None
 
     def within_share(self, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """

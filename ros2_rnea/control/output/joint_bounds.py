@@ -60,26 +60,27 @@ class JointBounds:
     :param margin: distance from the end of its range at which a joint is at the bound [rad or m].
     :param velocity_factor: share of the velocity limits that may be reached.
     :param braking_time: time constant of braking [s].
+    :ivar lower: where the ranges end, less the margin, shape (joints,) [rad or m]; −inf: nowhere.
+    :ivar upper: likewise; +inf: nowhere.
     """
 
     def __init__(
             self, limits: Sequence[JointLimits], margin: float, velocity_factor: float,
             braking_time: float) -> None:
-        ranges = [reduced_range(one, margin) for one in limits]
-        self._lower, self._upper = np.array(ranges).reshape(-1, 2).T.copy()
-        speeds = np.array([
-            one.velocity * velocity_factor if 0.0 < one.velocity < inf else inf
-            for one in limits])
+        described = np.array([(one.lower, one.upper, one.velocity) for one in limits])
+        lower, upper, velocity = described.reshape(-1, 3).T
+        self.lower, self.upper = reduced_ranges(lower, upper, margin)
+        speeds = np.where((velocity > 0.0) & (velocity < inf), velocity * velocity_factor, inf)
         self._speeds = speeds
         usual = np.where(np.isinf(speeds), USUAL_SPEED, speeds)
         self._deceleration = DECELERATION * usual / braking_time
         with np.errstate(invalid='ignore'):  # ranges without an end
             self._band = np.maximum(
-                np.fmin(POSITION_BAND, 0.01 * (self._upper - self._lower)), SMALLEST_BAND)
+                np.fmin(POSITION_BAND, 0.01 * (self.upper - self.lower)), SMALLEST_BAND)
         self._speed_band = VELOCITY_BAND * usual
         # Outside of these, something may have to be restrained.
         reach = usual * usual / (2.0 * self._deceleration) + self._band
-        self._inner_lower, self._inner_upper = self._lower + reach, self._upper - reach
+        self._inner_lower, self._inner_upper = self.lower + reach, self.upper - reach
         self._inner_speeds = (1.0 - VELOCITY_BAND) * speeds
 
     def may_matter(self, positions: np.ndarray, velocities: np.ndarray) -> bool:
@@ -115,8 +116,8 @@ class JointBounds:
 
     def _fastest(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the largest speed towards the upper and the lower end of the range."""
-        return (np.sqrt(2.0 * self._deceleration * np.maximum(self._upper - positions, 0.0)),
-                np.sqrt(2.0 * self._deceleration * np.maximum(positions - self._lower, 0.0)))
+        return (np.sqrt(2.0 * self._deceleration * np.maximum(self.upper - positions, 0.0)),
+                np.sqrt(2.0 * self._deceleration * np.maximum(positions - self.lower, 0.0)))
 
     def _shares(
             self, positions: np.ndarray, velocities: np.ndarray,
@@ -124,21 +125,22 @@ class JointBounds:
         """Return which share of a driving effort stays, upwards and downwards."""
         fastest_up, fastest_down = self._fastest(positions)
         up = np.minimum(
-            (self._upper - positions) / self._band,
+            (self.upper - positions) / self._band,
             (np.minimum(fastest_up, self._speeds) - velocities) / self._speed_band)
         down = np.minimum(
-            (positions - self._lower) / self._band,
+            (positions - self.lower) / self._band,
             (np.minimum(fastest_down, self._speeds) + velocities) / self._speed_band)
         return np.clip(up, 0.0, 1.0), np.clip(down, 0.0, 1.0)
 
 
-def reduced_range(limits: JointLimits, margin: float) -> tuple[float, float]:
+def reduced_ranges(
+        lower: np.ndarray, upper: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the range of a joint without a margin at both ends; infinite where it is no range.
+    Return ranges of joints without a margin at both ends; infinite where there is no range.
 
-    :param margin: [rad or m]; where it is more than half of the range, the middle is left.
+    :param margin: [rad or m]; where it is more than half of a range, the middle is left.
     """
-    if not limits.lower < limits.upper:
-        return -inf, inf
-    margin = min(margin, 0.5 * (limits.upper - limits.lower))
-    return limits.lower + margin, limits.upper - margin
+    is_range = lower < upper
+    with np.errstate(invalid='ignore'):  # ranges without an end
+        margins = np.fmin(margin, 0.5 * (upper - lower))
+    return (np.where(is_range, lower + margins, -inf), np.where(is_range, upper - margins, inf))

@@ -723,13 +723,13 @@ class Configuration:
     def _with_held_joints(self, parameters: NodeParameters, robot: Robot | None) -> Settings:
         """Return the settings of parameters, with the joints that others hold."""
         settings, loop = parameters.settings, parameters.own['position_loop']
+        held = self._held_joints()[0] if loop is PositionLoop.AUTOMATIC else frozenset()
+        if not held and loop is not PositionLoop.PRESENT:
+            return settings
         joints = frozenset(settings.joints)
         if not joints and robot is not None:
             joints = frozenset(controlled_joints(robot, settings))
-        if loop is PositionLoop.AUTOMATIC:
-            joints &= self._held_joints()[0]
-        held = frozenset() if loop is PositionLoop.NONE else joints
-        return replace(settings, held_by_others=held) if held else settings
+        return replace(settings, held_by_others=joints & held if held else joints)
 
     def why_alone(self) -> str:
         """Return a sentence on how it is known which joints the node moves alone."""

@@ -18,10 +18,10 @@ from math import inf
 
 from ros2_rnea.control.inputs.cycle_period import CyclePeriod, CYCLES_NEEDED
 from ros2_rnea.control.law.feedback_check import (
-    DoubtMemory,
+    InstabilityMemory,
     judge_again,
-    lasting_doubt,
-    LONGEST_DOUBT,
+    lasting_instability,
+    LONGEST_INSTABILITY,
     LONGEST_PERIOD,
     unstable_feedback,
 )
@@ -54,24 +54,25 @@ def test_nothing_is_unstable_without_feedback_or_where_others_hold_the_arm():
         assert unstable_feedback(replace(STIFF, **change), JOINTS, period) == ''
 
 
-def test_only_a_doubt_that_lasts_is_told():
-    memory, period = DoubtMemory(), measured(0.03)
-    assert lasting_doubt(memory, SOFT, JOINTS, period, 10.0) == ''
-    assert lasting_doubt(memory, SOFT, JOINTS, period, 10.0 + LONGEST_DOUBT) == ''
-    assert 'every 0.03 s' in lasting_doubt(memory, SOFT, JOINTS, period, 10.1 + LONGEST_DOUBT)
-    assert lasting_doubt(memory, SOFT, JOINTS, measured(0.004), 20.0) == ''
+def test_only_an_instability_that_lasts_is_told():
+    memory, period = InstabilityMemory(), measured(0.03)
+    assert lasting_instability(memory, SOFT, JOINTS, period, 10.0) == ''
+    assert lasting_instability(memory, SOFT, JOINTS, period, 10.0 + LONGEST_INSTABILITY) == ''
+    assert 'every 0.03 s' in lasting_instability(
+        memory, SOFT, JOINTS, period, 10.1 + LONGEST_INSTABILITY)
+    assert lasting_instability(memory, SOFT, JOINTS, measured(0.004), 20.0) == ''
     assert memory.since == inf
 
 
-def test_before_the_period_is_known_nothing_is_doubted():
-    memory = DoubtMemory()
-    assert lasting_doubt(memory, STIFF, JOINTS, CyclePeriod(value=0.03), 10.0) == ''
-    assert memory == DoubtMemory()
+def test_before_the_period_is_known_nothing_is_unstable():
+    memory = InstabilityMemory()
+    assert lasting_instability(memory, STIFF, JOINTS, CyclePeriod(value=0.03), 10.0) == ''
+    assert memory == InstabilityMemory()
 
 
-def test_a_change_of_settings_does_not_hide_a_doubt_and_softer_gains_end_it():
-    memory, period = DoubtMemory(), measured(0.01)
-    lasting_doubt(memory, STIFF, JOINTS, period, 10.0)
+def test_a_change_of_settings_does_not_hide_an_instability_and_softer_gains_end_it():
+    memory, period = InstabilityMemory(), measured(0.01)
+    lasting_instability(memory, STIFF, JOINTS, period, 10.0)
     judge_again(memory, replace(STIFF, blend_time=0.3), JOINTS, period)
     assert memory.since == 10.0 and memory.reason
     judge_again(memory, SOFT, JOINTS, period)

@@ -23,6 +23,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.law.guiding import Guiding
+from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.ros_time import RosTime
@@ -55,9 +56,10 @@ def at(seconds):
 
 def guided(robot=ROUGH, **settings):
     """Return the aids of both joints for the settings."""
-    guiding = Guiding(robot, JOINTS, np.array([1, 0]))
-    guiding.use(Settings(mode=Mode.GRAVITY_COMPENSATION, **settings))
-    return guiding
+    chosen = Settings(mode=Mode.GRAVITY_COMPENSATION, **settings)
+    limits = [robot.tree.bodies[robot.tree.joints[name]].limits for name in JOINTS]
+    bounds = JointBounds(limits, chosen.position_limit_margin, 1.0, 0.1)
+    return Guiding(robot, JOINTS, np.array([1, 0]), bounds.lower, bounds.upper, chosen)
 
 
 def test_without_settings_nothing_is_added():

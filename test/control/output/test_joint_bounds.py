@@ -21,7 +21,6 @@ from ros2_rnea.control.output.joint_bounds import (
     DECELERATION,
     JointBounds,
     POSITION_BAND,
-    reduced_range,
     VELOCITY_BAND,
 )
 from ros2_rnea.model.description import JointLimits
@@ -171,5 +170,7 @@ def test_a_joint_that_nobody_has_measured_is_at_no_bound():
 
 
 def test_a_range_without_a_margin_and_what_is_no_range():
-    assert reduced_range(LIMITS, 0.1) == (-0.9, 1.9)
-    assert reduced_range(JointLimits(lower=1.0, upper=1.0), 0.1) == (-inf, inf)
+    one = [LIMITS, JointLimits(lower=1.0, upper=1.0), JointLimits(lower=0.0, upper=0.1)]
+    bounds = JointBounds([*one, JointLimits(lower=-inf, upper=2.0)], 0.1, 1.0, BRAKING_TIME)
+    assert bounds.lower.tolist() == [-0.9, -inf, 0.05, -inf]
+    assert bounds.upper.tolist() == [1.9, inf, 0.05, 1.9]
