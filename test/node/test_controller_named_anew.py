@@ -78,6 +78,8 @@ def test_named_back_the_first_is_asked_anew(start):
     arm = start(first=JOINTS)
     assert arm.set_parameter('effort_controller', 'second').successful
     arm.until(lambda: "'second' is not available" in arm.told('effort_controller'))
+    # Until then, what the first has told is still known, and efforts may be sent to it.
+    arm.until(lambda: arm.node._controllers.effort_controller.endswith('second'))
     # Without a turn of the executor, in which the answer may come.
     assert arm.node._configuration.set_parameter('effort_controller', 'first').successful
     assert not arm.node.policy.settings.enabled

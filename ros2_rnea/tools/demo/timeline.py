@@ -32,6 +32,9 @@ from ros2_rnea.tools.pictures import BLUE, GREY, save, VERMILION
 SILENCE = 0.05
 """A longer pause between two efforts is drawn as one [s]."""
 
+NARROWEST = 6.5
+"""A shorter episode is drawn as wide as one of this duration [s], so that its title fits."""
+
 SMALLEST = 3e-4
 """Error that is still drawn, as a share of the largest."""
 
@@ -56,7 +59,7 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
             hspace=0.03, wspace=0.01, w_pad=0.02))
         axes = figure.subplots(
             3, len(episodes), sharex='col', sharey='row', squeeze=False,
-            width_ratios=[_duration(episode) for episode in episodes],
+            width_ratios=[max(_duration(episode), NARROWEST) for episode in episodes],
             height_ratios=(1.5, 1.2, 1.2))
         title = 'Efforts and errors at disturbances' if judged else UNJUDGED
         figure.suptitle(title, x=0.012, ha='left', fontsize=12,
