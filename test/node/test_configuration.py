@@ -162,10 +162,10 @@ def test_joints_can_be_changed_while_it_is_disabled(bench):
     assert not arm.set_parameter('joints', JOINTS[::-1]).successful
     assert arm.set_parameter('enabled', False).successful
     arm.until(lambda: not arm.sends(JOINTS, [0.1, 0.2]))
-    arm.settle()  # the last efforts may be on their way
     assert arm.set_parameter('joints', JOINTS[::-1]).successful
     assert arm.set_parameter('enabled', True).successful
-    assert arm.answer(JOINTS, [0.1, 0.2]) == forward[::-1]
+    arm.until(  # efforts from before may be on their way
+        lambda: arm.answer(JOINTS, [0.1, 0.2]) == forward[::-1])
 
 
 def test_what_needs_no_change_is_no_finding_of_the_node(bench):
