@@ -57,8 +57,8 @@ def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = No
         memory.start_reason = start.reason
     if state is State.OFF:
         return _nothing(stages, memory, known, situation, rows)
-    blend = hand_over(stages, memory, known, rows, now)
-    memory.has_landed = memory.lands and state is State.BRAKING
+    blend = hand_over(stages, memory, known, situation, rows)
+    memory.has_landed = situation.lands and state is State.BRAKING
     needed = _needed(stages, memory, known, target, state)
     if not np.isfinite(needed.effort).all():
         return _not_finite(stages, memory, now, needed, stop)

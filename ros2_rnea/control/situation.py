@@ -56,31 +56,33 @@ def situation(
             sent.saturated, now)
         slow = stages.unstable_feedback(memory.period, now)
         trip = trip or off or slow or (fast if follows else None)
-    is_settled = not stages.settings.blend_time if begins else (
-        not sent.is_late and now >= memory.hand_over.end and memory.pending.hand_over is None)
+    # While it starts, a hand-over that begins again and again keeps no state from being left.
+    has_ended = now >= supervisor.since + stages.settings.blend_time if (
+        supervisor.state is State.ARMING) else (
+        now >= memory.hand_over.end and memory.pending.hand_over is None)
+    is_settled = not stages.settings.blend_time if begins else has_ended and not sent.is_late
     brakes = bool(stages.alone.any()) and known.has_velocity
-    is_braked = supervisor.state is State.BRAKING and _is_braked(
-        stages, memory, known, is_settled, brakes)
-    memory.lands = is_braked and stop is not None
     # After an error the arm is held, whatever on_stop says.
-    memory.stops = stop is not None and stop.status is not Status.FAILED
+    ends = stop is not None and stop.status is not Status.FAILED
+    is_braked = supervisor.state is State.BRAKING and _is_braked(
+        stages, memory, known, is_settled, brakes, ends)
     return Situation(
         now, stop, obstacle, trip, None if follows else fast, target.wanted,
         Cause(target.status, detail=target.detail), brakes and known.is_fresh, is_settled,
         is_braked and (stop is None or memory.has_landed), is_off or sent.has_start,
         known.age > OLDEST_STATE * stages.settings.state_timeout,
         stages.settings.may_send_last and not stages.judgement.unknown_positions(),
-        sent.is_late, memory.releases)
+        sent.is_late, memory.releases, ends, is_braked and stop is not None)
 
 
 def _is_braked(
-        stages: Stages, memory: Memory, known: Snapshot, is_settled: bool, brakes: bool) -> bool:
+        stages: Stages, memory: Memory, known: Snapshot, is_settled: bool, brakes: bool,
+        ends: bool) -> bool:
     """Return whether the arm rests at the effort of ``on_stop``, or the time is over."""
     if not known.is_fresh:
         return is_settled and (memory.releases or stages.settings.on_stop is not OnStop.ZERO)
     is_at_rest = not brakes or memory.rest.is_reached(stages.alone)
     if known.now.steady - memory.supervisor.since > stages.settings.longest_braking:
         return True
-    is_released = memory.releases or stages.settings.on_stop is not OnStop.ZERO or (
-        not memory.stops)
+    is_released = memory.releases or stages.settings.on_stop is not OnStop.ZERO or not ends
     return is_settled and is_at_rest and is_released

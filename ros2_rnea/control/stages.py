@@ -242,7 +242,7 @@ class Stages:
         if not known.is_gravity_known:
             return resting(Status.IMU_LOST, known.positions, detail=self._imu_loss(known.now))
         return self.motion.target(
-            known.now, known.positions, supervisor.state, supervisor.status)
+            known.now, known.positions, known.velocities, supervisor.state, supervisor.status)
 
     # ---- sent ---------------------------------------------------------------------------------
 

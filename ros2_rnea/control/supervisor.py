@@ -36,6 +36,9 @@ from typing import NamedTuple
 
 from ros2_rnea.control.decision import Cause, State, Status
 
+STOPPED_BY_SOMEBODY = (Status.DISABLED, Status.NOT_ALLOWED, Status.RELEASED)
+"""Reasons to stop after which an arm that is moved alone does not go on by itself."""
+
 LONGEST_ARMING = 10.0
 """Longest time from the first effort to gravity [s]; only a very low rate limit needs more."""
 
@@ -60,6 +63,8 @@ class Situation(NamedTuple):
     :ivar may_send_last: false where not even the effort of braking may be sent.
     :ivar is_late: whether the rate limit holds the effort back.
     :ivar is_released: whether no effort holds the arm, as ``on_stop`` wants it.
+    :ivar ends: whether the effort of ``on_stop`` is wanted, since nothing is to be sent any more.
+    :ivar lands: whether the arm has been braked, so that this cycle sends the effort of rest.
     """
 
     now: float
@@ -77,6 +82,8 @@ class Situation(NamedTuple):
     may_send_last: bool = True
     is_late: bool = False
     is_released: bool = False
+    ends: bool = False
+    lands: bool = False
 
 
 @dataclass
@@ -157,6 +164,13 @@ def is_tripped(situation: Situation, memory: SupervisorMemory) -> bool:
 def has_to_stop(situation: Situation, _: SupervisorMemory) -> bool:
     """Return whether nothing is to be sent any more."""
     return situation.stop is not None
+
+
+def is_stopped_too(situation: Situation, memory: SupervisorMemory) -> bool:
+    """Return whether somebody stops the arm while it is braked for a reason that may go."""
+    is_by_somebody = situation.stop is not None and situation.stop.status in STOPPED_BY_SOMEBODY
+    return is_by_somebody and memory.latch is None and (
+        memory.cause.status not in STOPPED_BY_SOMEBODY)
 
 
 def is_too_fast(situation: Situation, _: SupervisorMemory) -> bool:
@@ -259,6 +273,7 @@ TABLE = (
     Row((State.OFF,), can_start, State.ARMING, HandOver.START),
     Row((*USUAL, State.BRAKING), is_tripped, State.BRAKING, HandOver.BRAKE, latch),
     Row((*USUAL, State.FAULT), has_to_stop, State.BRAKING, HandOver.BRAKE, note_stop),
+    Row((State.BRAKING,), is_stopped_too, State.BRAKING, HandOver.BRAKE, note_stop),
     Row((State.ARMING, State.GRAVITY), is_too_fast, State.BRAKING, HandOver.BRAKE, note_reason),
     Row((State.ARMING,), takes_too_long, State.BRAKING, HandOver.BRAKE, latch_long_start),
     Row((State.ARMING,), is_settled_and_latched, State.FAULT),
@@ -288,18 +303,17 @@ def supervise(situation: Situation, memory: SupervisorMemory) -> list[Row]:
     :param situation: of this cycle.
     :param memory: it is changed.
     """
+    memory.since = min(memory.since, situation.now)  # a simulated clock may jump back
     taken: list[Row] = []
     while not (taken and taken[-1].to in ENDS_CYCLE):
         row = next((row for row in TABLE if memory.state in row.states
                     and row not in taken and row.guard(situation, memory)), None)
         if row is None:
             break
-        is_again = row.to is memory.state
         if row.action is not None:
             row.action(situation, memory)
-        if is_again:  # a trip while the arm is braked already
-            break
-        memory.state, memory.since = row.to, situation.now
+        if row.to is not memory.state:
+            memory.state, memory.since = row.to, situation.now
         taken.append(row)
     return taken
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_rnea.control.decision import Cause, Instant, State, Status
+from ros2_rnea.control.decision import Cause, State, Status
 from ros2_rnea.control.inputs.snapshot import Snapshot
 from ros2_rnea.control.memory import Memory, Pending
 from ros2_rnea.control.output.hand_over import Blend
@@ -25,7 +25,7 @@ from ros2_rnea.control.output.start_effort import AT_REST
 from ros2_rnea.control.settings import OnStop
 from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.stages import Stages
-from ros2_rnea.control.supervisor import HandOver, Row
+from ros2_rnea.control.supervisor import HandOver, Row, Situation, STOPPED_BY_SOMEBODY
 
 BRAKE_TIME = 0.05
 """Duration of the hand-over to braking [s]; damping acts at once."""
@@ -33,18 +33,15 @@ BRAKE_TIME = 0.05
 LONGEST_FADE = 1.0
 """Longest duration of a final fade, however long ``state_timeout`` is [s]."""
 
-STOPPED_BY_SOMEBODY = (Status.DISABLED, Status.NOT_ALLOWED, Status.RELEASED)
-"""Reasons to stop after which an arm that is moved alone does not go on by itself."""
-
 FADE_SHARE = 0.8
 """Share of the time left that a final fade uses; the rest is for efforts that lag behind it."""
 
 
 def hand_over(
-        stages: Stages, memory: Memory, known: Snapshot, rows: list[Row], now: Instant,
+        stages: Stages, memory: Memory, known: Snapshot, situation: Situation, rows: list[Row],
         ) -> Blend | None:
     """Return the hand-over that begins now; None: none does."""
-    settings, pending = stages.settings, memory.pending
+    settings, pending, now = stages.settings, memory.pending, known.now
     blend, changes_model = None, pending.changes_model
     if pending.hand_over is not None:
         duration = pending.hand_over
@@ -76,13 +73,13 @@ def hand_over(
             by_somebody = memory.supervisor.cause.status in STOPPED_BY_SOMEBODY
             if memory.supervisor.latch is not None or by_somebody and stages.alone.any():
                 stages.motion.leave()
-    if memory.releases and not memory.stops:  # nothing holds the arm, and it shall be held again
+    if memory.releases and not situation.ends:  # nothing holds the arm, and it shall be held again
         memory.releases, memory.supervisor.may_resume = False, False
         if memory.supervisor.latch is None:
             memory.supervisor.cause = Cause(Status.STOPPING, detail='nothing has held the arm')
         blend = Blend(_fade_time(stages, known), damps=True)
     if memory.supervisor.state is State.BRAKING and not memory.releases and (
-            _releases_now(stages, memory, known)):
+            situation.ends and _releases_now(stages, memory, known)):
         memory.releases = True
         blend = Blend(_fade_time(stages, known._replace(is_fresh=False)))
     return blend and blend._replace(changes_model=changes_model)
@@ -90,7 +87,7 @@ def hand_over(
 
 def _releases_now(stages: Stages, memory: Memory, known: Snapshot) -> bool:
     """Return whether ``on_stop`` leads to no effort from now on: nothing is braked any more."""
-    if stages.settings.on_stop is not OnStop.ZERO or not memory.stops:
+    if stages.settings.on_stop is not OnStop.ZERO:
         return False
     is_braked = known.is_fresh and known.has_velocity and bool(stages.alone.any())
     return not is_braked or memory.rest.is_reached(stages.alone)

@@ -208,6 +208,46 @@ def test_after_somebody_has_stopped_it_a_motion_does_not_go_on_by_itself(stop, s
     assert np.abs(loop.plant.positions - START - MOVED).max() < 0.02
 
 
+def test_an_arm_that_is_stopped_during_a_gap_of_the_states_does_not_go_on_by_itself():
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.5)
+    loop.follow([(4.0, START + 0.3 * MOVED, REST, REST)])
+    loop.run(1.0)
+    loop.sensors.silent_until = loop.steady + 0.13
+    loop.run(0.11)
+    assert loop.policy.state is State.BRAKING  # the motion would go on after the gap
+    disable(loop)
+    loop.run(1.0)
+    loop.enable()
+    begin = loop.run(1.0).time
+    assert loop.policy.state is State.GRAVITY
+    done = loop.run(3.0).record.since(begin)
+    assert done.largest_speed() < 0.02
+
+
+def test_a_motion_that_is_too_fast_to_be_caught_up_with_is_not_followed():
+    """It goes on while the effort that holds the arm is being reached."""
+    loop = ClosedLoop(enabled=False, **COMPUTED_TORQUE).run(0.3)
+    loop.enable()
+    loop.run(0.15)
+    assert loop.policy.state is State.ARMING
+    loop.follow([(1.2, START + 2.0 * MOVED, REST, REST)])
+    done = loop.run(3.0).record
+    assert done.last.state is State.GRAVITY
+    assert 'it is faster' in done.last.detail
+    assert done.largest_speed() < 0.02
+    loop.follow([(2.0, START + 2.0 * MOVED, REST, REST)])
+    loop.run(2.5)
+    assert np.abs(loop.plant.positions - START - 2.0 * MOVED).max() < 0.02
+
+
+def test_settings_that_change_all_the_time_do_not_keep_a_start_from_its_end():
+    loop = ClosedLoop(**GUIDED)
+    for _ in range(4):
+        loop.run(0.3)
+        loop.change(wrench_fade_time=loop.policy.settings.wrench_fade_time + 0.1)
+    assert loop.policy.state is State.GRAVITY
+
+
 def test_a_fault_is_not_left_while_an_arm_moves_that_reports_no_velocities():
     loop = ClosedLoop(sensors=SensorQuality(velocities=Velocities.NONE), **GUIDED).run(1.0)
     loop.policy.fail('a test')
