@@ -577,11 +577,9 @@ class JointStates:
         return order.leading_count < AGREEING
 
     def _find_newest_stamp(self) -> None:
-        newest = int(self._stamps.argmax()) if len(self._stamps) else -1
-        if newest >= 0:
-            order = self._order
-            order.newest = float(self._stamps[newest])
-            order.newest_at = float(self._received[newest])
+        newest = int(self._stamps.argmax())
+        self._order.newest = float(self._stamps[newest])
+        self._order.newest_at = float(self._received[newest])
 
 
 def _check_lengths(

@@ -138,6 +138,12 @@ def test_a_place_far_outside_the_range_is_never_believed(source, there):
     assert not Source().tells(elbow=there)  # nor as the first one
 
 
+def test_a_range_of_no_length_is_no_range():
+    """A URDF without ``lower`` and ``upper`` has 0 for both."""
+    motion = PlausibleMotion.of([JointLimits(0.0, 0.0, velocity=2.0)], [False])
+    assert (motion.lowest[0], motion.highest[0]) == (-inf, inf)
+
+
 def test_a_joint_may_come_to_be_outside_its_range_by_moving(source):
     assert source.tells(5.0, elbow=5.9)
     for there in (5.95, 6.0, 6.05, 6.1):

@@ -195,7 +195,9 @@ class Judge:
                     f'{allowed:.2f} rad/s')
             drives = self.loop.drives
             if isinstance(drives, PositionDrives):
-                off = float(np.abs(plant.positions - drives.reference(self.loop.steady)[0]).max())
+                reference, _ = drives.reference(self.loop.steady)
+                reference = np.clip(reference, *plant.position_limits)  # where joints end
+                off = float(np.abs(plant.positions - reference).max())
                 self.worst = self.worst[0], max(self.worst[1], off)
                 if off > NEAR_REFERENCE:
                     raise Failure(f'the arm is {off:.2f} rad from the reference of its drives')
