@@ -34,6 +34,10 @@ from ros2_rnea.control.target.motion import Target
 from ros2_rnea.control.transitions import hand_over
 
 
+STOPPED_BY_SOMEBODY = (Status.DISABLED, Status.NOT_ALLOWED, Status.RELEASED)
+"""Reasons to stop that end the motion of an arm that is moved alone."""
+
+
 def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = None) -> Decision:
     """
     Return what to send now, and store it as sent.
@@ -47,6 +51,8 @@ def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = No
     memory.rest.update(known.velocities, now.steady)
     period = memory.period.count(now.steady, stages.settings.state_timeout)
     stop = stop or stages.reason_to_stop(known)
+    if stop is not None and stop.status in STOPPED_BY_SOMEBODY and stages.alone.any():
+        stages.motion.leave()  # it does not go on by itself
     target = stages.wanted(known, memory, stop)
     start = stages.start(memory, known) if needs_start(memory, stop) else None
     situation = situation_of(stages, memory, known, target, start, stop)

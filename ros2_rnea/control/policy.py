@@ -464,16 +464,23 @@ class Policy:
         ``motion.follow`` begins the planned motion afterwards.
 
         :param age: time since its reception [s]; infinite: it is not known.
-        :raises TrajectoryError: where there is no fresh state, or a fault.
+        :raises TrajectoryError: where there is no fresh state; and of an arm that the node moves
+            alone, where there is a fault, or somebody has stopped it.
         """
         if not self.stages.states.is_fresh(now.steady):
             raise TrajectoryError(
                 'a trajectory starts from the measured state, and there is no fresh one')
         supervisor = self.memory.supervisor
-        if supervisor.latch is not None and self.stages.alone.any():
-            raise TrajectoryError(
-                f'no motion is followed after a fault ({supervisor.latch.status.value}): call '
-                '~/enable with true first')
+        if self.stages.alone.any():
+            stop = self.stages.stopped_by_somebody(now)
+            if supervisor.latch is not None:
+                raise TrajectoryError(
+                    f'no motion is followed after a fault ({supervisor.latch.status.value}): call '
+                    '~/enable with true first')
+            if stop is not None:
+                raise TrajectoryError(
+                    f'no motion begins while somebody stops the arm ({stop.status.value}): send '
+                    'it again afterwards')
         return self.stages.motion.start(
             now, self.stages.states.median_measured(), supervisor.state, supervisor.status, age,
             self._motion_check())

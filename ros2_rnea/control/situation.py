@@ -56,11 +56,8 @@ def situation(
             sent.saturated, now)
         slow = stages.unstable_feedback(memory.period, now)
         trip = trip or off or slow or (fast if follows else None)
-    # While it starts, a hand-over that begins again and again keeps no state from being left.
-    has_ended = now >= supervisor.since + stages.settings.blend_time if (
-        supervisor.state is State.ARMING) else (
-        now >= memory.hand_over.end and memory.pending.hand_over is None)
-    is_settled = not stages.settings.blend_time if begins else has_ended and not sent.is_late
+    is_settled = not stages.settings.blend_time if begins else (
+        not sent.is_late and now >= memory.hand_over.end and memory.pending.hand_over is None)
     brakes = bool(stages.alone.any()) and known.has_velocity
     # After an error the arm is held, whatever on_stop says.
     ends = stop is not None and stop.status is not Status.FAILED

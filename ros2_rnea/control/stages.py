@@ -152,13 +152,9 @@ class Stages:
 
     def reason_to_stop(self, known: Snapshot) -> Cause | None:
         """Return why nothing is to be sent; None: efforts are wanted."""
-        settings, is_allowed = self.settings, self.dead_man_switch.allows(known.now.steady)
-        if not settings.enabled:
-            return Cause(
-                Status.DISABLED if settings.may_be_enabled else Status.NOT_ALLOWED)
-        if not is_allowed:
-            return Cause(Status.RELEASED, detail=(
-                f'button {settings.dead_man_button} of the topic joy has to be pressed'))
+        settings, stop = self.settings, self.stopped_by_somebody(known.now)
+        if stop is not None:
+            return stop
         if self.defects:
             return Cause(Status.NO_EFFORT_LIMIT, self.defects.names, self.defects.text)
         if not known.is_fresh:
@@ -170,6 +166,15 @@ class Stages:
         if settings.mode is Mode.COMPUTED_TORQUE and known.without_velocity:
             return Cause(Status.UNKNOWN_VELOCITY, known.without_velocity)
         return None
+
+    def stopped_by_somebody(self, now: Instant) -> Cause | None:
+        """Return by what somebody has stopped the arm; None: nobody has."""
+        settings, is_pressed = self.settings, self.dead_man_switch.allows(now.steady)
+        if not settings.enabled:
+            return Cause(
+                Status.DISABLED if settings.may_be_enabled else Status.NOT_ALLOWED)
+        return None if is_pressed else Cause(Status.RELEASED, detail=(
+            f'button {settings.dead_man_button} of the topic joy has to be pressed'))
 
     def _without_state(self, known: Snapshot) -> Cause:
         never = self.states.unmeasured()
@@ -242,7 +247,7 @@ class Stages:
         if not known.is_gravity_known:
             return resting(Status.IMU_LOST, known.positions, detail=self._imu_loss(known.now))
         return self.motion.target(
-            known.now, known.positions, known.velocities, supervisor.state, supervisor.status)
+            known.now, known.positions, supervisor.state, supervisor.status)
 
     # ---- sent ---------------------------------------------------------------------------------
 

@@ -36,9 +36,6 @@ from typing import NamedTuple
 
 from ros2_rnea.control.decision import Cause, State, Status
 
-STOPPED_BY_SOMEBODY = (Status.DISABLED, Status.NOT_ALLOWED, Status.RELEASED)
-"""Reasons to stop after which an arm that is moved alone does not go on by itself."""
-
 LONGEST_ARMING = 10.0
 """Longest time from the first effort to gravity [s]; only a very low rate limit needs more."""
 
@@ -115,6 +112,7 @@ class HandOver(Enum):
     BRAKE = 'damping at once, the rest within 0.05 s'
     BLEND = 'for blend_time'
     BLEND_IN_MOTION = 'for blend_time where the arm moves, else at once'
+    UNBRAKE = 'within 0.05 s where the node moves the arm alone and it moves, else for blend_time'
     RAMP = 'at once where the motion begins at the arm, else for blend_time'
 
 
@@ -164,13 +162,6 @@ def is_tripped(situation: Situation, memory: SupervisorMemory) -> bool:
 def has_to_stop(situation: Situation, _: SupervisorMemory) -> bool:
     """Return whether nothing is to be sent any more."""
     return situation.stop is not None
-
-
-def is_stopped_too(situation: Situation, memory: SupervisorMemory) -> bool:
-    """Return whether somebody stops the arm while it is braked for a reason that may go."""
-    is_by_somebody = situation.stop is not None and situation.stop.status in STOPPED_BY_SOMEBODY
-    return is_by_somebody and memory.latch is None and (
-        memory.cause.status not in STOPPED_BY_SOMEBODY)
 
 
 def is_too_fast(situation: Situation, _: SupervisorMemory) -> bool:
@@ -273,7 +264,6 @@ TABLE = (
     Row((State.OFF,), can_start, State.ARMING, HandOver.START),
     Row((*USUAL, State.BRAKING), is_tripped, State.BRAKING, HandOver.BRAKE, latch),
     Row((*USUAL, State.FAULT), has_to_stop, State.BRAKING, HandOver.BRAKE, note_stop),
-    Row((State.BRAKING,), is_stopped_too, State.BRAKING, HandOver.BRAKE, note_stop),
     Row((State.ARMING, State.GRAVITY), is_too_fast, State.BRAKING, HandOver.BRAKE, note_reason),
     Row((State.ARMING,), takes_too_long, State.BRAKING, HandOver.BRAKE, latch_long_start),
     Row((State.ARMING,), is_settled_and_latched, State.FAULT),
@@ -287,7 +277,7 @@ TABLE = (
     Row((State.TRACKING, State.HOLDING), leaves, State.GRAVITY, HandOver.BLEND),
     Row((State.BRAKING,), stop_is_over, State.OFF),
     Row((State.BRAKING,), fault_is_over, State.FAULT),
-    Row((State.BRAKING,), can_resume, State.GRAVITY, HandOver.BLEND),
+    Row((State.BRAKING,), can_resume, State.GRAVITY, HandOver.UNBRAKE),
     Row((State.FAULT,), is_acknowledged, State.GRAVITY, HandOver.BLEND),
 )
 """The order of the rows is their priority."""
@@ -310,10 +300,12 @@ def supervise(situation: Situation, memory: SupervisorMemory) -> list[Row]:
                     and row not in taken and row.guard(situation, memory)), None)
         if row is None:
             break
+        is_again = row.to is memory.state
         if row.action is not None:
             row.action(situation, memory)
-        if row.to is not memory.state:
-            memory.state, memory.since = row.to, situation.now
+        if is_again:  # a trip while the arm is braked already
+            break
+        memory.state, memory.since = row.to, situation.now
         taken.append(row)
     return taken
 

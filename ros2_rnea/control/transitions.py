@@ -25,7 +25,7 @@ from ros2_rnea.control.output.start_effort import AT_REST
 from ros2_rnea.control.settings import OnStop
 from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.stages import Stages
-from ros2_rnea.control.supervisor import HandOver, Row, Situation, STOPPED_BY_SOMEBODY
+from ros2_rnea.control.supervisor import HandOver, Row, Situation
 
 BRAKE_TIME = 0.05
 """Duration of the hand-over to braking [s]; damping acts at once."""
@@ -43,6 +43,7 @@ def hand_over(
     """Return the hand-over that begins now; None: none does."""
     settings, pending, now = stages.settings, memory.pending, known.now
     blend, changes_model = None, pending.changes_model
+    moves = memory.rest.moving_joint() is not None
     if pending.hand_over is not None:
         duration = pending.hand_over
         if memory.supervisor.state is State.BRAKING:  # what presses ends in time
@@ -55,8 +56,11 @@ def hand_over(
     for row in rows:
         if row.hand_over in (HandOver.START, HandOver.BLEND):
             blend = Blend(settings.blend_time)
-        elif row.hand_over is HandOver.BLEND_IN_MOTION and memory.rest.moving_joint() is not None:
+        elif row.hand_over is HandOver.BLEND_IN_MOTION and moves:
             blend = Blend(settings.blend_time)
+        elif row.hand_over is HandOver.UNBRAKE:  # damping of a velocity that has gone would drive
+            is_short = moves and bool(stages.alone.any())
+            blend = Blend(min(settings.blend_time, BRAKE_TIME) if is_short else settings.blend_time)
         elif row.hand_over is HandOver.BRAKE:
             memory.trips.restart(len(stages.alone))
             blend = Blend(_fade_time(stages, known), damps=True)
@@ -70,8 +74,7 @@ def hand_over(
             memory.sent.since = now.steady
         if row.to is State.BRAKING:
             memory.cut_short, memory.releases = '', False
-            by_somebody = memory.supervisor.cause.status in STOPPED_BY_SOMEBODY
-            if memory.supervisor.latch is not None or by_somebody and stages.alone.any():
+            if memory.supervisor.latch is not None:
                 stages.motion.leave()
     if memory.releases and not situation.ends:  # nothing holds the arm, and it shall be held again
         memory.releases, memory.supervisor.may_resume = False, False

@@ -25,7 +25,7 @@ from ros2_rnea.control.inputs.joint_states import JointMemory
 from ros2_rnea.control.inputs.measured_gravity import GravityMemory
 from ros2_rnea.control.inputs.plausibility import PlausibilityMemory
 from ros2_rnea.control.inputs.wrenches import WrenchesMemory
-from ros2_rnea.control.memory import Memory
+from ros2_rnea.control.memory import Memory, Rest
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.robot_joints import RobotJoints
 from ros2_rnea.control.settings import Settings
@@ -165,6 +165,14 @@ def test_measured_gravity_is_kept_only_for_the_same_root():
     moved = before.for_joints(joints_of(urdf=ARM.replace('"base"', '"stand"')))
     assert moved.gravity is None and moved.root == 'stand'
     assert moved.sent is before.sent
+
+
+def test_the_velocities_by_which_rest_is_judged_are_those_measured_without_their_noise():
+    rest, random = Rest(np.zeros(2)), np.random.default_rng(3)
+    for cycle in range(1000):
+        rest.update(np.array([0.4, -0.3]) + random.normal(0.0, 0.05, 2), 1e-3 * cycle)
+    np.testing.assert_allclose(rest.velocities, [0.4, -0.3], atol=0.02)
+    assert rest.moving_joint() == 0
 
 
 def test_what_another_robot_has_received_does_not_count():

@@ -78,7 +78,7 @@ def along_from_arm(policy):
 
 def motion_at(policy, seconds):
     """Return positions, velocities and accelerations of the motion of a policy, as followed."""
-    target = policy.motion.target(at(seconds), Q, QD, State.TRACKING, Status.FOLLOWING)
+    target = policy.motion.target(at(seconds), Q, State.TRACKING, Status.FOLLOWING)
     return target.positions, target.velocities, target.accelerations
 
 

@@ -22,7 +22,12 @@ import pytest
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.queries import answered_joints, RequestedState, state_query
+from ros2_rnea.control.queries import (
+    answered_joints,
+    requested_efforts,
+    RequestedState,
+    state_query,
+)
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
@@ -55,6 +60,12 @@ def measure(policy, names, positions, velocities, time=NOW):
 def ask(policy, *arguments, now=NOW):
     """Return q, qd and qdd of a question as lists, in the order of the description."""
     return [vector.tolist() for vector in state_query(policy, now, RequestedState(*arguments))]
+
+
+def test_efforts_are_those_of_the_request_and_zero_for_all_other_joints():
+    assert requested_efforts(policy_of(), ['grip', 'shoulder'], [3.0, 1.0]).tolist() == [
+        1.0, 0.0, 3.0]
+    assert requested_efforts(policy_of(), ['grip'], []).tolist() == [0.0] * 3
 
 
 # ---- which state it is about ------------------------------------------------------------------

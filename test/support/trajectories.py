@@ -28,14 +28,9 @@ def motion_of(names, continuous, memory=None, **settings):
 
 
 def target_of(
-        motion, now, measured, steady=0.0, state=State.GRAVITY, last=Status.NO_TRAJECTORY,
-        velocities=None):
+        motion, now, measured, steady=0.0, state=State.GRAVITY, last=Status.NO_TRAJECTORY):
     """Return what is wanted at a time of a trajectory's clock, and of the steady one."""
-    positions = np.array(measured, dtype=float)
-    at_rest = np.zeros_like(positions)
-    return motion.target(
-        Instant(steady, now), positions, at_rest if velocities is None else velocities, state,
-        last)
+    return motion.target(Instant(steady, now), np.array(measured, dtype=float), state, last)
 
 
 def follow(

@@ -81,6 +81,8 @@ def lasting_instability(
         memory.period = measured
         memory.reason = unstable_feedback(settings, joints, period)
         memory.since = min(memory.since, now) if memory.reason else inf
+    if memory.since < inf:
+        memory.since = min(memory.since, now)  # a simulated clock may jump back
     return memory.reason if now - memory.since > LONGEST_INSTABILITY else ''
 
 

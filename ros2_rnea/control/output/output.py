@@ -262,7 +262,7 @@ class Output:
             changing, sent.limited, self._seconds_per_effort, elapsed)
         is_needed = late is None and not hand_over.is_active  # else it would be rounded
         effort = wanted if is_needed else self.saturated(free + changing)
-        if not sent.is_sending:
+        if not sent.is_sending or now < sent.since:  # a simulated clock may jump back
             sent.is_sending, sent.since = True, now
         sent.effort, sent.limited, sent.at = effort, changing, now
         sent.model, sent.holding = needed.model, needed.holding

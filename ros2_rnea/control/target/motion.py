@@ -201,7 +201,7 @@ class Motion:
         :param check: of the whole motion.
         """
         positions, velocities = measured.copy()
-        target = self.target(now, positions, velocities, state, last)
+        target = self.target(now, positions, state, last)
         desired = np.array((target.positions, target.velocities, target.accelerations))
         path, is_followed = self.memory.path, state.follows and target.wanted is not State.GRAVITY
         if self._is_held and path is not None and target.status in DEVIATIONS:
@@ -248,13 +248,11 @@ class Motion:
     # ---- what is wanted -------------------------------------------------------------------------
 
     def target(
-            self, now: Instant, measured: Array, velocities: Array, state: State, last: Status,
-            ) -> Target:
+            self, now: Instant, measured: Array, state: State, last: Status) -> Target:
         """
         Return what is wanted now.
 
         :param measured: positions, shape (joints,) [rad or m].
-        :param velocities: measured, shape (joints,) [rad/s or m/s].
         :param state: what is done.  Feedback keeps following a motion from which the arm deviates.
         :param last: the reason that was reported last, since an arm that has left its path is on
             it again only within a share of the tolerance.
@@ -268,24 +266,23 @@ class Motion:
                     Status.CONTROLLER_LOST)
                 sample = np.array(desired)
                 return self._reachable(
-                    self._along(status, sample, sample, measured, state, last), velocities, state,
-                    now)
+                    self._along(status, sample, sample, measured, state, last), state, now)
             return self._reachable(
-                self._at_end(Status.CONTROLLER_LOST, desired[0], measured, state, last),
-                velocities, state, now)
+                self._at_end(Status.CONTROLLER_LOST, desired[0], measured, state, last), state,
+                now)
         if path is None:
             return self.resting(Status.NO_TRAJECTORY, measured)
         if ahead >= path.end:
             return self._reachable(
                 self._at_end(Status.HOLDING_END, path.sample(ahead)[0], measured, state, last),
-                velocities, state, now)
+                state, now)
         sample = path.sample(ahead)
         present = sample if ahead == now.ros else path.sample(now.ros)
         target = self._along(Status.FOLLOWING, sample, present, measured, state, last)
         if target.status is Status.PATH_DEVIATION and not (self._has_feedback and state.follows):
             return self.resting(
                 Status.PATH_DEVIATION, measured, target.deviation, target.detail)
-        return self._reachable(target, velocities, state, now)
+        return self._reachable(target, state, now)
 
     def resting(
             self, status: Status, measured: Array, deviation: Array | None = None,
@@ -344,31 +341,25 @@ class Motion:
             status, State.HOLDING, end, self._at_rest, self._at_rest,
             np.array((end, self._at_rest)), deviation, detail)
 
-    def _reachable(
-            self, target: Target, velocities: Array, state: State, now: Instant) -> Target:
+    def _reachable(self, target: Target, state: State, now: Instant) -> Target:
         """
         Return a motion that may be taken up, or rest as long as it is too far from the arm.
 
         A controller's reference goes on while the robot does not follow it.  Feedback would drive
-        the robot to it at once.  While feedback begins, a faster motion gets farther away: the arm
-        has half of its velocity on average.
+        the robot to it at once.
         """
         memory = self.memory
         awaits = self.has_reference and memory.awaits_reference
         if target.deviation is None or self.begins_at_arm(now) or not (
                 awaits or self._has_feedback and not state.follows):
             return target
-        distance = np.abs(target.deviation)
-        if self._has_feedback and not state.follows:
-            distance = distance + 0.5 * self._settings.blend_time * np.abs(
-                target.present[1] - velocities)
-        if np.all(distance <= self._takeup):
+        if np.all(np.abs(target.deviation) <= self._takeup):
             memory.awaits_reference = False
             return target
         what = 'reference of the controller' if self.has_reference else 'trajectory'
         return self.resting(Status.MOTION_TOO_FAR, target.positions, target.deviation, (
-            f'the {what} is farther from the arm than path_tolerance and hold_tolerance, or would '
-            'be while feedback begins, since it is faster; it is followed as soon as it is near'))
+            f'the {what} is farther from the arm than path_tolerance and hold_tolerance; it is '
+            'followed as soon as it is nearer'))
 
     def _explain(self, deviation: Array, state: State) -> str:
         """Return how far joints are off their path, and which tolerance it is."""

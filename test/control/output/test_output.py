@@ -224,3 +224,21 @@ def test_other_joints_go_on_with_their_own_efforts():
     assert not new.has_start
     new.start_at(np.array([1.0, 2.0]))
     assert new.effort.tolist() == [-6.0, 2.0]
+
+
+def test_without_a_limit_or_hand_over_the_effort_is_what_is_needed_to_the_last_bit():
+    """The sum of its parts would be rounded."""
+    one, random = Sender(alone=ALONE), np.random.default_rng(5)
+    for _ in range(50):
+        needed, free = random.uniform(-30.0, 30.0, (2, 2))
+        assert one.send(needed, free=free) == (needed.tolist(), {})
+
+
+def test_nobody_can_change_the_flags_that_all_decisions_share():
+    one = Sender()
+    one.send([5.0, -6.0])
+    _, flags = one.out.send(
+        Needed(*np.array([[5.0, -80.0], ZERO, ZERO, ZERO])), INSIDE, one.sent, one.hand_over,
+        one.time, None, PERIOD)
+    with pytest.raises(ValueError, match='read-only'):
+        flags.rate_limited[0] = True
