@@ -59,8 +59,8 @@ def hand_over(
         elif row.hand_over is HandOver.BLEND_IN_MOTION and moves:
             blend = Blend(settings.blend_time)
         elif row.hand_over is HandOver.UNBRAKE:  # damping of a velocity that has gone would drive
-            is_short = moves and bool(stages.alone.any())
-            blend = Blend(min(settings.blend_time, BRAKE_TIME) if is_short else settings.blend_time)
+            longest = BRAKE_TIME if moves and stages.alone.any() else settings.blend_time
+            blend = Blend(min(settings.blend_time, longest))
         elif row.hand_over is HandOver.BRAKE:
             memory.trips.restart(len(stages.alone))
             blend = Blend(_fade_time(stages, known), damps=True)
