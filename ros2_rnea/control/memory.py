@@ -33,12 +33,13 @@ from ros2_rnea.control.inputs.external_effort import ExternalMemory
 from ros2_rnea.control.inputs.joint_states import JointMemory
 from ros2_rnea.control.inputs.measured_gravity import GravityMemory
 from ros2_rnea.control.inputs.plausibility import PlausibilityMemory
+from ros2_rnea.control.inputs.snapshot import AT_REST
 from ros2_rnea.control.inputs.wrenches import WrenchesMemory
 from ros2_rnea.control.law.feedback_check import InstabilityMemory
 from ros2_rnea.control.law.wrench_compensation import WrenchFadeMemory
 from ros2_rnea.control.output.hand_over import HandOverMemory
 from ros2_rnea.control.output.output import SentMemory
-from ros2_rnea.control.output.start_effort import AT_REST, Evidence
+from ros2_rnea.control.output.start_effort import Evidence
 from ros2_rnea.control.robot_joints import RobotJoints
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.supervisor import SupervisorMemory

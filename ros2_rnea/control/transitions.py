@@ -18,10 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_rnea.control.decision import Cause, State, Status
-from ros2_rnea.control.inputs.snapshot import Snapshot
+from ros2_rnea.control.inputs.snapshot import AT_REST, Snapshot
 from ros2_rnea.control.memory import Memory, Pending
 from ros2_rnea.control.output.hand_over import Blend
-from ros2_rnea.control.output.start_effort import AT_REST
 from ros2_rnea.control.settings import OnStop
 from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.stages import Stages

@@ -21,6 +21,9 @@ import numpy as np
 
 from ros2_rnea.control.decision import Instant
 
+AT_REST = 0.05
+"""Largest velocity of a joint at rest [rad/s or m/s]; sensors of resting joints are noisy."""
+
 
 class Snapshot(NamedTuple):
     """

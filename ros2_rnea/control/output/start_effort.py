@@ -22,10 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.control.inputs.snapshot import AT_REST
 from ros2_rnea.control.settings import Arm, StartFrom
-
-AT_REST = 0.05
-"""Largest velocity of a joint at rest [rad/s or m/s]; sensors of resting joints are noisy."""
 
 
 class Receiver(Enum):

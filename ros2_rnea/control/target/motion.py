@@ -38,7 +38,7 @@ from ros2_rnea.control.target.controller_state import (
     ReferenceMemory,
 )
 from ros2_rnea.control.target.motion_check import MotionCheck
-from ros2_rnea.control.target.planned_motion import MotionStart, PlannedMotion
+from ros2_rnea.control.target.planned_motion import DEVIATIONS, MotionStart, PlannedMotion
 from ros2_rnea.control.target.trajectory import Array, Trajectory, whole_turns
 
 RETURN_SHARE = 0.5
@@ -46,9 +46,6 @@ RETURN_SHARE = 0.5
 
 MIN_TAKEUP_TOLERANCE = 0.01
 """Tolerances may be 0, but a motion is near a robot that is as far from it as this [rad or m]."""
-
-DEVIATIONS = (Status.GOAL_DEVIATION, Status.PATH_DEVIATION)
-"""Reasons that say that the robot is not where its motion wants it."""
 
 FRESH = 0.1
 """A motion begins at the arm for this long after its entry [s]."""
@@ -209,8 +206,8 @@ class Motion:
             desired, is_followed = path.sample(now.ros + self._settings.lookahead), True
         return MotionStart(
             self.joints, self._continuous, self._settings.rules, now, positions, velocities,
-            target.status, desired, is_followed, self._has_feedback, path, self.memory.changes,
-            self.controller.is_fresh(now.steady), age, check)
+            target.status, desired, is_followed, self._has_feedback, self._is_held, path,
+            self.memory.changes, self.controller.is_fresh(now.steady), age, check)
 
     def follow(self, planned: PlannedMotion | None, steady: float) -> None:
         """

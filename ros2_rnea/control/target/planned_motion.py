@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.control.decision import Instant, Status
+from ros2_rnea.control.inputs.snapshot import AT_REST
 from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.motion_check import MotionCheck
@@ -47,6 +48,12 @@ LONGEST_PAUSE = 0.5
 
 AT_ARM = 0.01
 """A motion that is nearer than this begins where the arm is [rad or m]."""
+
+DEVIATIONS = (Status.PATH_DEVIATION, Status.GOAL_DEVIATION)
+"""Reasons that say that the robot is not where its motion wants it."""
+
+SLIP = 0.5
+"""A joint that is slower than its motion by a larger share may be blocked."""
 
 LONGEST_LATENCY = 0.1
 """
@@ -88,6 +95,7 @@ class MotionStart(NamedTuple):
     :ivar desired: the desired state, shape (3, joints).
     :ivar is_followed: whether the arm is at the desired state.
     :ivar has_feedback: whether feedback keeps it there.
+    :ivar is_held: whether another controller holds all joints, which executes the trajectory.
     :ivar former: the path before; None: there is none.
     :ivar changes: how often the motion has changed before.
     :ivar is_only_checked: whether the reference of a controller is followed, which receives the
@@ -106,6 +114,7 @@ class MotionStart(NamedTuple):
     desired: Array
     is_followed: bool
     has_feedback: bool
+    is_held: bool
     former: Trajectory | None
     changes: int
     is_only_checked: bool
@@ -195,14 +204,16 @@ class MotionStart(NamedTuple):
         Return the state from which the motion starts, for :meth:`Trajectory.entered_from`.
 
         An arm that follows a motion goes on from where it is wanted, so that nothing steps; any
-        other from where it is.  The acceleration is that of a controller: 0, unless it starts from
-        the desired state.  With another one, a slow motion would begin with a long detour.
+        other from where it is, and so does one that another controller moves, as that controller
+        does.  The acceleration is that of a controller: 0, unless it starts from the desired
+        state.  With another one, a slow motion would begin with a long detour.
         """
         back = self.now.ros - self.entry
         positions, velocities, accelerations = self.desired
         if self.rules.interpolate_from_desired_state:
             return (positions - back * velocities, velocities, self.continuous, accelerations)
-        if self.is_followed and (self.has_feedback or self._is_continued):
+        if self.is_followed and (self.has_feedback or self._is_continued) and not (
+                self.is_held and not self.has_feedback and self._moves_as_wanted):
             return positions - back * velocities, velocities, self.continuous, None
         velocities = np.nan_to_num(self.velocities)
         return self.positions - back * velocities, velocities, self.continuous, None
@@ -215,8 +226,20 @@ class MotionStart(NamedTuple):
         A robot that deviates was moved by something else, so nothing is replaced.
         """
         return (self.rules.allow_trajectory_replacement and self.former is not None
-                and self.former.point_count > 1
-                and self.status not in (Status.PATH_DEVIATION, Status.GOAL_DEVIATION))
+                and self.former.point_count > 1 and self.status not in DEVIATIONS)
+
+    @property
+    def _moves_as_wanted(self) -> bool:
+        """
+        Return whether the velocities are about those of the desired motion.
+
+        An arm that is blocked would begin each point of a stream anew, and never deviate.
+        """
+        if self.status in DEVIATIONS:
+            return False
+        wanted = self.desired[1]
+        off = np.abs(np.nan_to_num(self.velocities) - wanted)
+        return bool((off <= SLIP * np.abs(wanted) + AT_REST).all())
 
     @property
     def _is_continued(self) -> bool:

@@ -38,13 +38,15 @@ FORMER = Trajectory(
 
 
 def begun_after(
-        seconds, former=FORMER, age=0.0, follows=False, has_feedback=False, status=None, **rules):
+        seconds, former=FORMER, age=0.0, follows=False, has_feedback=False, status=None,
+        velocities=ZEROS, is_held=False, **rules):
     """Return from what a trajectory of an age starts so long after the begin of another one."""
     now = BEGIN + seconds
     wanted = np.array((MEASURED, ZEROS, ZEROS)) if former is None else former.sample(now)
     return MotionStart(
         NAMES, np.array((False, False)), ControllerRules(**rules), Instant(50.0 + seconds, now),
-        MEASURED, ZEROS, status or Status.FOLLOWING, wanted, follows, has_feedback, former, 7,
+        MEASURED, velocities, status or Status.FOLLOWING, wanted, follows, has_feedback, is_held,
+        former, 7,
         is_only_checked=False, age=age)
 
 
@@ -65,6 +67,20 @@ def test_an_arm_that_follows_goes_on_from_where_it_is_wanted(seconds):
     path = planned_after(seconds, follows=True).path
     expected = FORMER.sample(BEGIN + seconds)[:2, 0]
     assert starts(path, seconds) == pytest.approx([*expected, 0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize('velocity, has_feedback, expected', [
+    (0.9, False, (MEASURED[0], 0.9)),  # as the controller goes on, from where the arm is
+    (1.2, False, (MEASURED[0], 1.2)),
+    (0.1, False, None),                # the arm may be blocked, and would never deviate
+    (0.9, True, None)])                # feedback would step
+def test_an_arm_that_another_controller_moves_goes_on_as_that_does(
+        velocity, has_feedback, expected):
+    path = planned_after(
+        0.25, follows=True, has_feedback=has_feedback, is_held=True,
+        velocities=velocity * ONES).path
+    state = FORMER.sample(BEGIN + 0.25)[:2, 0] if expected is None else expected
+    assert starts(path, 0.25) == pytest.approx([*state, 0.0], abs=1e-9)
 
 
 @pytest.mark.parametrize('has_feedback, expected', [(True, 2.0), (False, MEASURED[0])])
