@@ -34,14 +34,14 @@ NAME = 'ros2_rnea'
 EXECUTABLES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
     'managed_inverse_dynamics_node = ros2_rnea.node.managed_node:main',
-    'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
-    'check_model = ros2_rnea.tools.check_model.__main__:main',
-    'compile = ros2_rnea.tools.compile.__main__:main',
-    'demo = ros2_rnea.tools.demo.__main__:main',
-    'excite = ros2_rnea.tools.excite.__main__:main',
-    'fill_efforts = ros2_rnea.tools.fill_efforts.__main__:main',
-    'report = ros2_rnea.tools.report.__main__:main',
-    'identify = ros2_rnea.tools.identify.__main__:main',
+    'simulated_driver = ros2_rnea.simulation.simulated_driver.__main__:main',
+    'check_model = ros2_rnea.offline.commands.check_model.__main__:main',
+    'compile = ros2_rnea.offline.commands.compile.__main__:main',
+    'demo = ros2_rnea.simulation.demo.__main__:main',
+    'excite = ros2_rnea.offline.commands.excite.__main__:main',
+    'fill_efforts = ros2_rnea.offline.commands.fill_efforts.__main__:main',
+    'report = ros2_rnea.offline.commands.report.__main__:main',
+    'identify = ros2_rnea.offline.commands.identify.__main__:main',
 ]
 
 # Runs the script that pip put into <prefix>/bin, whose first line names the right Python.

@@ -44,17 +44,17 @@ from public_recordings import (
 )
 from rich.console import Console
 from ros2_rnea.control.inputs.momentum_observer import MomentumObserver
-from ros2_rnea.identification.identification import HELD_BACK, identify
-from ros2_rnea.identification.information import chunks, Information, reduced
-from ros2_rnea.identification.node_parameters import CONTACT
-from ros2_rnea.identification.preparation import prepare
-from ros2_rnea.identification.recording import PreparedRecording
-from ros2_rnea.identification.results import Identification
-from ros2_rnea.identification.unknowns import Design, Unknowns
 from ros2_rnea.model.description import Inertial
-from ros2_rnea.robot import Robot
-from ros2_rnea.tools.identify.unknown_list import unknowns_from
-from ros2_rnea.tools.recordings import add_recording_options, prepared_recordings
+from ros2_rnea.offline.commands.identify.unknown_list import unknowns_from
+from ros2_rnea.offline.commands.recordings import add_recording_options, prepared_recordings
+from ros2_rnea.offline.identification.identification import HELD_BACK, identify
+from ros2_rnea.offline.identification.information import chunks, Information, reduced
+from ros2_rnea.offline.identification.node_parameters import CONTACT
+from ros2_rnea.offline.identification.preparation import prepare
+from ros2_rnea.offline.identification.recording import PreparedRecording
+from ros2_rnea.offline.identification.results import Identification
+from ros2_rnea.offline.identification.unknowns import Design, Unknowns
+from ros2_rnea.robots.robot import Robot
 
 DOCS = Path(__file__).parent
 OUTPUT = DOCS / 'identified-robots.rst'

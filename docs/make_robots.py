@@ -25,9 +25,9 @@ from importlib.metadata import distribution
 from pathlib import Path
 from textwrap import wrap
 
-from ros2_rnea.audit import Examination, examine, Finding, Kind, Severity
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.offline.audit import Examination, examine, Finding, Kind, Severity
 
 OUTPUT = Path(__file__).parent / 'robots.rst'
 FOLDER = 'share/example-robot-data/robots/'

@@ -25,7 +25,7 @@ from pathlib import Path
 import warnings
 
 import numpy as np
-from ros2_rnea.identification.recording import Recording
+from ros2_rnea.offline.identification.recording import Recording
 
 JOINTS = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
           'wrist_2_joint', 'wrist_3_joint')

@@ -16,7 +16,7 @@
 from pathlib import Path
 
 from launch import LaunchDescription
-from ros2_rnea.tools.launch_actions import with_defaults
+from ros2_rnea.node.launch_actions import with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'franka.yaml'

@@ -18,8 +18,8 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from ros2_rnea.tools.check_model.source import read_source
-from ros2_rnea.tools.launch_actions import declare_arguments, declared, node_actions
+from ros2_rnea.node.launch_actions import declare_arguments, declared, node_actions
+from ros2_rnea.offline.commands.check_model.source import read_source
 
 TOPICS = {
     'robot_description': 'topic of the URDF',

@@ -21,7 +21,7 @@ controller to publish the terms of its efforts.
 from pathlib import Path
 
 from launch import LaunchDescription
-from ros2_rnea.tools.launch_actions import TOPICS_OF_CONTROLLER, with_defaults
+from ros2_rnea.node.launch_actions import TOPICS_OF_CONTROLLER, with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'jtc_effort.yaml'

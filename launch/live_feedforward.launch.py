@@ -21,7 +21,7 @@ by the effort_controller, live, so that trajectories need no efforts.
 from pathlib import Path
 
 from launch import LaunchDescription
-from ros2_rnea.tools.launch_actions import TOPICS_OF_CONTROLLER, with_defaults
+from ros2_rnea.node.launch_actions import TOPICS_OF_CONTROLLER, with_defaults
 
 HERE = Path(__file__).parent
 CONFIG = HERE.parent / 'config' / 'live_feedforward.yaml'

@@ -26,14 +26,14 @@ it, ``feedforward`` decides what to send when messages are late, short or missin
 carries messages between that and ROS 2.  Each uses only what stands to its right.
 """
 
-from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.closed_chain import ClosedChain
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.loops import Loop
-from ros2_rnea.results import EffortTerms
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.closed_chain import ClosedChain
+from ros2_rnea.robots.results import EffortTerms
+from ros2_rnea.robots.robot import Robot
 
 __all__ = [
     'AdjustableRobot',

@@ -18,9 +18,9 @@ import runpy
 import numpy as np
 import pytest
 from repository import ROOT
-from ros2_rnea.identification.identification import identify
-from ros2_rnea.identification.unknowns import Unknowns
-from ros2_rnea.robot import Robot
+from ros2_rnea.offline.identification.identification import identify
+from ros2_rnea.offline.identification.unknowns import Unknowns
+from ros2_rnea.robots.robot import Robot
 from small_robots import ARM
 from synthetic_recordings import changed_inertias, motion, recording
 

@@ -100,7 +100,7 @@ def test_source_archive_carries_what_is_compiled(tmp_path: Path):
     with tarfile.open(tmp_path / 'ros2_rnea-0.1.0.tar.gz') as archive:
         names = {name.partition('/')[2] for name in archive.getnames()}
     assert {'ros2_rnea/kernels/_call.c', 'ros2_rnea/kernels/_call.pyi', 'setup.py', 'package.xml',
-            'pyproject.toml', 'ros2_rnea/robot.py', 'config/inverse_dynamics.yaml'} <= names
+            'pyproject.toml', 'ros2_rnea/robots/robot.py', 'config/inverse_dynamics.yaml'} <= names
 
 
 def test_wheel_carries_everything(wheel: Path):

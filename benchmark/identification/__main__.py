@@ -44,7 +44,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from ros2_rnea.errors import RneaError
-from ros2_rnea.identification.information import one_thread
+from ros2_rnea.offline.identification.information import one_thread
 
 ROBOTS = ('panda', 'ur5')
 SIZES = (4_096, 16_384, 65_536, 262_144)

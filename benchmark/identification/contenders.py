@@ -27,9 +27,9 @@ from benchmark.problem import GRAVITY, Problem
 from benchmark.statement import Compiled, Statement
 import numpy as np
 import pinocchio as pin
-from ros2_rnea.identification.information import chunks, reduced
-from ros2_rnea.identification.recording import PreparedRecording
-from ros2_rnea.identification.unknowns import Design, Unknowns
+from ros2_rnea.offline.identification.information import chunks, reduced
+from ros2_rnea.offline.identification.recording import PreparedRecording
+from ros2_rnea.offline.identification.unknowns import Design, Unknowns
 
 FIGAROH = 'FIGAROH'
 REGRESSOR, REDUCTION = 'regressor', 'regressor and reduction'

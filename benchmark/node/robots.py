@@ -23,7 +23,7 @@ from benchmark.errors import BenchmarkError
 from benchmark.node.joint_range import joint_range, JointRange
 from benchmark.robots import EXAMPLES
 from ros2_rnea import Robot
-from ros2_rnea.control.inputs.joint_index_map import joint_body, single_joints
+from ros2_rnea.robots.joint_index_map import joint_body, single_joints
 
 
 class BenchmarkRobot(NamedTuple):

@@ -19,8 +19,8 @@ from enum import Enum
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from ros2_rnea.control.ros_time import RosTime
-from ros2_rnea.results import tuple_of_terms
+from ros2_rnea.robots.results import tuple_of_terms
+from ros2_rnea.trajectories.ros_time import RosTime
 
 
 class Instant(NamedTuple):

@@ -25,13 +25,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.control.inputs.external_effort import check_external_wrench_link
-from ros2_rnea.control.inputs.joint_index_map import (
-    check_assumed_positions,
-    check_joint_names,
-    joint_body,
-)
 from ros2_rnea.control.law.effort_law import EffortLaw
 from ros2_rnea.control.law.friction_check import FrictionShares, reason_to_refuse
 from ros2_rnea.control.law.guiding import check_guiding
@@ -47,7 +41,13 @@ from ros2_rnea.control.output.effort_limits import (
 from ros2_rnea.control.robot_joints import controlled_joints, RobotJoints
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.errors import ArgumentError, UnsafeChangeError
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.joint_index_map import (
+    check_assumed_positions,
+    check_joint_names,
+    joint_body,
+)
+from ros2_rnea.robots.robot import Robot
 
 FIRST = 'change this, or set enabled to false first'
 

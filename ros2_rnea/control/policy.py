@@ -27,7 +27,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.control import cycle
 from ros2_rnea.control.decision import Cause, Decision, Instant, SentTerms, State, Status
 from ros2_rnea.control.inputs.external_effort import ExternalEffort, MeasuredMotion
@@ -47,7 +46,6 @@ from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.control.target.motion import Motion
 from ros2_rnea.control.target.motion_check import MotionCheck
 from ros2_rnea.control.target.planned_motion import MotionStart
-from ros2_rnea.control.target.trajectory import TrajectoryCommand
 from ros2_rnea.errors import (
     ArgumentError,
     did_you_mean,
@@ -56,8 +54,10 @@ from ros2_rnea.errors import (
     UnsafeChangeError,
 )
 from ros2_rnea.model.tree import BASE
-from ros2_rnea.results import EffortTerms
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.results import EffortTerms
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand
 
 
 class Policy:

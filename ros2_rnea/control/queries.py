@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.inputs.joint_index_map import (
+from ros2_rnea.control.policy import Policy
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.robots.joint_index_map import (
     check_joint_names,
     JointIndexMap,
     single_joints,
 )
-from ros2_rnea.control.policy import Policy
-from ros2_rnea.errors import ArgumentError
 
 
 class RequestedState(NamedTuple):

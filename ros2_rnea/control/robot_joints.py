@@ -18,14 +18,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 
-from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.control.inputs.joint_index_map import joint_body, JointIndexMap, single_joints
 from ros2_rnea.control.inputs.plausibility import PlausibleMotion
 from ros2_rnea.control.law.friction_check import FrictionShares
 from ros2_rnea.control.law.motion_buffers import MotionBuffers
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.model.tree import Body
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.joint_index_map import joint_body, JointIndexMap, single_joints
+from ros2_rnea.robots.robot import Robot
 
 
 class RobotJoints:

@@ -22,10 +22,10 @@ from math import dist, inf, isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ros2_rnea.arguments import STANDARD_GRAVITY
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.dynamics.terms import TERM_NAMES, TERMS
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.robots.arguments import STANDARD_GRAVITY
 
 
 class Mode(Enum):

@@ -35,7 +35,6 @@ from typing import Any
 import weakref
 
 import numpy as np
-from ros2_rnea.code_version import code_version
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantity import Quantity
 from ros2_rnea.errors import CompilerError
@@ -49,6 +48,7 @@ from ros2_rnea.kernels.call import (
     rows_call,
     Target,
 )
+from ros2_rnea.kernels.code_version import code_version
 from ros2_rnea.kernels.tracing import (
     arrays,
     input_size,

@@ -24,12 +24,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from ros2_rnea.audit import Finding
 from ros2_rnea.control.decision import Decision, LimitFlags, State, Status
 from ros2_rnea.errors import shortened
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.state_gaps import StateGaps
 from ros2_rnea.node.topics.conversions import listed
+from ros2_rnea.offline.audit import Finding
 
 PERIOD = 1.0
 LATENCY_WINDOW = 2000

@@ -33,9 +33,9 @@ from patience import PATIENCE, until
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea import Robot
-from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.model.description import JointLimits
+from ros2_rnea.robots.joint_index_map import joint_body
 from sensor_msgs.msg import JointState
 from small_robots import ARM
 

@@ -23,10 +23,10 @@ import pytest
 from ros2_rnea.control.decision import Decision, Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
-from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM
 from unchecked import UNCHECKED
 

@@ -29,7 +29,7 @@ from ros2_rnea.control.memory import Memory, Rest
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.robot_joints import RobotJoints
 from ros2_rnea.control.settings import Settings
-from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
+from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER
 
 COPIED = ('gravity', 'wrenches', 'dead_man', 'external', 'instability')

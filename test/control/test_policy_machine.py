@@ -27,12 +27,10 @@ import os
 from hypothesis import HealthCheck, settings as hypothesis_settings, strategies as st
 from hypothesis.stateful import initialize, precondition, rule, RuleBasedStateMachine
 import numpy as np
-from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.control.decision import Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.output.rate_limit import effort_rate_limits
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import (
     Arm,
     BeyondLimits,
@@ -48,10 +46,12 @@ from ros2_rnea.control.stages import MIN_TO_REPORT
 from ros2_rnea.control.supervisor import TABLE
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.controller_state import ControllerReference
-from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.description import Inertial, largest_plausible_effort
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER
 
 ROBOTS = [Robot.from_urdf(text) for text in (

@@ -20,19 +20,19 @@ from math import exp, inf
 from decisions import limited_joints
 import numpy as np
 import pytest
-from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.control.decision import Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, OnStop, Settings, StartFrom
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.controller_state import ControllerReference
-from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.errors import MessageError, UnsafeChangeError
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER, BALANCED, joint, link, robot
 from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE

@@ -20,10 +20,10 @@ import pytest
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings, StartFrom
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM, BALANCED
 from unchecked import UNCHECKED
 from wrench_settings import COMPENSATED_AT_ONCE

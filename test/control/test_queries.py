@@ -28,10 +28,10 @@ from ros2_rnea.control.queries import (
     RequestedState,
     state_query,
 )
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM_WITH_GRIPPER, FREE_FLYER
 
 ARM = Robot.from_urdf(ARM_WITH_GRIPPER)  # shoulder, elbow, grip; thumb_joint mimics grip

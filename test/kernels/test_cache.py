@@ -522,7 +522,7 @@ def test_another_robots_shipped_kernels_are_no_reason_for_a_warning(shipped, fol
 
 def test_a_refused_file_is_said_once_in_the_log(shipped, folder, caplog, monkeypatch):
     from ros2_rnea.kernels import compiled, machine
-    from ros2_rnea.robot import Robot
+    from ros2_rnea.robots.robot import Robot
     from small_robots import ARM
 
     if not machine.available():

@@ -31,13 +31,13 @@ from patience import PATIENCE, until
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
-from ros2_rnea.code_version import code_version
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.dynamics.quantities import BY_NAME
 from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
+from ros2_rnea.kernels.code_version import code_version
 from ros2_rnea.kernels.compiled import CompiledKernels, signature, SOURCES
 from ros2_rnea.kernels.python import PythonKernels
 from ros2_rnea.kernels.tracing import Variant

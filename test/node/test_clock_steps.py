@@ -17,8 +17,8 @@ from math import inf
 
 import pytest
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.node.timing.clock_steps import ClockSteps, SMALLEST_STEP
+from ros2_rnea.trajectories.ros_time import RosTime
 from simulated_clock import time_setter
 from small_robots import ARM
 

@@ -25,7 +25,7 @@ from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.models import build_report
 from ros2_rnea.node.worker.model_worker import ModelWorker
 from ros2_rnea.node.worker.worker_process import WorkerProcess
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from small_robots import joint, link, robot
 
 pytest.importorskip('llvmlite')

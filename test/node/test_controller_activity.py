@@ -14,7 +14,7 @@
 """Controllers that are not active, over DDS: a controller manager tells their states."""
 
 import pytest
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from simulated_ros2_control import (
     GRAVITY,
     GROUP,

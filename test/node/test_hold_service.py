@@ -22,13 +22,13 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.control.target.hold_trigger import GoalState
 from ros2_rnea.node.controllers import controller_goals
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals, STATUS
 from ros2_rnea.node.services.background_services import ServiceOwner
+from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM
 from std_srvs.srv import Trigger
 

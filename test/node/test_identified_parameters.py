@@ -16,8 +16,8 @@
 from identified_robot import EXPECTED, identified
 import pytest
 from rclpy.node import Node
-from ros2_rnea.identification.node_parameters import node_parameters
 from ros2_rnea.node.parameters import declare, declare_for_joints, values_of
+from ros2_rnea.offline.identification.node_parameters import node_parameters
 
 
 @pytest.mark.ros

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.node.timing import clock_steps, clocks
+from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM, BALANCED
 from wrench_settings import COMPENSATED_AT_ONCE
 

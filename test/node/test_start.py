@@ -28,7 +28,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
 

@@ -31,10 +31,8 @@ import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.control.decision import Instant, State
-from ros2_rnea.control.inputs.joint_index_map import single_joints
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, compiled, machine
@@ -44,6 +42,8 @@ from ros2_rnea.node.models import build_report, configuration, models
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
+from ros2_rnea.robots.joint_index_map import single_joints
+from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM, ARM_WITH_GRIPPER
 from std_msgs.msg import String
 from std_srvs.srv import SetBool

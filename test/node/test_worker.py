@@ -31,7 +31,6 @@ import pytest
 from repository import ROOT
 import ros2_rnea
 from ros2_rnea import AdjustableRobot, Robot
-from ros2_rnea.audit import audit
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import DescriptionError, RneaError
 from ros2_rnea.kernels.engines import Compilation, Engine
@@ -46,6 +45,7 @@ from ros2_rnea.node.worker.channel import Channel, Message
 from ros2_rnea.node.worker.model_worker import Built, ModelWorker, Request
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
+from ros2_rnea.offline.audit import audit
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 BOX = Payload('box', 'tool', Inertial(1.5, Pose((0.1, 0.0, 0.2)), (0.01, 0, 0, 0.01, 0, 0.01)))

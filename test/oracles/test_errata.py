@@ -36,7 +36,7 @@ import pytest
 from random_robots import random_link, random_serial_arm, random_states
 from robot_data import JointData, LinkData, RobotData
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from rotations import rotation_from_quaternion, rotation_from_rpy, skew
 from serial_recursions import body_frame, hollerbach, manipulator, serial_arm, seven_dof
 from spatial_recursion import (

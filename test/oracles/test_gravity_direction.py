@@ -21,7 +21,7 @@ from comparison import assert_differs, assert_same
 import numpy as np
 from random_robots import random_states, random_tree
 from robot_data import JointData, LinkData
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from rotations import rotation_from_rpy
 from seeds import for_seeds
 

@@ -20,7 +20,7 @@ from lagrangian import complex_step, Lagrangian
 import numpy as np
 from random_robots import random_states, random_tree
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
 
 PLAIN = ('revolute', 'continuous', 'prismatic', 'fixed')

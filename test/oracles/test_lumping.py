@@ -21,7 +21,7 @@ from comparison import assert_differs, assert_same
 import numpy as np
 import pytest
 from random_robots import random_joint, random_link, random_serial_arm, random_states
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from rotations import rotation_from_rpy, rpy_from_rotation
 from seeds import for_seeds
 

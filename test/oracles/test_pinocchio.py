@@ -21,7 +21,7 @@ from comparison import assert_same
 from example_robots import example_urdf
 import numpy as np
 import pytest
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
 
 pytest.importorskip('pinocchio')

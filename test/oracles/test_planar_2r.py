@@ -19,7 +19,7 @@ import numpy as np
 from planar_2r import GRAVITY_ALONG_MINUS_Y, PlanarArm, PointMassArm
 import pytest
 from random_robots import random_states
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
 from serial_recursions import body_frame, hollerbach, manipulator, serial_arm, seven_dof
 

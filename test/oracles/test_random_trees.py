@@ -23,7 +23,7 @@ import pytest
 from random_robots import random_states, random_tree
 from robot_data import JointData, LinkData
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from rotations import rotation_about, rotation_from_rpy, rpy_from_rotation
 from seeds import for_seeds
 from spatial_recursion import (

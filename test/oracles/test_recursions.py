@@ -18,7 +18,7 @@ from lagrangian import Lagrangian
 import numpy as np
 import pytest
 from random_robots import random_serial_arm, random_states
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from rotations import rotation_from_rpy
 from seeds import for_seeds
 from serial_recursions import body_frame, hollerbach, manipulator, serial_arm, seven_dof

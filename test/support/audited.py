@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from ros2_rnea.audit import audit
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,
@@ -25,6 +24,7 @@ from ros2_rnea.model.description import (
     Pose,
     RobotDescription,
 )
+from ros2_rnea.offline.audit import audit
 
 LIMITS = JointLimits(-1.0, 1.0, 2.0, 300.0)
 BRICK = Inertial(1.0, Pose((0.1, 0.0, 0.0)), (0.002, 0.0, 0.0, 0.003, 0.0, 0.004))

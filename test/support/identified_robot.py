@@ -19,13 +19,13 @@ from dataclasses import replace
 
 import numpy as np
 from ros2_rnea import Robot
-from ros2_rnea.identification.results import (
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.offline.identification.results import (
     Combination,
     Identification,
     JointFriction,
     Parameter,
 )
-from ros2_rnea.model.description import Inertial, Pose
 
 URDF = """<robot name="two">
   <link name="base"/>

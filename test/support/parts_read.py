@@ -20,8 +20,8 @@ import gc
 
 import pytest
 from ros2_rnea.errors import NothingUsableError
-from ros2_rnea.identification import memory
-from ros2_rnea.identification.recording import Recording
+from ros2_rnea.offline.identification import memory
+from ros2_rnea.offline.identification.recording import Recording
 
 
 def read_all(parts: Iterable[Callable[[], Recording]]) -> tuple[list[Recording], list[str]]:

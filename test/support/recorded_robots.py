@@ -14,7 +14,7 @@
 """Recordings of robots that do not exist: motions, the efforts of a true robot, and noise."""
 
 import numpy as np
-from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.offline.identification.recording import PreparedRecording
 
 MOVES = 0.03
 """The speed above which the direction of friction is told [rad/s or m/s]."""

@@ -26,7 +26,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray
 

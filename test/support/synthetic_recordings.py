@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 from ros2_rnea.dynamics.pseudo_inertia import BASIS, pseudo_inertia
-from ros2_rnea.identification.recording import PreparedRecording
+from ros2_rnea.offline.identification.recording import PreparedRecording
 
 
 def changed_inertias(robot, seed, amount=0.1):

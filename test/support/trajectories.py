@@ -17,7 +17,7 @@ import numpy as np
 from ros2_rnea.control.decision import Instant, State, Status
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.target.motion import Motion, MotionMemory
-from ros2_rnea.control.target.trajectory import TrajectoryCommand
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand
 
 
 def motion_of(names, continuous, memory=None, **settings):

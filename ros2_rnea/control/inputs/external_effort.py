@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.control.arrays import any_set
-from ros2_rnea.control.inputs.joint_index_map import JointIndexMap
 from ros2_rnea.control.inputs.momentum_observer import MomentumObserver, ObserverMemory
 from ros2_rnea.control.inputs.stamps import StampMemory, Stamps
 from ros2_rnea.control.settings import Settings
@@ -31,7 +30,8 @@ from ros2_rnea.control.signals import FilterMemory
 from ros2_rnea.dynamics.wrenches import wrench_matrix_to_body, wrench_of_effort
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.tree import BASE
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.joint_index_map import JointIndexMap
+from ros2_rnea.robots.robot import Robot
 
 LARGEST_SHARE = 4.0
 """An external effort in one sample is clipped to this multiple of the joint's effort limit."""

@@ -21,7 +21,7 @@ from math import inf
 import numpy as np
 
 from ros2_rnea.control.signals import FilterMemory, LowPass
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 
 
 @dataclass

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 
 LEAST_TIMES = 4.0
 """Shortest time constant, in multiples of period and delay."""

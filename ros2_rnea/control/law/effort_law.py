@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.control.settings import Terms
-from ros2_rnea.results import EffortTerms
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.results import EffortTerms
+from ros2_rnea.robots.robot import Robot
 
 
 class RobotMotion(NamedTuple):

@@ -27,7 +27,7 @@ import numpy as np
 from ros2_rnea.control.output.effort_limits import ROUNDING
 from ros2_rnea.dynamics.friction import SLOW
 from ros2_rnea.model.tree import Body, Tree
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 
 MAX_FRICTION = 1.0
 """No friction that is sent may become a larger share of an effort limit than this."""

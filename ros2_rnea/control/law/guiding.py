@@ -19,10 +19,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.joint_index_map import joint_body
+from ros2_rnea.robots.robot import Robot
 
 
 class Guiding:

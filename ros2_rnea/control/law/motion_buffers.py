@@ -19,9 +19,9 @@ import numpy as np
 
 from ros2_rnea.control.arrays import as_indices
 from ros2_rnea.control.decision import State
-from ros2_rnea.control.inputs.joint_index_map import JointIndexMap
 from ros2_rnea.control.law.effort_law import RobotMotion
 from ros2_rnea.control.target.motion import Target
+from ros2_rnea.robots.joint_index_map import JointIndexMap
 
 
 class MotionBuffers:

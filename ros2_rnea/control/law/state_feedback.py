@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ros2_rnea.control.target.trajectory import whole_turns
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.trajectories.trajectory import whole_turns
 
 
 CATCH_UP_SPEED = 0.15

@@ -21,7 +21,7 @@ import numpy as np
 
 from ros2_rnea.control.arrays import any_set
 from ros2_rnea.control.signals import remaining_weight
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 
 
 @dataclass

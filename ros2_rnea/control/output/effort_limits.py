@@ -21,15 +21,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.inputs.joint_index_map import (
+from ros2_rnea.control.settings import Settings
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.description import largest_plausible_effort
+from ros2_rnea.robots.joint_index_map import (
     followed_joint,
     joint_body,
     single_joints,
 )
-from ros2_rnea.control.settings import Settings
-from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.model.description import largest_plausible_effort
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 
 ROUNDING = 1e-9
 """Relative difference of efforts that may be one of rounding."""

@@ -30,7 +30,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.control.decision import Instant, State, Status
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.control.target.controller_state import (
     ControllerReference,
@@ -39,7 +38,8 @@ from ros2_rnea.control.target.controller_state import (
 )
 from ros2_rnea.control.target.motion_check import MotionCheck
 from ros2_rnea.control.target.planned_motion import DEVIATIONS, MotionStart, PlannedMotion
-from ros2_rnea.control.target.trajectory import Array, Trajectory, whole_turns
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Array, Trajectory, whole_turns
 
 RETURN_SHARE = 0.5
 """Share of a tolerance within which an arm that has left its path or goal is there again."""

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.ros_time import RosTime
-from ros2_rnea.control.target.trajectory import Array, differentiated, Trajectory
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Array, differentiated, Trajectory
 
 SAMPLES = 2000
 """About how many instants of a motion are looked at."""

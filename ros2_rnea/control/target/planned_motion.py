@@ -28,17 +28,17 @@ import numpy as np
 
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.snapshot import AT_REST
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.motion_check import MotionCheck
-from ros2_rnea.control.target.trajectory import (
+from ros2_rnea.control.target.trajectory_replacement import joined
+from ros2_rnea.errors import shortened, TrajectoryError
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import (
     Array,
     Trajectory,
     TrajectoryCommand,
     whole_turns,
 )
-from ros2_rnea.control.target.trajectory_replacement import joined
-from ros2_rnea.errors import shortened, TrajectoryError
 
 JUST_BEFORE = 1e-6
 """So long before a trajectory joins another one, the motion that leads to it is looked at [s]."""

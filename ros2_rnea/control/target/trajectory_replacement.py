@@ -28,8 +28,8 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_rnea.control.ros_time import RosTime
-from ros2_rnea.control.target.trajectory import (
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import (
     Array, Trajectory, Waypoint, whole_turns)
 
 

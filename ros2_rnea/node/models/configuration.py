@@ -33,7 +33,6 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
-from ros2_rnea.arguments import check_link
 from ros2_rnea.control.judgement import check_settings
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.robot_joints import controlled_joints
@@ -70,7 +69,8 @@ from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.worker.model_worker import Answer, Built, ModelWorker, Request
 from ros2_rnea.node.worker.worker_process import WorkerError
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.arguments import check_link
+from ros2_rnea.robots.robot import Robot
 
 POLL_PERIOD = 0.005
 """How often the worker is asked for its answer [s]."""

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
-from ros2_rnea.control.inputs.joint_index_map import joint_body
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import did_you_mean
 from ros2_rnea.node import parameters
 from ros2_rnea.node.models.models import Model
 from ros2_rnea.node.topics.conversions import listed
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.joint_index_map import joint_body
+from ros2_rnea.robots.robot import Robot
 
 NO_ROBOT = 'there is no robot yet: no usable description was received on robot_description'
 """The answer of services while the node has no robot."""

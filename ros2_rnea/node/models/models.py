@@ -21,8 +21,6 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ros2_rnea.adjustable_robot import ADJUSTABLE, AdjustableRobot
-from ros2_rnea.audit import audit, Finding, Kind, Severity
 from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.kernels.engines import Engine, Kernels
 from ros2_rnea.model.description import (
@@ -34,6 +32,8 @@ from ros2_rnea.model.description import (
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.bounds import check_description, check_description_size
+from ros2_rnea.offline.audit import audit, Finding, Kind, Severity
+from ros2_rnea.robots.adjustable_robot import ADJUSTABLE, AdjustableRobot
 
 KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 """The methods of a robot that the cycle and the services call."""

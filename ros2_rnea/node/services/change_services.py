@@ -21,9 +21,6 @@ from typing import Any
 from geometry_msgs.msg import Inertia as InertiaMessage
 import numpy as np
 from rclpy.node import Node
-from ros2_rnea.arguments import check_link
-from ros2_rnea.audit.findings import Severity
-from ros2_rnea.audit.links import link_findings
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import RequestedState, state_query
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
@@ -33,6 +30,9 @@ from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.timing.clocks import Clocks
+from ros2_rnea.offline.audit.findings import Severity
+from ros2_rnea.offline.audit.links import link_findings
+from ros2_rnea.robots.arguments import check_link
 from std_srvs.srv import Trigger
 
 try:

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.control.output.effort_limits import allowed_efforts
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import (
@@ -41,7 +40,8 @@ from ros2_rnea.node.services.background_services import (
     ServiceOwner,
 )
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.adjustable_robot import RobotSnapshot
+from ros2_rnea.robots.robot import Robot
 from sensor_msgs.msg import JointState
 
 try:

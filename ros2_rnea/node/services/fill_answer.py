@@ -23,13 +23,12 @@ from typing import Any, NamedTuple
 from builtin_interfaces.msg import Duration
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
-from ros2_rnea.control.inputs.joint_index_map import check_joint_names, single_joints
 from ros2_rnea.control.output.effort_limits import allowed_efforts
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Terms
-from ros2_rnea.control.target.trajectory import Trajectory
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, shortened, TrajectoryError
-from ros2_rnea.filling.effort_filler import (
+from ros2_rnea.node.topics.conversions import listed, nanoseconds, waypoints
+from ros2_rnea.offline.filling.effort_filler import (
     fill_efforts,
     Filled,
     FilledPoint,
@@ -37,16 +36,17 @@ from ros2_rnea.filling.effort_filler import (
     Plan,
     Start,
 )
-from ros2_rnea.filling.motion_check import (
+from ros2_rnea.offline.filling.motion_check import (
     described_limits,
     Moment,
     MotionLimits,
     MotionReport,
 )
-from ros2_rnea.filling.omitted_joints import Controller, with_joints_at_rest
-from ros2_rnea.filling.torque_report import TorqueCheck, TorqueReport
-from ros2_rnea.node.topics.conversions import listed, nanoseconds, waypoints
-from ros2_rnea.robot import Robot
+from ros2_rnea.offline.filling.omitted_joints import Controller, with_joints_at_rest
+from ros2_rnea.offline.filling.torque_report import TorqueCheck, TorqueReport
+from ros2_rnea.robots.joint_index_map import check_joint_names, single_joints
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.trajectory import Trajectory
 from ros2_rnea_interfaces import msg as interfaces
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from sensor_msgs.msg import JointState

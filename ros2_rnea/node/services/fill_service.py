@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 
 from rclpy.serialization import deserialize_message, serialize_message
-from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.bounds import MAX_FILLED_POINTS
@@ -31,6 +30,7 @@ from ros2_rnea.node.services.background_services import (
 from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import to_plain
+from ros2_rnea.robots.adjustable_robot import RobotSnapshot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
 

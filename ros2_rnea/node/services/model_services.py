@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from ros2_rnea.adjustable_robot import RobotSnapshot
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.queries import (
     answered_joints,
@@ -44,6 +43,7 @@ from ros2_rnea.node.services.background_services import (
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
+from ros2_rnea.robots.adjustable_robot import RobotSnapshot
 from ros2_rnea_interfaces.msg import NamedMatrix
 from ros2_rnea_interfaces.srv import ComputeForwardDynamics, ComputeJacobian, ComputeMassMatrix
 from sensor_msgs.msg import JointState

@@ -25,8 +25,8 @@ from collections.abc import Callable
 from math import nan
 
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.ros_time import NANOSECONDS
 from ros2_rnea.node.timing.clocks import Clocks
+from ros2_rnea.trajectories.ros_time import NANOSECONDS
 
 SMALLEST_STEP = 0.05
 """A smaller step of the system clock is ignored [s]; a clock that NTP slews has smaller ones."""

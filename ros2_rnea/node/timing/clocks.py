@@ -20,7 +20,7 @@ from time import monotonic, time, time_ns
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.control.decision import Instant
-from ros2_rnea.control.ros_time import RosTime
+from ros2_rnea.trajectories.ros_time import RosTime
 
 LONGEST_STANDSTILL = 5.0
 """Simulated time that stands still for longer than this [s] is reported."""

@@ -22,10 +22,10 @@ from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Wrench, WrenchStamped
 import numpy as np
 from rclpy.serialization import deserialize_message
-from ros2_rnea.control.ros_time import NANOSECONDS, RosTime
-from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.node.bounds import MAX_WRENCHES
+from ros2_rnea.trajectories.ros_time import NANOSECONDS, RosTime
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from trajectory_msgs.msg import JointTrajectory
 
 

@@ -23,7 +23,7 @@ import struct
 from typing import Any, NamedTuple
 
 import ros2_rnea
-from ros2_rnea.code_version import code_version
+from ros2_rnea.kernels.code_version import code_version
 
 VERSION = code_version(Path(ros2_rnea.__file__).parent)
 """That of the code that this process runs; it must be the same at both ends."""

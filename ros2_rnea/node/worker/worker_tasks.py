@@ -25,8 +25,6 @@ import sys
 from typing import Any
 
 from ros2_rnea import errors
-from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.audit import Finding
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.kernels.compiled import cache, what_is_not_used
 from ros2_rnea.kernels.engines import Engine
@@ -34,7 +32,9 @@ from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.models import adjustable, read_description, Source
 from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS, VERSION
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
-from ros2_rnea.robot import Robot
+from ros2_rnea.offline.audit import Finding
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.robot import Robot
 
 Report = Callable[[Any], None]
 

@@ -26,10 +26,10 @@ from ros2_rnea.control.inputs.external_effort import (
     ExternalMemory,
     MeasuredMotion,
 )
-from ros2_rnea.control.inputs.joint_index_map import JointIndexMap
 from ros2_rnea.control.inputs.momentum_observer import MomentumObserver
 from ros2_rnea.control.inputs.stamps import MAX_REPETITIONS
 from ros2_rnea.control.settings import Settings
+from ros2_rnea.robots.joint_index_map import JointIndexMap
 from small_robots import ARM
 
 JOINTS = ('shoulder', 'elbow')

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from random_robots import random_tree
 from ros2_rnea.control.law.braking import Braking, LEAST_TIMES
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from small_robots import ARM
 
 ARM_ROBOT = Robot.from_urdf(ARM)

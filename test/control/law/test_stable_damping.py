@@ -18,7 +18,7 @@ import pytest
 from ros2_rnea.control.law.braking import Braking
 from ros2_rnea.control.law.gain_check import MARGIN_OF_DAMPING
 from ros2_rnea.control.law.stable_damping import SAME_PERIOD, StableDamping
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 from small_robots import ARM
 
 ARM_ROBOT = Robot.from_urdf(ARM)

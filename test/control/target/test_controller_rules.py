@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ros2_rnea.control.decision import Status
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import (
     ControllerRules,
     deviations_from_trajectory,
     parameters_to_read,
     WITHOUT_EFFECT,
 )
-from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Waypoint
 from trajectories import follow, motion_of, target_of
 import yaml
 

@@ -18,13 +18,13 @@ from math import nan, pi
 import numpy as np
 import pytest
 from ros2_rnea.control.decision import Instant, State, Status
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.control.target.motion import Motion, MotionMemory
-from ros2_rnea.control.target.trajectory import Waypoint
 from ros2_rnea.errors import MessageError, TrajectoryError
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Waypoint
 from trajectories import follow, motion_of, target_of
 
 NAMES = ('shoulder', 'elbow', 'wrist')

@@ -17,10 +17,10 @@ from math import inf
 
 import numpy as np
 import pytest
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.motion_check import MotionCheck, samples
-from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from small_robots import ARM
 
 ROBOT = Robot.from_urdf(ARM)

@@ -18,11 +18,11 @@ from math import inf
 import numpy as np
 import pytest
 from ros2_rnea.control.decision import Instant, Status
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.planned_motion import LONGEST_PAUSE, MotionStart
-from ros2_rnea.control.target.trajectory import Trajectory, TrajectoryCommand, Waypoint
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Trajectory, TrajectoryCommand, Waypoint
 
 NAMES = ('shoulder', 'elbow')
 BEGIN = RosTime.from_seconds(100.0)

@@ -26,11 +26,11 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from ros2_rnea.control.decision import Status
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.target.controller_rules import ControllerRules
-from ros2_rnea.control.target.trajectory import Trajectory, Waypoint
 from ros2_rnea.control.target.trajectory_replacement import joined
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from trajectories import follow, motion_of, target_of
 
 NAMES = ('shoulder', 'elbow')

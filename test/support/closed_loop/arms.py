@@ -22,9 +22,9 @@ import re
 
 from example_robots import example_urdf
 import numpy as np
-from ros2_rnea.adjustable_robot import AdjustableRobot
-from ros2_rnea.robot import Robot
-from ros2_rnea.tools import models
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.simulation import models
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,17 @@ from closed_loop.plant import Plant
 from closed_loop.record import Record
 from closed_loop.sensors import PERFECT, SensorQuality, Sensors
 import numpy as np
-from ros2_rnea.adjustable_robot import AdjustableRobot
 from ros2_rnea.control.decision import Decision, Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.ros_time import RosTime
 from ros2_rnea.control.settings import Mode, Settings, StartFrom
 from ros2_rnea.control.target.controller_state import ControllerReference
-from ros2_rnea.control.target.trajectory import TrajectoryCommand, Waypoint
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.trajectories.ros_time import RosTime
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 
 FIRST_STEADY, FIRST_ROS = 100_000.0, 5_000.0
 """Readings of the two clocks when a loop begins [s]."""

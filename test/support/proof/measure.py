@@ -22,7 +22,7 @@ import numpy as np
 from pinocchio_oracle import PinocchioOracle
 from proof.quantities import QUANTITIES, random_states, relative_errors
 from ros2_rnea.errors import DescriptionError
-from ros2_rnea.robot import Robot
+from ros2_rnea.robots.robot import Robot
 
 TOLERANCE = 1e-11
 """The largest relative error, of accelerations where rounding lets anyone be as good."""

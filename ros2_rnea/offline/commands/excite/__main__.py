@@ -1,0 +1,366 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The motion to record for an identification: ``ros2 run ros2_rnea excite --help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from enum import IntEnum
+import json
+from math import inf
+from pathlib import Path
+import sys
+import time
+
+import numpy as np
+from rich.console import Console
+
+from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.output_files import writing
+from ros2_rnea.command_line.terminal import progress_bar, say_written
+from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.offline.commands.check_model.source import read_source
+from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
+from ros2_rnea.offline.commands.excite.report import as_json, sentences, tables
+from ros2_rnea.offline.commands.excite.trajectory_file import write
+from ros2_rnea.offline.commands.fill_efforts.found import FileError
+from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
+from ros2_rnea.offline.commands.robot_options import (
+    add_robot_options,
+    finite_numbers,
+    joint_position,
+    PAYLOAD,
+    payload,
+    robot_of,
+)
+from ros2_rnea.robots.arguments import Array
+from ros2_rnea.robots.joint_index_map import (
+    check_joint_names,
+    joint_body,
+    single_joints,
+)
+from ros2_rnea.robots.robot import Robot
+
+POINTS_PER_WAVE = 20
+"""Of the highest harmonic: quintic splines between them deviate by less than 1e-6 of a wave."""
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the program; argparse, too, exits with 2."""
+
+    FOUND = 0
+    NOT_FOUND = 2
+
+
+@ends_with_its_reader
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Search a motion, print what it does and tells, and write the files.
+
+    :param arguments: of the command line, without the program's name; None takes sys.argv.
+    :returns: exit code.
+    """
+    options = _parser().parse_intermixed_args(arguments)
+    console = Console(highlight=False)
+    try:
+        wanted = _wanted(options)
+        plan = _searched(wanted, options)
+        files = [] if options.dry_run else _write(plan, options)
+    except RneaError as error:
+        print(f'excite: {error}', file=sys.stderr)
+        return ExitCode.NOT_FOUND
+    for table in tables(plan):
+        console.print(table)
+    for sentence in sentences(plan):
+        console.print(sentence, markup=False, style='bold red' if sentence.is_warning else None)
+    if files:
+        say_written(console, files)
+    return ExitCode.FOUND
+
+
+def _searched(wanted: Wanted, options: argparse.Namespace) -> Plan:
+    """Search with a progress bar, within the time limit."""
+    end = time.monotonic() + options.time_limit if options.time_limit else inf
+    with progress_bar() as bar:
+        task = bar.add_task('optimizing the motion', total=1.0)
+        return planned(
+            wanted, lambda share: bar.update(task, completed=share),
+            lambda: time.monotonic() > end)
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    """Return what the options ask for, checked against the robot."""
+    urdf = read_source(options.urdf, options.mappings)
+    robot = robot_of(urdf, options)
+    for number, (link, inertial) in enumerate(options.payload):
+        robot = robot.with_payload(f'payload {number}', link, inertial)
+    limits = read_limits(options.limits, robot)
+    joints = tuple(options.joints or single_joints(robot))
+    check_joint_names(robot, joints, '--joints')
+    return Wanted(
+        robot=robot,
+        urdf=urdf,
+        urdf_file=None if options.urdf == '-' else Path(options.urdf),
+        joints=joints,
+        limits=limits,
+        posture=_posture(robot, joints, dict(options.start)),
+        start=_start(joints, dict(options.start)),
+        noise=_noise(robot, joints, limits.efforts, options.noise),
+        noise_is_given=bool(options.noise),
+        options=options)
+
+
+def _posture(robot: Robot, joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array:
+    """Return q with the positions of joints that do not move, which have to be known."""
+    q = robot.neutral()
+    for name in given:
+        if name not in robot.joint_names:
+            check_joint_names(robot, [name], '--start')
+    for name in robot.joint_names:
+        body = joint_body(robot, name)
+        if name in given:
+            if len(given[name]) != body.type.nq:
+                raise ArgumentError(
+                    f'--start gives {name!r} {len(given[name])} positions; it needs '
+                    f'{body.type.nq}')
+            q[body.q_slice] = given[name]
+        elif name not in joints:
+            raise ArgumentError(
+                f'joint {name!r} does not move, and its position is not known: --start '
+                f'{name}=POSITION')
+    return q
+
+
+def _start(joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array | None:
+    """Return the pose to start from; None: it is free."""
+    missing = [name for name in joints if name not in given]
+    if len(missing) == len(joints):
+        return None
+    if missing:
+        raise ArgumentError(
+            f'--start names some of the joints that move, but not {", ".join(missing)}: name '
+            'all of them for the pose to start from, or none, and it is chosen')
+    return np.array([given[name][0] for name in joints])
+
+
+def _noise(
+        robot: Robot, joints: Sequence[str], limits: np.ndarray,
+        given: Sequence[tuple[str, float]]) -> Array:
+    """Return the noise of the measured efforts [Nm or N]; by default 1 % of each limit."""
+    noise = dict(zip(joints, (
+        0.01 * limits[joint_body(robot, name).v_index] for name in joints)))
+    for name, value in given:
+        if name and name not in noise:
+            raise ArgumentError(
+                f'--noise names {name!r}, which is none of the joints that move: '
+                f'{", ".join(joints)}')
+        noise.update({name: value} if name else dict.fromkeys(joints, value))
+    for name, value in noise.items():
+        if not 0.0 < value < inf:
+            raise ArgumentError(
+                f'the noise of joint {name!r} would be 1 % of its effort limit, which is missing '
+                f'or 0: give the limit in --limits, or --noise {name}=STANDARD_DEVIATION')
+    return np.array([noise[name] for name in joints])
+
+
+def _write(plan: Plan, options: argparse.Namespace) -> list[Path]:
+    try:
+        from ros2_rnea.offline.commands.excite.picture import draw
+    except ImportError as error:
+        raise FileError(
+            'the picture needs matplotlib, which is not installed: apt install '
+            'python3-matplotlib, or pip install matplotlib; --dry-run draws no picture'
+        ) from error
+    out = options.out
+    paths = [
+        out, options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json')]
+    write(plan.excitation, options.periods, _point_rate(options), out)
+    draw(plan, paths[1])
+    text = json.dumps(as_json(plan), indent=2, ensure_ascii=False) + '\n'
+    with writing(paths[2]):
+        paths[2].write_text(text, encoding='utf-8')
+    return paths
+
+
+def _point_rate(options: argparse.Namespace) -> float:
+    return options.point_rate or POINTS_PER_WAVE * options.harmonics / options.period
+
+
+# ---- the command line ---------------------------------------------------------------------------
+
+
+def _joint_noise(text: str) -> tuple[str, float]:
+    name, separator, number = text.rpartition('=')
+    values = finite_numbers(number)
+    if len(values) != 1 or not values[0] > 0.0 or bool(separator) != bool(name):
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be a positive standard deviation, of all joints, or JOINT=NOISE, '
+            'as in elbow=0.2')
+    return name, values[0]
+
+
+def _payload(text: str) -> tuple[str, Inertial]:
+    found = payload(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
+    return found
+
+
+def _floor(text: str) -> float | None:
+    if text == 'none':
+        return None
+    values = finite_numbers(text)
+    if len(values) != 1:
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be a height in metres, or none')
+    return values[0]
+
+
+def _positive(text: str) -> float:
+    values = finite_numbers(text)
+    if len(values) != 1 or not values[0] > 0.0:
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be a positive number')
+    return values[0]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='excite',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+Search the motion to record for an identification: a Fourier series that starts and ends at rest,
+within the limits of position, velocity and effort less a margin, clear of the robot itself and of
+the floor, and as informative as possible about what shall be identified.
+
+The result is a JointTrajectory for joint_trajectory_controller, without efforts.  Its first point
+is at time 0: the arm has to be there already.  Take it there with a goal of your own, along a way
+that you know to be free, because nothing here knows where the arm is now.""",
+        epilog="""\
+send it, once the arm stands in the first point:
+  ros2 topic pub --once /my_controller/joint_trajectory trajectory_msgs/msg/JointTrajectory \\
+    "$(cat excite.yaml)"
+
+Begin with a small motion: --scale 0.2 makes the same path smaller, about the pose in which it
+starts.  The same options and seed give the same path, unless --time-limit ends the search.
+
+exit codes:  0 a motion is found; 2 none, with the reason
+examples:
+  excite --urdf panda.urdf --scale 0.2
+  excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia friction --floor -0.8
+  excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand:1.5:0,0,0.1""")
+    parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
+    parser.add_argument('--for', dest='kinds', nargs='+', metavar='WHAT',
+                        default=['inertia', 'friction'],
+                        help='what shall be identified: inertia (of all moving bodies), friction, '
+                             'rotor, payload:LINK (default: inertia friction)')
+    _add_more_about_the_robot(parser.add_argument_group('the robot'))
+    _add_motion_options(parser.add_argument_group('the motion'))
+    _add_collision_options(parser.add_argument_group('collisions'))
+    _add_search_options(parser.add_argument_group('the search'))
+    _add_output_options(parser.add_argument_group('output'))
+    return parser
+
+
+def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
+    add_robot_options(group)
+    group.add_argument('--limits', type=Path, metavar='FILE',
+                       help='limits that are used instead of those of the URDF, and those that it '
+                            'lacks: a joint_limits.yaml of MoveIt, also with acceleration')
+    group.add_argument('--joints', nargs='+', metavar='JOINT',
+                       help='the joints of the controller, in its order (default: all that have '
+                            'one coordinate)')
+    group.add_argument('--start', nargs='+', type=joint_position, default=(),
+                       metavar='JOINT=POSITION',
+                       help='positions of joints that do not move, and of all that move for the '
+                            'pose to start from (default: it is chosen) [rad or m]')
+    group.add_argument('--payload', action='append', type=_payload, default=[],
+                       metavar=PAYLOAD,
+                       help='what the arm carries in addition to the URDF: mass, its centre in '
+                            "the link's frame, and inertia about the centre [kg, m, kg m^2]; of "
+                            'an unknown one, the largest that it may be, because the efforts are '
+                            'held within their limits with it')
+
+
+def _add_motion_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--period', type=_positive, default=10.0, metavar='SECONDS',
+                       help='of the motion (default 10)')
+    group.add_argument('--harmonics', type=int, default=5, metavar='N',
+                       help='of the Fourier series; the highest frequency is N / period '
+                            '(default 5)')
+    group.add_argument('--periods', type=int, default=3, metavar='N',
+                       help='how often it is repeated (default 3)')
+    group.add_argument('--margin', type=float, default=10.0, metavar='PERCENT',
+                       help='of the ranges of positions, and of the limits of velocity and '
+                            'acceleration, that stay free (default 10)')
+    group.add_argument('--effort-margin', type=float, default=30.0, metavar='PERCENT',
+                       help='of the effort limits that stay free; large, because the efforts are '
+                            'those of the URDF, which is to be corrected (default 30)')
+    group.add_argument('--scale', type=_positive, default=1.0, metavar='FACTOR',
+                       help='make the path that is found smaller, about the pose in which it '
+                            'starts (default 1); begin with 0.2')
+
+
+def _add_collision_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--clearance', type=_positive, default=0.03, metavar='METRES',
+                       help='least distance between links, and to the floor (default 0.03)')
+    group.add_argument('--floor', type=_floor, default=0.0, metavar='METRES',
+                       help="its height above the root link's origin, against gravity, or none "
+                            '(default 0)')
+    group.add_argument('--meshes', nargs='+', type=Path, default=(), metavar='FOLDER',
+                       help='where packages with meshes are, besides those of the environment '
+                            'and the folders above the URDF')
+    group.add_argument('--ignore-collision-of', nargs='+', default=(), metavar='LINK',
+                       help='leave out the collision geometry of these links, whose meshes '
+                            'cannot be read; nothing then keeps them clear')
+    group.add_argument('--no-collision-check', action='store_true',
+                       help='search a motion without checking collisions')
+
+
+def _add_search_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--criterion', choices=('d', 'condition'), default='d',
+                       help='d: the smallest confidence ellipsoid (default); condition: the '
+                            'smallest condition number')
+    group.add_argument('--noise', nargs='+', type=_joint_noise, default=(),
+                       metavar='[JOINT=]NOISE',
+                       help='standard deviation of the measured efforts, of all joints or by '
+                            'joint [Nm or N] (default: 1 %% of each limit)')
+    group.add_argument('--rate', type=_positive, default=100.0, metavar='HZ',
+                       help='of the samples to be recorded, for the expected errors (default 100)')
+    group.add_argument('--seed', type=int, default=1, metavar='N',
+                       help='of the random numbers (default 1)')
+    group.add_argument('--starts', type=int, default=3, metavar='N',
+                       help='random motions from which the search starts (default 3)')
+    group.add_argument('--iterations', type=int, default=60, metavar='N',
+                       help='of each, at most (default 60)')
+    group.add_argument('--time-limit', type=_positive, metavar='SECONDS',
+                       help='of the optimization (default: none)')
+
+
+def _add_output_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--out', type=Path, default=Path('excite.yaml'), metavar='FILE',
+                       help='the trajectory, .yaml (default: excite.yaml in the current folder)')
+    group.add_argument('--plot', type=Path, metavar='FILE',
+                       help='the picture, .png, .svg or .pdf (default: beside the trajectory)')
+    group.add_argument('--json', type=Path, metavar='FILE',
+                       help='all figures as JSON (default: beside the trajectory)')
+    group.add_argument('--point-rate', type=_positive, metavar='HZ',
+                       help='of the points in the trajectory (default: 20 for each wave of the '
+                            'highest harmonic)')
+    group.add_argument('--dry-run', action='store_true', help='write no files')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,122 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The result of an identification as tables and sentences for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ros2_rnea.command_line.terminal import figure_table
+from ros2_rnea.offline.commands.identify.files import PARAMETERS, SUMMARY, URDF
+from ros2_rnea.offline.commands.number_text import number
+from ros2_rnea.offline.commands.report.files import PAGE
+from ros2_rnea.offline.identification.conclusions import Estimate
+from ros2_rnea.offline.identification.identification import HELD_BACK
+from ros2_rnea.offline.identification.node_parameters import SIGNIFICANT
+from ros2_rnea.offline.identification.results import Doubt, Identification
+from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS
+
+NOTHING = 1e-3
+"""What is less than this part of a standard error is shown as 0."""
+
+
+def effort_table(
+        identification: Identification, held_back: float = HELD_BACK) -> RenderableType:
+    """
+    Return the residuals of the measured effort by joint, before and after.
+
+    :param held_back: the part of each recording that this is about.
+    """
+    table = figure_table(
+        'joint', 'measured', 'residual, URDF', 'residual, identified', 'times smaller')
+    for joint, measured, before, after in zip(
+            identification.joints, identification.measured_rms, identification.urdf_rms,
+            identification.identified_rms):
+        ratio = f'{before / after:.1f}' if after > 0.0 and isfinite(before / after) else '-'
+        table.add_row(Text(joint), number(measured), number(before), number(after), ratio)
+    gained = ('  Measured efforts are multiplied by the identified gains.'
+              if identification.gains else '')
+    return Group(table, Text(
+        f'Root mean square [Nm or N] on the last {100.0 * held_back:.0f} % of each recording, '
+        f'which the fit did not see.{gained}  {PAGE} compares all samples, so its figures are '
+        'others.\n', style='dim'))
+
+
+def parameter_table(identification: Identification) -> RenderableType:
+    """Return the parameters that the data determines; all are in the summary."""
+    table = figure_table('parameter', 'URDF', 'identified ± standard error')
+    determined = [one for one in identification.parameters if one.standard_error is not None]
+    for one in determined:
+        error = one.standard_error or 0.0
+        before = one.urdf_value if abs(one.urdf_value) > NOTHING * error else 0.0
+        table.add_row(Text(one.name), number(before), str(
+            Estimate(one.name, one.value, error, one.unit)))
+    others = len(identification.parameters) - len(determined)
+    return Group(table, Text(
+        (f'{others} more are in {SUMMARY}: the recordings do not determine them one by one, but '
+         f'only the combinations of them that stand there.  {URDF} and {PARAMETERS} have values '
+         'for them that agree with these combinations, and may be far from the truth one by '
+         'one.\n') if others else '', style='dim'))
+
+
+def sentences(
+        identification: Identification, doubts: Sequence[Doubt]) -> Iterator[str]:
+    """Yield what a person has to know beside the tables."""
+    for doubt in doubts:
+        yield f'WARNING: {doubt.sentence.removesuffix(".")}.'
+    if identification.physically_consistent and identification.links:
+        yield 'Every identified body is one that can exist: the result is physically consistent.'
+    if identification.rotor_inertias:
+        yield (f'The inertias of rotors are in {PARAMETERS} (armature), because no URDF has them: '
+               f'the model is complete only with both files, and a later identification from '
+               f'{URDF} needs rotor among its unknowns again.')
+    if identification.slow_joints:
+        yield (f'Some samples in which {", ".join(identification.slow_joints)} move are slower '
+               'than 0.03 rad/s or m/s.  At such speeds the fit takes the whole Coulomb friction, '
+               'as a machine has it, and the node sends less: half of it at 0.006, and 98 % at '
+               '0.05 rad/s or m/s.')
+    yield from _precision(identification)
+
+
+def _precision(identification: Identification) -> Iterator[str]:
+    """Yield how much the recordings hold."""
+    counts = identification.independent_samples
+    used = [(count, joint)
+            for count, joint in zip(counts.tolist(), identification.joints) if count]
+    if used:
+        fewest, joint = min(used)
+        yield (f'Residuals are correlated in time: the samples of {joint} count as '
+               f'{fewest:.0f} independent ones, the fewest of all joints.')
+    sums = [one for one in identification.base_parameters
+            if abs(one.value) > SIGNIFICANT * one.standard_error]
+    rest = len(identification.base_parameters) - len(sums)
+    if rest:
+        yield (f'{rest} of the {len(identification.base_parameters)} numbers and sums that the '
+               f'data determines are smaller than {SIGNIFICANT:g} standard errors: they may be '
+               'zero.')
+    if sums:
+        worst = max(sums, key=lambda one: one.standard_error / abs(one.value))
+        first, *others = worst.terms
+        name = f'the sum of {first} and {len(others)} more' if others else first
+        size = 100.0 * worst.standard_error / abs(worst.value)
+        yield (f'The largest relative standard error of the {"others" if rest else "numbers"} '
+               f'that the data determines is {number(size)} %, of {name}.')
+    if identification.recordings < FEWEST_RECORDINGS:
+        yield ('Standard errors do not cover what is the same throughout a recording, such as '
+               f'friction at one temperature: identify from {FEWEST_RECORDINGS} or more '
+               'recordings of different times together, and they do.')

@@ -1,0 +1,311 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The options that say which recordings a command reads, what they hold and how they are prepared.
+
+All commands that read recordings have the same ones::
+
+    parser = argparse.ArgumentParser()
+    add_recording_options(parser)
+    remarks = []
+    for recording in prepared_recordings(parser.parse_args(), robot, remarks):
+        ...
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.offline.commands.robot_options import finite_numbers, PAYLOAD, payload
+from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
+from ros2_rnea.offline.identification.bag_recording import bag_parts, BagTopics
+from ros2_rnea.offline.identification.csv_recording import csv_parts, CsvColumns, UNITS
+from ros2_rnea.offline.identification.effort_delay import WAYS
+from ros2_rnea.offline.identification.memory import Part
+from ros2_rnea.offline.identification.preparation import Preparation, prepare, SOURCES
+from ros2_rnea.offline.identification.recording import PreparedRecording, Recording
+from ros2_rnea.robots.robot import Robot
+
+TEXTS = ('.csv', '.txt', '.tsv')
+
+EXAMPLES = """\
+recordings:
+  a bag   the folder of a rosbag2, or a .mcap or .db3 file in it; all its topics with joint states
+          are read, or those of --topic
+  a text  (.csv, .txt, .tsv) with the columns time, JOINT.position, JOINT.velocity and
+          JOINT.effort in SI units; --csv-... tells others, by patterns or numbers from 1:
+              --csv-time t --csv-position '{joint}_q' --csv-effort '{joint}_i'
+              --csv-units position=deg,effort=A --current-gains shoulder=14.9,elbow=11.1
+              --csv-time 1 --csv-position 2-7 --csv-velocity 8-13 --csv-effort 14-19
+              --csv-joints pan,lift,elbow,wrist1,wrist2,wrist3
+payloads: --payload tool0:2.5:0,0,0.1 for all recordings, or for one of them
+              --payload loaded.csv=tool0:2.5:0,0,0.1
+"""
+
+
+class Payload(NamedTuple):
+    """
+    What a robot carried.
+
+    :ivar recording: path or name of the file; empty for all.
+    :ivar has_center: whether its centre of mass is given; otherwise it is the link's origin.
+    """
+
+    recording: str
+    link: str
+    inertial: Inertial
+    has_center: bool
+
+
+def add_recording_options(parser: argparse.ArgumentParser) -> None:
+    """Add the recordings and all options about them; :data:`EXAMPLES` is for the epilog."""
+    parser.add_argument('recordings', nargs='+', type=Path, metavar='RECORDING',
+                        help='a bag or a text file with columns; several are used together')
+    parser.add_argument('--payload', action='append', default=[], type=_payload,
+                        metavar=f'[RECORDING=]{PAYLOAD}',
+                        help="what the robot carried: mass, centre in the link's frame [m], and "
+                             'inertia about the centre [kg m^2]; may be repeated')
+    parser.add_argument('--from', dest='begin', type=float, default=0.0, metavar='S',
+                        help='leave out what is before this time of each recording, whose begin '
+                             'is 0')
+    parser.add_argument('--to', dest='end', type=float, default=inf, metavar='S',
+                        help='leave out what is from this time on')
+    parser.add_argument('--parts-of', type=float, metavar='S',
+                        help='read and prepare so many seconds of each recording at a time, at '
+                             'most, as if each were a recording: for those of hours, which do not '
+                             'fit into memory; parts in which nothing can be used are left out')
+    _add_bag_options(parser.add_argument_group('bags'))
+    _add_csv_options(parser.add_argument_group('text files with columns'))
+    _add_preparation_options(parser.add_argument_group(
+        'preparation (by default, the recording itself decides)'))
+
+
+def prepared_recordings(
+        options: argparse.Namespace, robot: Robot, remarks: list[str],
+        ) -> Iterator[PreparedRecording]:
+    """
+    Read and prepare the recordings, one after the other, so that one is in memory at a time.
+
+    A part of a recording (``--parts-of``) in which nothing can be used, as where the robot rests,
+    is left out, unless that is so in all of its parts.
+
+    :param options: that :func:`add_recording_options` has added.
+    :param remarks: gets what the preparation did, a sentence for each step, and a warning for each
+        part that is left out.
+    :raises RneaError: naming the recording and what cannot be used.
+    """
+    settings = preparation(options)
+    for parts in _parts_of_recordings(options):
+        is_used, first_reason = False, ''
+        for read in parts:
+            try:
+                prepared, steps = prepare(read(), robot, settings)
+            except NothingUsableError as error:  # is not kept: it would keep the part in memory
+                first_reason = first_reason or str(error)
+                remarks.append(f'WARNING: this part is left out: {error}')
+                continue
+            remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, {step.name}: '
+                        f'{step.text}' for step in steps]
+            is_used = True
+            yield prepared
+        if not is_used:
+            raise NothingUsableError(first_reason)
+
+
+def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
+    """
+    Read the recordings, one after the other.
+
+    :raises RecordingError: naming the recording and what cannot be read.
+    """
+    for parts in _parts_of_recordings(options):
+        for read in parts:
+            yield read()
+
+
+def _parts_of_recordings(
+        options: argparse.Namespace) -> Iterator[Iterator[Callable[[], Recording]]]:
+    """
+    Yield for each recording what reads its parts, one after the other.
+
+    :raises RecordingError: where a file is no recording, or a payload of none.
+    """
+    for told in options.payload:
+        _recordings_of(told, options.recordings)
+    topics = BagTopics(
+        tuple(options.topic), options.commands_topic, options.wrench_topic, options.receive_times)
+    columns = CsvColumns(
+        options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
+        options.csv_command, tuple(options.csv_joints), options.csv_units, options.current_gains)
+    part, longest = Part(options.begin, options.end), options.parts_of
+    for path in options.recordings:
+        carried = _payloads_of(path, options.payload, options.recordings)
+        if is_bag(path):
+            yield bag_parts(path, topics, carried, part, longest)
+        elif path.suffix in TEXTS:
+            yield csv_parts(path, columns, carried, part, longest)
+        else:
+            raise RecordingError(
+                f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
+                f'bag or ends in {", ".join([*SUFFIXES, *TEXTS])}')
+
+
+def preparation(options: argparse.Namespace) -> Preparation:
+    """Return how recordings are prepared."""
+    return Preparation(
+        assumed_positions=options.assume, largest_gap=options.largest_gap, cutoff=options.cutoff,
+        derivatives_of=options.derivatives_of, delay=options.delay, settling=options.settling,
+        slow=options.slow, rate=options.rate, trust_angles=options.trust_angles,
+        remove_wrenches=not options.keep_wrenches)
+
+
+def _payloads_of(
+        path: Path, payloads: Sequence[Payload], paths: Sequence[Path],
+        ) -> dict[str, tuple[str, Inertial]]:
+    mine = [told for told in payloads if path in _recordings_of(told, paths)]
+    return {f'payload {number}': (told.link, told.inertial)
+            for number, told in enumerate(mine, start=1)}
+
+
+def _recordings_of(told: Payload, paths: Sequence[Path]) -> Sequence[Path]:
+    """
+    Return the recordings of a payload: all, that with its path, or the only one with its name.
+
+    :raises RecordingError: where there is none, or several have that name.
+    """
+    if not told.recording:
+        return paths
+    found = [path for path in paths if path == Path(told.recording)] or [
+        path for path in paths if path.name == told.recording]
+    if len(set(found)) > 1:
+        raise RecordingError(
+            f'--payload names {told.recording}, and several recordings have this name: '
+            f'{", ".join(map(str, found))}; give the whole path')
+    if not found:
+        names = [path.name for path in paths]
+        hint = did_you_mean(told.recording, names) or f'; there are {", ".join(names)}'
+        raise RecordingError(
+            f'--payload names {told.recording}, which is not among the recordings{hint}')
+    return found
+
+
+def _add_bag_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--topic', action='append', default=[],
+                       help='with joint states; may be repeated, for several publishers '
+                            '(default: all such topics, whose joints have to differ)')
+    group.add_argument('--commands-topic', default='', metavar='TOPIC',
+                       help='with the positions that were commanded: JointState or '
+                            'JointTrajectoryControllerState')
+    group.add_argument('--wrench-topic', default='', metavar='TOPIC',
+                       help='with the wrench on the robot in the frame of a link: WrenchStamped')
+    group.add_argument('--receive-times', action='store_true',
+                       help='use the times at which messages were recorded, not their stamps')
+
+
+def _add_csv_options(group: argparse._ArgumentGroup) -> None:
+    columns = CsvColumns()
+    group.add_argument('--csv-time', default=columns.time, metavar='COLUMN',
+                       help='title of the time, or its number from 1 (default: %(default)s)')
+    for name in ('position', 'velocity', 'effort', 'command'):
+        group.add_argument(
+            f'--csv-{name}', default=getattr(columns, name), metavar='COLUMNS',
+            help=f'pattern of the titles of each {name}, or numbers such as 2-7'
+                 f'{"" if name in ("position", "effort") else "; empty where there is none"} '
+                 '(default: %(default)s)')
+    group.add_argument('--csv-joints', default=[], type=_names, metavar='JOINT,JOINT,...',
+                       help='joints in the order of the numbers; with patterns, those to read')
+    group.add_argument('--csv-units', default={}, type=_units, metavar='WHAT=UNIT,...',
+                       help='; '.join(f'{name}: {", ".join(units)}'
+                                      for name, units in UNITS.items() if name != 'command'))
+    group.add_argument('--current-gains', default={}, type=_numbers_by_name,
+                       metavar='JOINT=NM_PER_A,...',
+                       help='gain [Nm/A], where efforts are currents (effort=A)')
+
+
+def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
+    settings = Preparation()
+    group.add_argument('--assume', default={}, type=_numbers_by_name,
+                       metavar='JOINT=POSITION,...',
+                       help='positions of joints that were not recorded (default: 0)')
+    group.add_argument('--cutoff', type=float, metavar='HZ',
+                       help='of the zero-phase low-pass of positions and velocities; inf for none')
+    group.add_argument('--delay', type=_delay, default=settings.delay, metavar='joint|common|S',
+                       help='of efforts behind positions, to be taken out: estimated for each '
+                            'joint, or one for all, or so many seconds, 0 for none (default: '
+                            '%(default)s)')
+    group.add_argument('--largest-gap', type=float, metavar='S',
+                       help='samples further apart are not joined (default: 2.5 periods)')
+    group.add_argument('--derivatives-of', choices=SOURCES, default=settings.derivatives_of,
+                       help='what accelerations are the derivatives of (default: %(default)s, '
+                            'the one with less noise)')
+    group.add_argument('--settling', type=float, metavar='S',
+                       help='cut from both ends of each piece (default: 3 / cut-off)')
+    group.add_argument('--slow', type=float, metavar='SPEED',
+                       help='below it, a joint says nothing about Coulomb friction [rad/s, m/s]')
+    group.add_argument('--rate', type=float, metavar='HZ',
+                       help='of the samples that are used; efforts are averaged over those that '
+                            'are not (default: all)')
+    group.add_argument('--trust-angles', action='store_true',
+                       help='do not refuse angles that seem to be radians taken for degrees')
+    group.add_argument('--keep-wrenches', action='store_true',
+                       help='leave the effort of recorded wrenches in the measured one')
+
+
+def _payload(text: str) -> Payload:
+    recording, _, rest = text.rpartition('=')
+    found = payload(rest)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be [RECORDING=]{PAYLOAD}, as in tool0:2.5:0,0,0.1')
+    return Payload(recording, *found, has_center=rest.count(':') > 1)
+
+
+def _delay(text: str) -> float | str:
+    if text in WAYS:
+        return text
+    seconds = finite_numbers(text)
+    if len(seconds) != 1:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be {", ".join(WAYS)} or a number of seconds')
+    return seconds[0]
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(',')]
+
+
+def _units(text: str) -> dict[str, str]:
+    return _by_name(text, 'WHAT=UNIT, as in position=deg,velocity=deg/s')
+
+
+def _numbers_by_name(text: str) -> dict[str, float]:
+    needed = 'JOINT=NUMBER, as in shoulder=1.5,elbow=-0.5'
+    found = {name: finite_numbers(number) for name, number in _by_name(text, needed).items()}
+    if any(len(numbers) != 1 for numbers in found.values()):
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}')
+    return {name: number for name, (number,) in found.items()}
+
+
+def _by_name(text: str, needed: str) -> dict[str, str]:
+    found = {part.partition('=')[0].strip(): part.partition('=')[2].strip()
+             for part in text.split(',')}
+    if not all(name and value for name, value in found.items()):
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}')
+    return found

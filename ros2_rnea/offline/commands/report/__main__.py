@@ -1,0 +1,124 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Report on recordings and a model: ``ros2 run ros2_rnea report --help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from enum import IntEnum
+import json
+from pathlib import Path
+import sys
+
+from rich.console import Console
+
+from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.terminal import say_written
+from ros2_rnea.errors import RneaError
+from ros2_rnea.offline.commands.check_model.source import read_source
+from ros2_rnea.offline.commands.recordings import add_recording_options, EXAMPLES, prepared_recordings
+from ros2_rnea.offline.commands.report.files import DATA, PAGE, write_report
+from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
+from ros2_rnea.offline.commands.report.report import as_json, Report
+from ros2_rnea.offline.commands.report.table import report_table
+from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
+from ros2_rnea.offline.identification.sample_store import SampleStore
+from ros2_rnea.robots.arguments import STANDARD_GRAVITY
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the program; argparse, too, exits with 2."""
+
+    NOTHING_WRONG = 0
+    SOMETHING_WRONG = 1
+    NO_REPORT = 2
+
+
+@ends_with_its_reader
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Compare recordings with a model, print what follows and write the files.
+
+    :param arguments: of the command line, without the program's name; None takes sys.argv.
+    :returns: exit code.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        report = _report(options)
+        if not options.dry_run:
+            write_report([report], options.out, options.format)
+    except RneaError as error:
+        print(f'report: {error}', file=sys.stderr)
+        return ExitCode.NO_REPORT
+    if options.json:
+        print(json.dumps(as_json([report]), indent=2))
+    else:
+        console = Console(highlight=False)
+        console.print(report_table(report))
+        if not options.dry_run:
+            say_written(console, [
+                options.out / PAGE, options.out / DATA, 'a picture of each joint'])
+    return ExitCode.SOMETHING_WRONG if report.diagnosis.conclusions else ExitCode.NOTHING_WRONG
+
+
+def _report(options: argparse.Namespace) -> Report:
+    robot = robot_of(read_source(options.urdf), options)
+    remarks: list[str] = []
+    if options.parameters is not None:
+        robot, remark = with_numbers_of(
+            robot, options.parameters, options.node, options.gravity is not STANDARD_GRAVITY)
+        remarks.append(remark)
+    prepared = list(map(SampleStore().kept, prepared_recordings(options, robot, remarks)))
+    return Report.of('model', prepared, robot, remarks)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='report',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+Compare recorded efforts with those that the model needs for the recorded motion, and say what is
+wrong: efforts that are cut off, a turned sign, a factor, an offset, a delay, another direction of
+gravity, a load that the URDF lacks, a mass that cannot be true, friction.  Each conclusion has its
+evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML that
+needs no network, JSON, and a picture of each joint.""",
+        epilog=EXAMPLES + """
+exit codes:  0 nothing wrong was found; 1 something is concluded; 2 no report, with the reason
+examples:
+  report my_bag --urdf panda.urdf
+  report my_bag --urdf identified/identified.urdf --parameters identified/parameters.yaml
+  report swing.csv tool.csv --payload tool.csv=tool0:2.5:0,0,0.1 --urdf ur5e.urdf --out ur5e_report
+""")
+    add_recording_options(parser)
+    group = parser.add_argument_group('the robot')
+    add_robot_options(group)
+    group.add_argument('--parameters', type=Path, metavar='FILE',
+                       help="the node's parameters, such as parameters.yaml of identify: its "
+                            'friction, rotors (armature) and gravity replace those of the URDF')
+    group.add_argument('--node', default='/inverse_dynamics', metavar='NAME',
+                       help='whose parameters these are (default %(default)s)')
+    results = parser.add_argument_group('output')
+    results.add_argument('--out', type=Path, default=Path('report'), metavar='FOLDER',
+                         help='folder of the page, the JSON and the pictures (default: report in '
+                              'the current folder)')
+    results.add_argument('--format', choices=('svg', 'png', 'pdf'), default='svg',
+                         help='of the pictures (default svg)')
+    results.add_argument('--json', action='store_true', help='print JSON instead of the table')
+    results.add_argument('--dry-run', action='store_true', help='write no files')
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,47 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The files of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+from pathlib import Path
+import re
+
+from ros2_rnea.command_line.output_files import writing
+from ros2_rnea.offline.commands.report.page import page
+from ros2_rnea.offline.commands.report.picture import draw_joint
+from ros2_rnea.offline.commands.report.report import as_json, Report
+
+PAGE, DATA = 'report.html', 'report.json'
+
+
+def write_report(reports: Sequence[Report], folder: Path, picture_format: str = 'svg') -> None:
+    """
+    Write the page, the data, and a picture of each joint of the last report.
+
+    :param folder: is made where it does not exist.
+    :param picture_format: svg, png or pdf.
+    :raises OutputError: if a file cannot be written.
+    """
+    contents = {PAGE: page(reports), DATA: json.dumps(as_json(reports), indent=2) + '\n'}
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in contents.items():
+            (folder / name).write_text(text, encoding='utf-8')
+    comparison = reports[-1].comparison
+    for j, coordinate in enumerate(comparison.coordinates):
+        name = re.sub(r'[^\w.-]+', '_', coordinate.label)
+        draw_joint(comparison, j, folder / f'{name}.{picture_format}')

@@ -1,0 +1,106 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The options of all commands that say which robot they are about."""
+
+from __future__ import annotations
+
+import argparse
+from math import isfinite
+
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.robots.arguments import STANDARD_GRAVITY
+from ros2_rnea.robots.robot import Robot
+
+
+LARGEST = 1e6
+"""
+No mass, length, inertia or acceleration of a robot is larger, in SI units.  A fit squares these
+numbers, and floating-point numbers do not hold the square of 1e300.
+"""
+
+
+def add_robot_options(group: argparse._ArgumentGroup) -> None:
+    """Add ``--urdf``, ``--massless`` and ``--gravity``."""
+    group.add_argument('--urdf', required=True, metavar='FILE',
+                       help='its description: URDF, xacro if that is installed, or - for the '
+                            'standard input')
+    group.add_argument('--massless', action='append', default=[], metavar='LINK',
+                       help='a link that may move without <inertial>; may be repeated')
+    group.add_argument('--gravity', nargs=3, type=float, default=STANDARD_GRAVITY,
+                       metavar=('X', 'Y', 'Z'),
+                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
+                            '0 0 -9.81); for tilted mounts')
+
+
+def robot_of(urdf: str, options: argparse.Namespace) -> Robot:
+    """
+    Return the robot.
+
+    :param urdf: the text that ``--urdf`` names.
+    :param options: that :func:`add_robot_options` has added.
+    :raises RneaError: where it is no robot, or gravity is out of range.
+    """
+    for value in options.gravity:
+        if abs(value) > LARGEST:
+            raise ArgumentError(
+                f'--gravity has {value:g}; it needs m/s^2, of magnitude {LARGEST:g} at most')
+    return Robot.from_urdf(urdf, massless_links=options.massless).with_gravity(options.gravity)
+
+
+def joint_position(text: str) -> tuple[str, tuple[float, ...]]:
+    """Return the joint and the numbers of ``JOINT=POSITION``, the type of ``--start``."""
+    name, _, numbers = text.partition('=')
+    values = finite_numbers(numbers)
+    if not name or not values:
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
+    return name, values
+
+
+PAYLOAD = 'LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]]'
+"""
+How a payload is told: the link that carries it, mass [kg], centre of mass in the link's frame [m],
+and inertia about the centre [kg m^2].
+"""
+
+
+def payload(text: str) -> tuple[str, Inertial] | None:
+    """
+    Return the link and the payload that a text says, or None: it has not the form of PAYLOAD.
+
+    :raises ArgumentTypeError: where a number is out of range.
+    """
+    link, *parts = text.split(':')
+    sizes = [1, 3, 6]
+    numbers = [finite_numbers(part) for part in parts]
+    if not link or not 0 < len(parts) <= len(sizes) or any(
+            len(found) != size for found, size in zip(numbers, sizes)) or numbers[0][0] < 0.0:
+        return None
+    for value in [value for found in numbers for value in found]:
+        if abs(value) > LARGEST:
+            raise argparse.ArgumentTypeError(
+                f'{text!r} has {value:g}; it needs kg, m and kg m^2, of magnitude {LARGEST:g} at '
+                'most')
+    (mass,), (x, y, z), (ixx, ixy, ixz, iyy, iyz, izz) = [
+        *numbers, *[(0.0,) * size for size in sizes[len(numbers):]]]
+    return link, Inertial(mass, Pose((x, y, z)), (ixx, ixy, ixz, iyy, iyz, izz))
+
+
+def finite_numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers between commas; none where one of them is not a finite number."""
+    try:
+        values = tuple(map(float, text.split(',')))
+    except ValueError:
+        return ()
+    return values if all(map(isfinite, values)) else ()

@@ -1,0 +1,197 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What may be wrong with a model or a measurement, apart from friction: candidates for a fit.
+
+Each cause has a few parameters, and says what they make of the model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ros2_rnea.robots.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Altered:
+    """
+    What causes make of the model and the measurement.
+
+    :ivar inertial: what is added to the inertial parameters, shape (10 bodies,).
+    :ivar gravity: what is added to gravity, shape (3,) [m/s^2].
+    :ivar factor: measured effort by true effort, shape (nv,).
+    :ivar delay: how much later efforts are recorded than states [s].
+    :ivar rotor: what is added to the inertia about each axis, shape (nv,) [kg m^2 or kg].
+    """
+
+    inertial: np.ndarray
+    gravity: np.ndarray
+    factor: np.ndarray
+    rotor: np.ndarray
+    delay: np.ndarray = field(default_factory=lambda: np.zeros(1))
+
+    @classmethod
+    def not_at_all(cls, robot: Robot) -> Altered:
+        """Return a model and a measurement that are as they should be."""
+        return cls(np.zeros(10 * len(robot.body_names)), np.zeros(3), np.ones(robot.nv),
+                   np.zeros(robot.nv))
+
+    def coefficients(self) -> np.ndarray:
+        """Return those of each coordinate's reduced equations, friction apart: (nv, columns)."""
+        nv = len(self.factor)
+        shared = np.concatenate([self.inertial, self.gravity, [1.0], -self.delay])
+        own = np.column_stack([np.tile(shared, (nv, 1)), self.rotor])
+        return np.column_stack([self.factor[:, np.newaxis] * own, np.full(nv, -1.0)])
+
+
+class Cause(ABC):
+    """
+    One cause, with parameters that are zero where it does not exist.
+
+    :ivar size: the number of its parameters.
+    """
+
+    size = 1
+
+    def starts(self) -> np.ndarray:
+        """Return where a fit may begin, a row for each start: (starts, size)."""
+        return np.zeros((1, self.size))
+
+    def settled(self, parameters: np.ndarray) -> np.ndarray:
+        """Return the same parameters in their plain form, where several mean the same."""
+        return parameters
+
+    @abstractmethod
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Alter the model or the measurement."""
+
+
+@dataclass(frozen=True)
+class Factor(Cause):
+    """
+    The effort of a coordinate is measured in another unit or direction, or that of all.
+
+    :ivar coordinate: its index; None for all alike.
+    """
+
+    coordinate: int | None
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Alter the factor: by itself plus the parameter."""
+        to.factor[slice(None) if self.coordinate is None else self.coordinate] *= 1 + parameters[0]
+
+
+@dataclass(frozen=True)
+class Delay(Cause):
+    """All efforts are recorded later than the states, by the parameter [s]."""
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Alter the delay."""
+        to.delay[0] += parameters[0]
+
+
+@dataclass(frozen=True)
+class Tilt(Cause):
+    """
+    Gravity has another direction and its old magnitude; the parameters are added to it.
+
+    :ivar gravity: that of the model [m/s^2].
+    """
+
+    gravity: tuple[float, float, float]
+    size = 3
+
+    def starts(self) -> np.ndarray:
+        """Return directions of which one is close to any other."""
+        axes = np.linalg.norm(self.gravity) * np.concatenate([np.eye(3), -np.eye(3)])
+        return np.concatenate([np.zeros((1, 3)), axes - np.array(self.gravity)])
+
+    def settled(self, parameters: np.ndarray) -> np.ndarray:
+        """Return parameters that lead to gravity of the old magnitude."""
+        return self.direction(parameters) - np.array(self.gravity)
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Alter gravity."""
+        to.gravity[:] += self.settled(parameters)
+
+    def direction(self, parameters: np.ndarray) -> np.ndarray:
+        """Return the altered gravity [m/s^2]."""
+        altered = np.array(self.gravity) + parameters
+        return altered * (np.linalg.norm(self.gravity) / np.linalg.norm(altered))
+
+
+@dataclass(frozen=True)
+class Load(Cause):
+    """
+    A body has other inertial parameters: by a load, or since the description's are wrong.
+
+    :ivar body: its index.
+    """
+
+    body: int
+    size = 10
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Add ten inertial parameters to those of the body."""
+        to.inertial[10 * self.body:10 * (self.body + 1)] += parameters
+
+
+@dataclass(frozen=True)
+class Mass(Cause):
+    """
+    All inertial parameters of a body are too large or too small, by one factor.
+
+    :ivar body: its index.
+    :ivar inertial: its ten parameters in the model.
+    """
+
+    body: int
+    inertial: tuple[float, ...]
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Add a share of the body's parameters to them."""
+        to.inertial[10 * self.body:10 * (self.body + 1)] += (
+            parameters[0] * np.array(self.inertial))
+
+
+@dataclass(frozen=True)
+class Rotor(Cause):
+    """
+    A coordinate moves more inertia than that of the links, such as that of a rotor.
+
+    :ivar coordinate: its index.
+    """
+
+    coordinate: int
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Add the parameter to the inertia about the axis."""
+        to.rotor[self.coordinate] += parameters[0]
+
+
+def conceivable(robot: Robot) -> list[Cause]:
+    """Return all causes that may exist for a robot."""
+    bodies = robot.inertial_parameters.reshape(-1, 10)
+    causes: list[Cause] = [Delay(), *(Factor(j) for j in range(robot.nv))]
+    if robot.nv > 1:
+        causes.append(Factor(None))
+    if any(robot.free_fall):
+        causes.append(Tilt(robot.free_fall))
+    causes += [Load(body) for body in range(len(bodies))]
+    causes += [Mass(body, tuple(row)) for body, row in enumerate(bodies.tolist()) if any(row)]
+    return [*causes, *(Rotor(j) for j in range(robot.nv))]

@@ -1,0 +1,353 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Conclusions from the differences between recordings and a model.
+
+:func:`diagnose` first searches what is wrong with the rigid bodies, the measurement or gravity
+(:mod:`.cause_search`), then friction and offset of each joint beside it.  Nothing is concluded of
+a quantity that the recordings do not hold: a joint that stands still shows no friction, and an
+offset that also a load could make is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import ceil, inf, sqrt
+
+import numpy as np
+from ros2_rnea.offline.identification.bursts import bursts
+from ros2_rnea.offline.identification.cause_search import (
+    Explanation,
+    FALSE_ALARMS,
+    MAX_CAUSES,
+    search,
+)
+from ros2_rnea.offline.identification.cause_words import CauseWords
+from ros2_rnea.offline.identification.causes import Delay
+from ros2_rnea.offline.identification.comparison import Comparison, Coordinate
+from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Estimate, Kind
+from ros2_rnea.offline.identification.information import one_thread
+from ros2_rnea.offline.identification.recording import PreparedRecording
+from ros2_rnea.offline.identification.reduced_equations import (
+    Columns,
+    DEPENDENT,
+    FRICTION,
+    MODEL,
+    ReducedEquations,
+)
+from ros2_rnea.robots.robot import Robot
+from scipy.linalg import inv, solve_triangular
+from scipy.stats import t as student
+
+ZERO = 3.0
+"""A factor that is no more standard errors from zero than this may be zero."""
+
+FAR = 2.0
+"""
+A factor on the effort that is larger than this, or smaller than its inverse, is a wrong unit or
+another joint's effort rather than a wrong mass.
+"""
+
+OFFSET, VISCOUS, COULOMB, BY_DIRECTION = range(len(FRICTION))
+
+
+def diagnose(comparison: Comparison) -> Diagnosis:
+    """
+    Conclude from recordings what is wrong with a model.
+
+    The probability that anything is concluded where all is right is 0.2 % at most, half of it for
+    friction and offsets, as far as the noise is normal and the recordings are much longer than the
+    time in which it is correlated.
+
+    :param comparison: the recordings beside the model.
+    """
+    robot = comparison.robot
+    columns = Columns.of(comparison)
+    with one_thread():
+        explanation = search(robot, columns)
+    noise, unexplained = np.full(robot.nv, np.nan), np.full(robot.nv, np.nan)
+    saturated = tuple(_saturated(comparison))
+    if not explanation.equations:
+        return Diagnosis(saturated, (
+            'The recordings have too few samples in motion for any conclusion, or no efforts.',
+            *_not_known(comparison, explanation, columns)), noise, unexplained, saturated)
+    words = CauseWords(robot, explanation, columns.levers)
+    conclusions, questions, wrong = [*saturated], [], [*saturated]
+    delayed = [run.recording for run in comparison.runs if any(run.recording.delays_taken_out)]
+    for found in explanation.found:
+        conclusion = words.conclusion(found)
+        if conclusion.kind is Kind.DELAY and delayed:
+            questions.append(_beside_taken_out(conclusion, delayed))
+        elif conclusion.kind in (Kind.GAIN, Kind.SIGN) and _is_near_zero(conclusion):
+            wrong.append(_unrelated(conclusion))
+            questions.append(f'{wrong[-1].sentence} {wrong[-1].advice}')
+        elif found.rivals:
+            if conclusion.kind is Kind.SIGN:
+                wrong.append(conclusion)
+            rivals = ', or '.join(map(words.name, found.rivals))
+            questions.append(
+                f'{conclusion.sentence.removesuffix(".")}; or the cause is {rivals}: the '
+                'recordings do not tell which.')
+        else:
+            conclusions.append(conclusion)
+            if conclusion.kind is Kind.SIGN or _is_far_from_one(conclusion):
+                wrong.append(conclusion)
+    for j, equations in explanation.equations.items():
+        noise[j], unexplained[j] = equations.noise, explanation.rms[j]
+        joint = _JointFriction(robot, explanation, j, comparison.coordinates[j])
+        of_joint = list(joint.conclusions())
+        conclusions += of_joint
+        if joint.is_driven:
+            wrong += [each for each in of_joint if each.kind is Kind.FRICTION]
+        questions += joint.questions()
+    touched = bursts(comparison, columns, explanation.equations)
+    questions = [*map(str, touched), *questions]
+    questions += _not_known(comparison, explanation, columns)
+    conclusions.sort(key=lambda each: -each.significance)
+    return Diagnosis(
+        tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong),
+        len(explanation.found) >= MAX_CAUSES, touched)
+
+
+def _saturated(comparison: Comparison) -> Iterator[Conclusion]:
+    """Yield which efforts are cut off, a conclusion for each joint."""
+    for coordinate in comparison.coordinates:
+        found = [run.recording.saturations[coordinate.label] for run in comparison.runs
+                 if coordinate.label in run.recording.saturations]
+        if not found:
+            continue
+        bounds = dict.fromkeys(f'{bound:.4g}' for each in found for bound in each.bounds)
+        share, excess = (max(getattr(each, name) for each in found)
+                         for name in ('share', 'excess'))
+        yield Conclusion(
+            Kind.SATURATED, f'joint {coordinate.label!r}',
+            f'The effort of joint {coordinate.label!r} is cut off at {" and ".join(bounds)} '
+            f'{coordinate.effort_unit}: {100.0 * share:.2g} % of the samples in which the joint '
+            'moves are exactly there, where the motion takes about '
+            f'{excess:.2g} {coordinate.effort_unit} more.',
+            'Record it in a range that is wide enough, or a slower motion.',
+            (Estimate('share', 100.0 * share, 0.0, '%'),
+             Estimate('excess', excess, 0.0, coordinate.effort_unit)), inf)
+
+
+def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
+    """Return what a delay may be that is left after the preparation has taken one out."""
+    left = 1e-3 * conclusion.quantities[0].value
+    taken_out = ', '.join(_range(each.delays_taken_out) for each in recordings)
+    for each in recordings:
+        delays = [delay.seconds for delay in each.joint_delays.values()]
+        if delays and (len(each.delays_taken_out) > 1
+                       or not min(delays) <= each.delay + left <= max(delays)):
+            return (f'Something acts like a delay, beside the {taken_out} ms that the preparation '
+                    f'has taken out: the efforts of single joints are {_range(delays)} ms late, '
+                    'which does not explain it.')
+    return (f'{conclusion.sentence.removesuffix(".")}, beside the {taken_out} ms that the '
+            'preparation has taken out: the delays of the joints differ, or the model lacks '
+            'something that acts like a delay.')
+
+
+def _range(delays: Sequence[float]) -> str:
+    """Return delays in milliseconds, from the smallest to the largest."""
+    ends = [f'{1e3 * delay:.1f}' for delay in (min(delays), max(delays))]
+    return ' to '.join(dict.fromkeys(ends))
+
+
+def _is_near_zero(conclusion: Conclusion) -> bool:
+    factor = conclusion.quantities[0]
+    return not abs(factor.value) > ZERO * factor.standard_error
+
+
+def _is_far_from_one(conclusion: Conclusion) -> bool:
+    return conclusion.kind is Kind.GAIN and not (
+        1.0 / FAR <= conclusion.quantities[0].value <= FAR)
+
+
+def _unrelated(conclusion: Conclusion) -> Conclusion:
+    return replace(
+        conclusion, kind=Kind.UNRELATED,
+        sentence=f'The measured effort of {conclusion.subject} has little to do with that of the '
+                 'model.',
+        advice='Is it the effort of this joint, and does the recording have its motion?')
+
+
+def _not_known(
+        comparison: Comparison, explanation: Explanation, columns: Columns) -> Iterator[str]:
+    for j, factor in explanation.too_short.items():
+        coordinate = comparison.coordinates[j]
+        if any(coordinate.label in run.recording.saturations for run in comparison.runs):
+            yield (f'Nothing else is concluded from the effort of joint {coordinate.label!r}, '
+                   'since it is cut off.')
+        elif not np.isfinite(columns.measured[:, j]).any():
+            yield f'The effort of joint {coordinate.label!r} was not recorded.'
+        elif not columns.measured[:, j].any():
+            yield f'The recorded effort of joint {coordinate.label!r} is always zero.'
+        else:
+            yield (f'The recordings are too short to judge joint {coordinate.label!r}: record '
+                   f'about {ceil(factor + 0.5)} times as long.')
+
+
+def _changes(parts: Mapping[int, Estimate]) -> dict[int, Estimate]:
+    """Return those of friction that the URDF can have, too."""
+    return {column: parts[column] for column in (VISCOUS, COULOMB) if column in parts}
+
+
+class _JointFriction:
+    """Friction and offset of one coordinate, beside the causes that were found."""
+
+    def __init__(
+            self, robot: Robot, explanation: Explanation, j: int, coordinate: Coordinate) -> None:
+        self._coordinate = coordinate
+        self._equations = explanation.equations[j]
+        self._delayed = any(isinstance(each.cause, Delay) for each in explanation.found)
+        body = next(each for each in robot.tree.bodies
+                    if each.v_index <= j < each.v_index + each.type.nv)
+        self._given = {VISCOUS: float(body.damping), COULOMB: float(body.friction)}
+        self._limit = float(student.isf(
+            FALSE_ALARMS / (2.0 * len(FRICTION) * robot.nv), self._equations.freedom))
+        self._factor = float(explanation.coefficients[j, MODEL])
+        self._values, self._covariance = self._estimate(explanation, j)
+        self._kept, self._doubtful = self._select()
+
+    def _estimate(self, explanation: Explanation, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of the columns of friction, as true efforts, and their covariance."""
+        own = len(self._equations.friction)
+        rows = self._equations.triangle[:own]
+        values = -solve_triangular(rows[:, :own], rows[:, own:] @ explanation.coefficients[j])
+        inverse = solve_triangular(rows[:, :own], np.eye(own))
+        by_causes = inverse @ rows[:, own:] @ explanation.by_parameters[j]
+        covariance = inverse @ inverse.T + by_causes @ explanation.covariance @ by_causes.T
+        return values / self._factor, covariance / self._factor ** 2
+
+    def _select(self) -> tuple[dict[int, Estimate], list[Estimate]]:
+        """Return what is significant, by column, and what only another cause may make so."""
+        kept = list(range(len(self._values)))
+        values, covariance = self._values, self._covariance
+        while kept:
+            scores = np.abs(values) / np.sqrt(np.diag(covariance))
+            weakest = int(np.argmin(scores))
+            if scores[weakest] > self._limit:
+                break
+            # the others' best values if this one is zero
+            values = values - covariance[:, weakest] * (
+                values[weakest] / covariance[weakest, weakest])
+            covariance = covariance - covariance[:, [weakest]] * covariance[weakest] / (
+                covariance[weakest, weakest])
+            rest = [k for k in range(len(kept)) if k != weakest]
+            kept, values = [kept[k] for k in rest], values[rest]
+            covariance = covariance[np.ix_(rest, rest)]
+        quantities, doubtful = {}, []
+        alone = _errors_beside_mechanics(self._equations, kept) / abs(self._factor)
+        for k, value, variance, error in zip(kept, values, np.diag(covariance), alone):
+            column = self._equations.friction[k]
+            quantity = Estimate(
+                FRICTION[column], float(value), sqrt(float(variance)), self._unit(column))
+            if abs(value) > self._limit * error:
+                quantities[column] = quantity
+            else:
+                doubtful.append(quantity)
+        return quantities, doubtful
+
+    def _unit(self, column: int) -> str:
+        effort, position = self._coordinate.effort_unit, self._coordinate.position_unit
+        return f'{effort} s/{position}' if column in (VISCOUS, BY_DIRECTION) else effort
+
+    def conclusions(self) -> Iterator[Conclusion]:
+        """Yield what is concluded."""
+        label = self._coordinate.label
+        offset = self._kept.get(OFFSET)
+        if offset is not None:
+            also = ''
+            if COULOMB in self._kept:
+                coulomb = self._kept[COULOMB].value + self._given[COULOMB]
+                also = (f' Coulomb friction of {coulomb + offset.value:.3g} '
+                        f'{offset.unit} in positive and {coulomb - offset.value:.3g} '
+                        f'{offset.unit} in negative direction is the same.')
+            yield Conclusion(
+                Kind.OFFSET, f'joint {label!r}',
+                f'The effort of joint {label!r} has an offset of {offset}.{also}',
+                'Tare the sensor, or give the offset to the friction of this joint.', (offset,),
+                abs(offset.value) / offset.standard_error)
+        if not self._equations.moves:
+            return
+        parts = {column: each for column, each in self._kept.items() if column != OFFSET}
+        if parts:
+            yield self._friction(label, parts)
+
+    def _friction(self, label: str, parts: dict[int, Estimate]) -> Conclusion:
+        said = []
+        for column, name in ((VISCOUS, 'viscous'), (COULOMB, 'Coulomb')):
+            if column in parts:
+                given = self._given[column]
+                said.append(f'{name} {parts[column]}' + (
+                    f' beside the {given:.3g} of the URDF' if given else ''))
+        if BY_DIRECTION in parts:
+            half, sides = parts[BY_DIRECTION], self._kept.get(VISCOUS)
+            middle = self._given[VISCOUS] + (0.0 if sides is None else sides.value)
+            said.append(
+                f'viscous by direction: {middle + half.value:.3g} in positive, '
+                f'{middle - half.value:.3g} {half.unit} in negative direction')
+        sentence, advice = self._judged(label, parts)
+        return Conclusion(
+            Kind.FRICTION, f'joint {label!r}', f'{sentence}: {"; ".join(said)}.', advice,
+            tuple(parts.values()),
+            max(abs(each.value) / each.standard_error for each in parts.values()))
+
+    def _judged(self, label: str, parts: Mapping[int, Estimate]) -> tuple[str, str]:
+        """Return what the friction is compared with the URDF, and what to do about it."""
+        set_it = 'Set its friction in <dynamics>, or by the parameters of the node.'
+        changes = _changes(parts)
+        if not changes:
+            return f'Joint {label!r} has friction that depends on the direction', set_it
+        if any(each.value > 0.0 for each in changes.values()):
+            return f'Joint {label!r} has friction that the URDF lacks', set_it
+        if self.is_driven:
+            return (f'Friction drives joint {label!r} instead of resisting it',
+                    'The sign of its velocity or of its effort may be turned.')
+        return f'Joint {label!r} has less friction than the URDF says', set_it
+
+    @property
+    def is_driven(self) -> bool:
+        """Return whether friction drives the joint instead of resisting it."""
+        changes = _changes(self._kept)
+        return (self._equations.moves
+                and not any(each.value > 0.0 for each in changes.values())
+                and any(self._given[column] + each.value < -self._limit * each.standard_error
+                        for column, each in changes.items()))
+
+    def questions(self) -> Iterator[str]:
+        """Yield what is not known."""
+        label = self._coordinate.label
+        if not self._equations.moves:
+            yield (f'Joint {label!r} moves too little to show its friction: let it move at '
+                   'several speeds in both directions.')
+        elif COULOMB not in self._equations.friction:
+            yield (f'Joint {label!r} moves in one direction only, so that its Coulomb friction '
+                   'and an offset cannot be told apart.')
+        for quantity in self._doubtful:
+            if quantity.name == FRICTION[OFFSET] or self._equations.moves:
+                yield (f'The effort of joint {label!r} differs by {quantity} ({quantity.name}), '
+                       'but masses or gravity that are not true can do that, too: let this joint '
+                       'and those before it move further.')
+
+
+def _errors_beside_mechanics(equations: ReducedEquations, kept: list[int]) -> np.ndarray:
+    """Return the standard errors if also all inertias and gravity are unknown."""
+    columns = equations.friction_beside_mechanics()[:, kept]
+    sizes = np.linalg.norm(columns, axis=0)
+    given = np.linalg.norm(equations.triangle[:, :len(equations.friction)], axis=0)[kept]
+    if not kept or (sizes < DEPENDENT * given).any():
+        return np.where(sizes < DEPENDENT * given, np.inf, 0.0)
+    scaled = columns / sizes
+    return np.sqrt(np.diag(inv(scaled.T @ scaled))) / sizes

@@ -1,0 +1,432 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The identification of a robot from recordings: parameters, their errors, and how well they fit.
+
+The efforts of the model are judged on held-back data: samples that the fit did not see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from ros2_rnea.dynamics.pseudo_inertia import inertial_of, is_consistent
+from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.offline.identification.base_parameters import (
+    base_parameters,
+    condition_number,
+    DETERMINED,
+    why_not_identifiable,
+)
+from ros2_rnea.offline.identification.information import (
+    check_finite,
+    Chunk,
+    chunks,
+    Information,
+    one_thread,
+    reduced,
+    Residuals,
+    residuals,
+)
+from ros2_rnea.offline.identification.recording import PreparedRecording, slowest_speeds
+from ros2_rnea.offline.identification.results import (
+    Identification,
+    JointFriction,
+    ModelChanges,
+    Parameter,
+)
+from ros2_rnea.offline.identification.solver import (
+    best_knees,
+    data_covariance,
+    first_noise,
+    fitted,
+    least_variance,
+    natural_scales,
+    Prior,
+    quadratic,
+    residual_of,
+    slope_of,
+    squares,
+)
+from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS, time_blocks, TimeBlocks
+from ros2_rnea.offline.identification.unknowns import (
+    coordinate_names,
+    Design,
+    GAIN,
+    PAYLOAD,
+    Unknowns,
+)
+from ros2_rnea.robots.robot import Robot
+
+HELD_BACK = 0.3
+"""The part of each recording, its last, on which the result is judged."""
+
+
+def identify(
+        recordings: Sequence[PreparedRecording],
+        robot: Robot,
+        unknowns: Unknowns = Unknowns(),  # noqa: B008 (it never changes)
+        held_back: float = HELD_BACK,
+        executor: Executor | None = None) -> Identification:
+    """
+    Return the robot that agrees best with recordings.
+
+    :param recordings: prepared for this robot, each with its known payloads.
+    :param robot: as the URDF has it, without those payloads.
+    :param unknowns: what may differ from it.
+    :param held_back: the part of each recording, its last, that the fit does not see and on which
+        it is judged, from 0 on and below 1.  The preparation has seen it: delays and cut-offs are
+        those of whole recordings.
+    :param executor: reduces the recordings, in any number of processes or machines; otherwise
+        this process does.
+    :raises ArgumentError: where a recording does not fit the robot or holds too little, naming
+        what is missing.
+    """
+    recordings = tuple(recordings)
+    _check(recordings, robot, unknowns, held_back)
+    splits = [round(len(one.times) * (1.0 - held_back)) for one in recordings]
+
+    blocks = time_blocks(recordings, splits)
+
+    def training() -> Iterator[Chunk]:
+        for one, split, own in zip(recordings, splits, blocks.of_samples):
+            yield from chunks(one, 0, split, blocks=own)
+
+    def test() -> Iterator[Chunk]:
+        for one, split in zip(recordings, splits):
+            yield from chunks(one, split, len(one.times))
+
+    design = Design(robot, unknowns, _largest_speeds(recordings, splits),
+                    slowest_speeds([(one.qd[:split], one.moves[:split])
+                                    for one, split in zip(recordings, splits)]))
+    check_finite(recordings, design)
+    seen = reduced(design, training(), executor)
+    _check_amount(design, seen)
+    unseen = reduced(design, test(), executor)
+    with one_thread():
+        fit = _Fit(design, seen, blocks)
+
+    def left() -> Residuals:
+        return residuals(
+            design, residual_of(design, fit.x), training(), seen.rows,
+            fit.parameters_of_coordinate, len(blocks.recordings), executor)
+
+    if any(one.quantity == 'stribeck' for one in design.unknowns):
+        found = left()
+        with one_thread():
+            fit.take_noise(found)
+            fit.choose()
+    found = left()
+    with one_thread():
+        fit.take_noise(found)
+        return fit.result(unseen)
+
+
+class _Fit:
+    """A fit while its weights and its choice of unknowns are found."""
+
+    def __init__(self, design: Design, seen: Information, blocks: TimeBlocks) -> None:
+        self.design = design
+        self.blocks = blocks
+        self.seen = seen
+        self.prior = Prior.of(design, seen)
+        self.x = self.prior.center.copy()
+        self.chosen = np.array([one.quantity != 'stribeck' for one in design.unknowns])
+        self.variance = first_noise(design, seen, self.chosen)
+        self.correlation = np.ones(len(seen.rows))  # how many samples count as one
+        self.scores: tuple[np.ndarray, ...] = ()  # by block of time
+        self.parameters_of_coordinate = np.zeros(len(seen.rows))
+        self._fit()
+
+    @property
+    def independent(self) -> np.ndarray:
+        """Return how many independent samples each coordinate has, shape (nv,)."""
+        return self.seen.rows / self.correlation
+
+    @property
+    def precision(self) -> np.ndarray:
+        """Return the weight of each coordinate, shape (nv,)."""
+        rows = np.maximum(self.seen.rows, 1)
+        left = np.maximum(1.0 - self.parameters_of_coordinate / rows, 0.1)
+        return left / (self.variance * self.correlation)
+
+    def take_noise(self, found: Residuals) -> None:
+        """Weight the coordinates by the correlation times of their residuals, and fit again."""
+        self.correlation = found.correlation
+        self.scores = found.scores
+        self._fit()
+
+    def choose(self) -> None:
+        """Let joints have breakaway friction where the data shows it, and fit again."""
+        self.chosen = best_knees(self.design, self.seen, self.independent, self.chosen)
+        self._fit()
+
+    def covariance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the data alone leaves open, and the natural scale of each unknown."""
+        _, hessian = quadratic(self.design, self.seen, self.precision, self.x)
+        hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
+        scales = natural_scales(self.prior, self.x)
+        return data_covariance(hessian, scales), scales
+
+    def slopes_apart(self) -> tuple[np.ndarray, ...]:
+        """
+        Return how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
+
+        The sum of squares over the parts is the covariance of the gradient, whatever model error
+        and noise are within a part; :mod:`.time_blocks` says more.
+
+        :return: by blocks of time, and by recordings where there are enough of them.
+        """
+        slopes = slope_of(self.design, self.x, [
+            weight * own for weight, own in zip(self.precision, self.scores)])
+        slopes = np.where(self.chosen, slopes, 0.0)
+        parts = [_summed(slopes, self.blocks.phases)]
+        by_recording = _summed(slopes, self.blocks.recordings)
+        if len(by_recording) >= FEWEST_RECORDINGS:
+            parts.append(by_recording)
+        return tuple(_apart(own) for own in parts if len(own) > 1)
+
+    def _fit(self) -> None:
+        for _ in range(10):
+            before = self.precision
+            self.x = fitted(
+                self.design, self.seen, before, self.prior, self.chosen, self.x)
+            if self.design.payload_link is not None:
+                self.prior = self.prior.around_payload(self.design, self.x)
+            self.variance = np.maximum(
+                squares(self.seen, residual_of(self.design, self.x))
+                / np.maximum(self.seen.rows, 1), least_variance(self.seen))
+            self.parameters_of_coordinate = self._parameters()
+            if np.allclose(self.precision, before, rtol=1e-3, atol=0.0):
+                break
+
+    def _parameters(self) -> np.ndarray:
+        """Return how many parameters each coordinate determines, shape (nv,); they add up."""
+        covariance, _ = self.covariance()
+        result = []
+        for coordinate in range(len(self.seen.rows)):
+            only = np.zeros(len(self.seen.rows))
+            only[coordinate] = self.precision[coordinate]
+            _, hessian = quadratic(self.design, self.seen, only, self.x)
+            hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
+            result.append(max(float(np.sum(hessian * covariance)), 0.0))
+        return np.array(result)
+
+    def result(self, unseen: Information) -> Identification:
+        """Return the fit, judged on data that it did not see."""
+        design, x = self.design, self.x
+        covariance, scales = self.covariance()
+        at_x, hessian = quadratic(design, self.seen, self.precision, x)
+        # At the center; linearized at x, since the residual is not linear in gains.
+        gradient = at_x + hessian @ (self.prior.center - x)
+        slopes = self.slopes_apart()
+        errors = np.sqrt(np.max([
+            np.diag(covariance),
+            *(np.square(one @ covariance).sum(axis=0) for one in slopes)], axis=0))
+        determined = self.chosen & (errors <= DETERMINED * scales)
+        if not determined.any():
+            raise ArgumentError(
+                'the recordings determine none of the unknown numbers: the efforts hardly depend '
+                'on them in this motion, or are mostly noise; record a motion of all joints, in '
+                'both directions and at several speeds')
+        gains = _gains(design, x)
+        measured, urdf = _measured(design, gains), _urdf(design, gains)
+        left = [gain * own for gain, own in zip(gains, residual_of(design, x))]
+        changes = _changes(design, x, self.chosen)
+        return Identification(
+            robot=_identified(design, x, changes),
+            parameters=self._named(errors, determined),
+            base_parameters=tuple(
+                one for one in base_parameters(
+                    design.unknowns, self.chosen, hessian, gradient, slopes, self.prior.center,
+                    scales)
+                if not (len(one.terms) == 1 and one.name.startswith(f'{GAIN} of '))),
+            joints=coordinate_names(design.robot.tree),
+            measured_rms=_rms(unseen, measured),
+            urdf_rms=_rms(unseen, urdf),
+            identified_rms=_rms(unseen, left),
+            noise_rms=_rms(self.seen, left),
+            physically_consistent=all(
+                is_consistent(x[first:first + 10]) for first in design.bodies),
+            condition_number=condition_number(self.chosen, hessian),
+            recordings=int(self.blocks.recordings.max()) + 1,
+            samples=self.seen.rows,
+            independent_samples=self.independent,
+            not_identifiable=why_not_identifiable(
+                design, self.seen, self.chosen & ~determined),
+            slow_joints=design.slow_joints,
+            **vars(changes))
+
+    def _named(self, errors: np.ndarray, determined: np.ndarray) -> tuple[Parameter, ...]:
+        result = []
+        for index in np.flatnonzero(self.chosen):
+            unknown, value = self.design.unknowns[index], float(self.x[index])
+            error = float(errors[index])
+            if unknown.quantity == GAIN:  # the model's effort for a unit of measured effort
+                value, error = 1.0 / value, error / value**2
+            result.append(Parameter(
+                unknown.name, unknown.quantity, unknown.owner, unknown.unit, value,
+                error if determined[index] else None, unknown.urdf_value))
+        return tuple(result)
+
+
+def _summed(slopes: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return sums of slopes over blocks of the same group, shape (groups, unknowns)."""
+    result = np.zeros((int(groups.max()) + 1, slopes.shape[1]))
+    np.add.at(result, groups, slopes)
+    return result
+
+
+def _apart(slopes: np.ndarray) -> np.ndarray:
+    """Return slopes without their mean, corrected for the degree of freedom that it takes."""
+    return (slopes - slopes.mean(axis=0)) * np.sqrt(len(slopes) / (len(slopes) - 1))
+
+
+def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> ModelChanges:
+    """Return what has changed, by joint, link or payload."""
+    values: dict[str, dict[str, float]] = {}
+    knees = {}
+    for index in np.flatnonzero(chosen):
+        unknown = design.unknowns[index]
+        values.setdefault(unknown.owner, {})[unknown.quantity] = float(x[index])
+        if unknown.quantity == 'stribeck':
+            knees[unknown.owner] = unknown.knee
+    friction = {
+        joint: JointFriction(
+            viscous=numbers.get('viscous', numbers.get('viscous_forward', 0.0)),
+            coulomb=numbers['coulomb'],
+            offset=numbers.get('offset', 0.0),
+            viscous_backward=numbers.get('viscous_backward'),
+            stribeck=numbers.get('stribeck', 0.0),
+            stribeck_velocity=knees.get(joint, 0.0))
+        for joint, numbers in values.items() if 'coulomb' in numbers}
+    payload = None
+    if design.payload_link is not None:
+        ten = [values[PAYLOAD][name] for name in PARAMETERS]
+        payload = (design.payload_link, inertial_of(ten))
+    return ModelChanges(
+        friction=friction,
+        rotor_inertias={joint: numbers['rotor_inertia'] for joint, numbers in values.items()
+                        if 'rotor_inertia' in numbers},
+        gravity=x[list(design.gravity)] if design.gravity else None,
+        payload=payload,
+        gains={joint: 1.0 / numbers[GAIN] for joint, numbers in values.items()
+               if GAIN in numbers},
+        links=tuple(design.unknowns[first].owner for first in design.bodies
+                    if design.unknowns[first].owner != PAYLOAD))
+
+
+def _identified(design: Design, x: np.ndarray, changes: ModelChanges) -> Robot:
+    """Return the robot with what has changed."""
+    robot = design.robot
+    bodies = list(robot.tree.bodies)
+    for first in design.bodies:
+        unknown = design.unknowns[first]
+        if unknown.owner != PAYLOAD:
+            bodies[unknown.body] = replace(
+                bodies[unknown.body], inertia=inertia_from(x[first:first + 10].tolist()))
+    for joint, friction in changes.friction.items():
+        index = robot.tree.joints[joint]
+        numbers: dict[str, Any] = friction.numbers()
+        bodies[index] = replace(bodies[index], **numbers)
+    for joint, inertia in changes.rotor_inertias.items():
+        index = robot.tree.joints[joint]
+        bodies[index] = replace(bodies[index], armature=inertia)
+    gravity = changes.gravity if changes.gravity is not None else robot.free_fall
+    result = Robot(
+        replace(robot.tree, bodies=tuple(bodies)), gravity=gravity, engine=robot.engine)
+    if changes.payload is not None:
+        result = result.with_payload(PAYLOAD, *changes.payload)
+    return result
+
+
+def _largest_speeds(
+        recordings: Sequence[PreparedRecording], splits: Sequence[int]) -> np.ndarray:
+    """Return the largest speed of each coordinate before the split of each recording."""
+    return np.max([
+        np.maximum(one.qd[:split].max(axis=0, initial=0.0), -one.qd[:split].min(
+            axis=0, initial=0.0)) for one, split in zip(recordings, splits)], axis=0)
+
+
+def _gains(design: Design, x: np.ndarray) -> np.ndarray:
+    """Return by coordinate the true effort for a unit of the measured one, shape (nv,)."""
+    gains = np.ones(len(design.of_coordinate))
+    for index, coordinates in design.gained_coordinates():
+        gains[coordinates] = 1.0 / x[index]
+    return gains
+
+
+def _measured(design: Design, gains: np.ndarray) -> list[np.ndarray]:
+    """Return what (X, b, y) of each coordinate is multiplied by to give the measured effort."""
+    return [gain * np.eye(len(columns) + 2)[-1]
+            for gain, columns in zip(gains, design.of_coordinate)]
+
+
+def _urdf(design: Design, gains: np.ndarray) -> list[np.ndarray]:
+    """Return what gives its difference from the model before."""
+    return [own - np.eye(len(own))[-2] for own in _measured(design, gains)]
+
+
+def _rms(information: Information, weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the root of the mean square by coordinate; NaN where there are no rows."""
+    rows = np.where(information.rows > 0, information.rows, np.nan)
+    return np.sqrt(squares(information, weights) / rows)
+
+
+def _check(
+        recordings: Sequence[PreparedRecording], robot: Robot, unknowns: Unknowns,
+        held_back: float) -> None:
+    """Check what can be checked before a sample is looked at."""
+    if not 0.0 <= held_back < 1.0:
+        raise ArgumentError(
+            f'held_back is {held_back}; it needs a part of each recording, from 0 on and below 1')
+    if not recordings:
+        raise ArgumentError('no recording is given; a fit needs at least one')
+    for one in recordings:
+        shapes = {
+            'q': (len(one.times), robot.nq), 'qd': (len(one.times), robot.nv),
+            'qdd': (len(one.times), robot.nv), 'tau': (len(one.times), robot.nv),
+            'moves': (len(one.times), robot.nv)}
+        for name, shape in shapes.items():
+            if getattr(one, name).shape != shape:
+                raise ArgumentError(
+                    f'recording {one.name!r}: {name} has shape {getattr(one, name).shape}; '
+                    f'{robot.name!r} needs {shape}: prepare the recording for this robot')
+        if len(one.times) < 2:
+            raise ArgumentError(
+                f'recording {one.name!r} has {len(one.times)} sample; a motion needs many')
+    if all((one.q == one.q[0]).all() for one in recordings):
+        names = ', '.join(repr(one.name) for one in recordings)
+        raise ArgumentError(
+            f'nothing moves in {names}: all positions are constant; record a motion of the joints '
+            'whose numbers are unknown')
+    if len(unknowns.gains) and not any(one.payloads for one in recordings):
+        raise ArgumentError(
+            'drive gains are unknown, but no recording is of a known payload: efforts and masses '
+            'then have a common factor that no data tells; attach a known mass, record the motion '
+            'again, and say its mass and centre as the payload of that recording')
+
+
+def _check_amount(design: Design, seen: Information) -> None:
+    """Check that there are more rows than unknowns."""
+    if int(seen.rows.sum()) < len(design.unknowns):
+        raise ArgumentError(
+            f'{int(seen.rows.sum())} efforts of moving joints are left for '
+            f'{len(design.unknowns)} unknown numbers; record more motion, or let fewer numbers be '
+            'unknown')

@@ -1,0 +1,285 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What was identified, as parameters of the node: the text of a YAML file.
+
+The file holds only what was identified, so it can be copied into a file of parameters, or loaded
+by ``ros2 param load`` while the node runs.  What the node has no parameter for is in comments,
+with what to do instead.  So are doubts, and what was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from ros2_rnea.offline.identification.conclusions import Estimate
+from ros2_rnea.offline.identification.results import Doubt, Identification, JointFriction
+from ros2_rnea.offline.identification.unknowns import GAIN, PAYLOAD
+from ros2_rnea.robots.adjustable_robot import ADJUSTABLE
+import yaml
+
+DIGITS = 9
+"""More digits of a number are not written; no identification has that many that count."""
+
+CONTACT = 3.0
+"""A contact is an effort that is so many times what the model leaves without one (RMS)."""
+
+LARGEST_SHARE = 0.3
+"""Of the effort limit of a joint: a larger threshold would miss contacts that do harm."""
+
+GAIN_OF_THRESHOLDS = 50.0
+"""The gain of the node's observer for which thresholds are proposed, its default [1/s]."""
+
+THRESHOLD_DIGITS = 2
+
+SIGNIFICANT = 3.0
+"""An offset or a change of gravity is written where it has more standard errors than this."""
+
+FRICTION = frozenset(
+    {'viscous', 'viscous_forward', 'viscous_backward', 'coulomb', 'stribeck', 'offset'})
+"""The quantities of a joint's friction."""
+
+WIDTH = 96
+
+
+def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()) -> str:
+    """
+    Return the parameters of the node that follow from an identification.
+
+    :param doubts: why the result should not be used as it is.
+    :return: YAML, for ``params_file`` and ``ros2 param load``.
+    """
+    parameters = {**_friction(identification), **_armature(identification),
+                  **_gravity(identification), **_payload_links(identification)}
+    thresholds, unfit = _thresholds(identification, doubts)
+    if thresholds:
+        parameters['external_effort_threshold'] = thresholds
+    comments = [
+        'The parameters of the node inverse_dynamics that were identified from recordings.',
+        *_use(doubts), *_left_out(identification), *_together(identification, parameters),
+        *([] if doubts else _payload_comment(identification)),
+        *_threshold_comment(thresholds, unfit),
+        *_gain_comment(identification)]
+    text = yaml.safe_dump(
+        {'/**': {'ros__parameters': parameters}}, sort_keys=False, allow_unicode=True, width=98)
+    return '\n'.join([*(f'# {line}'.rstrip() for line in comments), '', text])
+
+
+def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
+    """Yield how the parameters are loaded, or why they should not be."""
+    if not doubts:
+        yield 'Copy them into its file of parameters, or load them while it runs:'
+        yield '  ros2 param load /inverse_dynamics THIS_FILE'
+        return
+    yield 'WARNING: do not use them as they are, for these reasons:'
+    for doubt in doubts:
+        yield from wrap(doubt.sentence, WIDTH, initial_indent='- ', subsequent_indent='  ')
+
+
+def _friction(identification: Identification) -> dict[str, dict[str, float]]:
+    """
+    Return the friction by parameter and joint, of joints whose friction the recordings hold.
+
+    All numbers of such a joint are given, since zeros replace those of a URDF or of an earlier
+    identification.
+    """
+    numbers: dict[str, dict[str, float]] = {}
+    for joint, friction in identification.friction.items():
+        if not _is_held(identification, joint):
+            continue
+        has_one_coordinate = joint in identification.joints
+        for name, value in friction.numbers().items():
+            if ADJUSTABLE[name].of_one_coordinate and not has_one_coordinate:
+                continue
+            if name == 'friction_offset' and not _offset_counts(identification, joint, friction):
+                value = 0.0
+            numbers.setdefault(name, {})[joint] = _rounded(value)
+    return numbers
+
+
+def _is_held(identification: Identification, joint: str) -> bool:
+    """Return whether the data determines a number of a joint's friction, or a sum with one."""
+    sums = {name for each in identification.base_parameters for name in each.terms}
+    return any(one.standard_error is not None or one.name in sums
+               for one in identification.parameters
+               if one.owner == joint and one.quantity in FRICTION)
+
+
+def _offset_counts(identification: Identification, joint: str, friction: JointFriction) -> bool:
+    return abs(friction.offset) > SIGNIFICANT * _error(identification, 'offset', joint)
+
+
+def _gravity_counts(identification: Identification) -> bool:
+    """Return whether the direction of gravity differs from that of the model before."""
+    return any(
+        abs(one.value - one.urdf_value) > SIGNIFICANT * _error(identification, one.quantity, '')
+        for one in identification.parameters if one.quantity.startswith('gravity'))
+
+
+def _error(identification: Identification, quantity: str, owner: str) -> float:
+    """Return the standard error of a number; infinite where the data does not determine it."""
+    return next((one.standard_error for one in identification.parameters
+                 if (one.quantity, one.owner) == (quantity, owner)
+                 and one.standard_error is not None), inf)
+
+
+def _armature(identification: Identification) -> dict[str, dict[str, float]]:
+    """Return the inertias of rotors, reflected through their gears, which no URDF has."""
+    numbers = {joint: _rounded(value)
+               for joint, value in identification.rotor_inertias.items() if value}
+    return {'armature': numbers} if numbers else {}
+
+
+def _thresholds(
+        identification: Identification, doubts: Sequence[Doubt],
+        ) -> tuple[dict[str, float], list[str]]:
+    """
+    Return above which external effort the node may take something for a contact.
+
+    Nothing touched the robot in the recordings, so that what the model leaves of their efforts is
+    what would be taken for one; at rest, so is the friction that holds the joint.  Joints whose
+    drive gains are unknown have none, because the node observes only efforts in Nm or N.
+
+    :return: by joint, and the joints whose result is not good enough for one.
+    """
+    tree = identification.robot.tree
+    left = np.where(np.isfinite(identification.identified_rms), identification.identified_rms,
+                    identification.noise_rms)
+    doubtful = {joint for doubt in doubts for joint in doubt.joints}
+    numbers, unfit = {}, []
+    for joint, rms in zip(identification.joints, left.tolist()):
+        if joint not in tree.joints or joint in identification.gains or not 0.0 < rms < inf:
+            continue
+        body = tree.bodies[tree.joints[joint]]
+        at_rest = float(body.friction) + float(body.breakaway_friction)
+        threshold = _rounded(CONTACT * rms + at_rest, THRESHOLD_DIGITS)
+        if joint in doubtful or threshold > LARGEST_SHARE * (body.limits.effort or inf):
+            unfit.append(joint)
+        else:
+            numbers[joint] = threshold
+    return numbers, unfit
+
+
+def _gravity(identification: Identification) -> dict[str, Any]:
+    if identification.gravity is None or not _gravity_counts(identification):
+        return {}
+    return {'gravity': [_rounded(number) for number in identification.gravity]}
+
+
+def _payload_links(identification: Identification) -> dict[str, Any]:
+    return {'payload_links': [identification.payload[0]]} if identification.payload else {}
+
+
+def _left_out(identification: Identification) -> Iterable[str]:
+    """Yield what was not determined, or may as well be zero or that of the URDF."""
+    held = {joint: friction for joint, friction in identification.friction.items()
+            if _is_held(identification, joint)}
+    others = [joint for joint in identification.friction if joint not in held]
+    if others:
+        yield from _paragraph(
+            f'Friction is left out for {", ".join(others)}: the recordings do not determine it, '
+            'because the joint rests or its effort was not recorded.')
+    offsets = [joint for joint, friction in held.items()
+               if friction.offset and not _offset_counts(identification, joint, friction)]
+    if offsets:
+        yield from _paragraph(
+            f'friction_offset is 0 for {", ".join(offsets)}: what was identified is not larger '
+            f'than {SIGNIFICANT:g} standard errors.')
+    if identification.gravity is not None and not _gravity_counts(identification):
+        yield from _paragraph(
+            'gravity is left out: it does not differ from that of the model by more than '
+            f'{SIGNIFICANT:g} standard errors.')
+
+
+def _together(
+        identification: Identification, parameters: Mapping[str, Any]) -> Iterable[str]:
+    """Yield which numbers of this file are true only together with the identified URDF."""
+    joints = [one.owner for one in identification.parameters
+              if one.quantity == 'rotor_inertia' and one.standard_error is None
+              and one.owner in parameters.get('armature', {})]
+    if joints:
+        yield from _paragraph(
+            f'The data does not determine the armature of {", ".join(joints)} by itself, but only '
+            'its sum with inertias of links: it holds only together with the identified URDF of '
+            'the same run.')
+
+
+def _paragraph(text: str) -> list[str]:
+    return ['', *wrap(text, WIDTH)]
+
+
+def _payload_comment(identification: Identification) -> Iterable[str]:
+    if identification.payload is None:
+        return
+    link, inertial = identification.payload
+    x, y, z = map(_rounded, inertial.origin.xyz)
+    names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    moments = ', '.join(
+        f'{name}: {_rounded(value)}' for name, value in zip(names, inertial.inertia))
+    request = (f'{{name: identified, link: {link}, inertia: {{m: {_rounded(inertial.mass)}, '
+               f'com: {{x: {x}, y: {y}, z: {z}}}, {moments}}}}}')
+    yield ''
+    yield 'The payload is attached by a service, since it comes and goes:'
+    yield ('  ros2 service call /inverse_dynamics/set_payload ros2_rnea_interfaces/srv/SetPayload '
+           '\\')
+    yield f"    '{request}'"
+    open_numbers = [one.quantity for one in identification.parameters
+                    if one.owner == PAYLOAD and one.standard_error is None]
+    if open_numbers:
+        yield from _paragraph(
+            f'Of the payload, {", ".join(open_numbers)} (about the origin of link {link!r}) '
+            'are not identifiable one by one from these recordings: what the request has for '
+            'them agrees with the efforts, and is no measurement.')
+
+
+def _threshold_comment(thresholds: Mapping[str, float], unfit: Sequence[str]) -> Iterable[str]:
+    if thresholds:
+        yield from _paragraph(
+            f'A proposal: external_effort_threshold is {CONTACT:g} times the RMS of what the '
+            'model leaves of the recorded efforts, and the friction that can hold a joint at '
+            'rest.  Watch ~/external_effort in free motion before contact_reaction becomes hold.')
+        yield from _paragraph(
+            f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the default, with which the '
+            'observer follows within 20 ms.  A smaller gain averages more of what the model '
+            'leaves and of the noise of velocities: the same threshold is on the safe side, a '
+            'smaller one may do, and a contact is seen later (with 5, after some 0.2 s).')
+    if unfit:
+        yield from _paragraph(
+            f'No external_effort_threshold is proposed for {", ".join(unfit)}: there is a doubt '
+            f'about the joint, or the threshold would be above {100.0 * LARGEST_SHARE:.0f} % of '
+            'its effort limit.')
+
+
+def _gain_comment(identification: Identification) -> Iterable[str]:
+    gains = [one for one in identification.parameters if one.quantity == GAIN]
+    determined = [one for one in gains if one.standard_error is not None]
+    if determined:
+        yield from _paragraph(
+            'True effort for each unit of measured effort, with its standard error.  The driver '
+            'has to multiply by it:')
+        for one in determined:
+            yield f'  {one.owner}: {Estimate(one.name, one.value, one.standard_error or 0.0)}'
+    others = [one.owner for one in gains if one.standard_error is None]
+    if others:
+        yield from _paragraph(
+            f'The data does not determine the gain of {", ".join(others)}: record poses in which '
+            'the known payload loads them.')
+
+
+def _rounded(number: float, digits: int = DIGITS) -> float:
+    return float(f'{number:.{digits}g}')

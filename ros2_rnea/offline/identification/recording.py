@@ -1,0 +1,233 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What was recorded of a robot, and what is left of it once it is prepared for a comparison.
+
+A :class:`Recording` is what a file says, by joint name and in SI units.  From it, a
+:class:`PreparedRecording` is made for one robot: positions, velocities, accelerations and efforts
+at the same instants, in the order of the robot's coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import inf, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_rnea.errors import ArgumentError, NothingUsableError, RecordingError
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.robots.arguments import floats
+
+ROWS = 8192
+"""Samples that are looked at together, so that memory does not grow with a recording."""
+
+FEWEST_SAMPLES = 2
+
+
+@dataclass(frozen=True)
+class Recording:
+    """
+    Measurements of one run of a robot, as they were recorded.
+
+    :ivar name: how messages name it, such as the name of its file.
+    :ivar times: shape (n,) [s].
+    :ivar joints: their names, in the order of the columns.
+    :ivar positions: shape (n, joints) [rad or m].
+    :ivar velocities: shape (n, joints) [rad/s or m/s]; None where none were recorded.
+    :ivar efforts: shape (n, joints) [Nm or N], of the drives on the joints.
+    :ivar wrenches: shape (n, 6), [moment; force] on the robot in the axes of ``wrench_link``,
+        about its origin [Nm, N]; None where none were recorded.
+    :ivar wrench_link: the link on which they act.
+    :ivar commands: shape (n, joints), the positions that were commanded [rad or m]; None where
+        none were recorded.
+    :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
+        and inertial by the payload's name.
+    :ivar remarks: sentences of its reader for the user, such as where the times come from.
+    :ivar part_of: the path of the recording that this is a part of; empty where it is whole.
+    :ivar begin: the time of the first sample since the begin of the whole recording, from which
+        parts are counted [s].
+    :raises RecordingError: where names and arrays do not fit each other.  Numbers that are not
+        finite and times that do not increase are no errors here, because the preparation cuts
+        these rows out.
+    """
+
+    name: str
+    times: np.ndarray
+    joints: tuple[str, ...]
+    positions: np.ndarray
+    efforts: np.ndarray
+    velocities: np.ndarray | None = None
+    wrenches: np.ndarray | None = None
+    wrench_link: str = ''
+    commands: np.ndarray | None = None
+    payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    part_of: str = ''
+    begin: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'joints', tuple(self.joints))
+        self._check_joints()
+        self._set_array('times', ())
+        if len(self.times) < FEWEST_SAMPLES:
+            raise NothingUsableError(
+                f'recording {self.name!r} has {len(self.times)} samples; it needs at least '
+                f'{FEWEST_SAMPLES}, and seconds of motion to say something')
+        for name in ('positions', 'velocities', 'efforts', 'commands'):
+            self._set_array(name, (len(self.joints),))
+        self._set_array('wrenches', (6,))
+        if self.wrenches is not None and not self.wrench_link:
+            raise RecordingError(
+                f'recording {self.name!r} has wrenches and no wrench_link: name the link on which '
+                'they act')
+
+    def _check_joints(self) -> None:
+        if not self.joints:
+            raise RecordingError(f'recording {self.name!r} has no joints')
+        for place, joint in enumerate(self.joints):
+            if not isinstance(joint, str) or not joint:
+                raise RecordingError(
+                    f'joint {place} of recording {self.name!r} is {joint!r}; it needs a name')
+            if joint in self.joints[:place]:
+                raise RecordingError(f'recording {self.name!r} has joint {joint!r} twice')
+
+    def _set_array(self, name: str, row: tuple[int, ...]) -> None:
+        """Replace a field by an array of floats, which is the given one where that is one."""
+        given = getattr(self, name)
+        if given is None and name in ('velocities', 'commands', 'wrenches'):
+            return
+        try:
+            array = floats(name, given)
+        except ArgumentError as error:
+            raise RecordingError(f'recording {self.name!r}: {error}') from error
+        rows = len(self.times) if name != 'times' else array.size
+        if array.shape != (rows, *row):
+            columns = {(): '', (6,): ' for [moment; force]'}.get(
+                row, f' for the joints {", ".join(self.joints)}')
+            raise RecordingError(
+                f'{name} of recording {self.name!r} have shape {array.shape}; they need '
+                f'{(rows, *row)}{columns}')
+        object.__setattr__(self, name, array)
+
+
+class JointDelay(NamedTuple):
+    """
+    The delay by which the effort of one joint was recorded later than its position.
+
+    :ivar seconds: estimated from the effort of this joint alone [s].
+    :ivar standard_error: of this estimate [s]; infinite where the motion does not tell a delay.
+    :ivar taken_out: of the recorded effort [s]: this estimate, or the delay of all joints.
+    """
+
+    seconds: float
+    standard_error: float
+    taken_out: float
+
+
+class Saturation(NamedTuple):
+    """
+    Efforts of one joint that are cut off at a bound.
+
+    :ivar bounds: where they are cut off, in the unit of the recording [Nm or N].
+    :ivar share: of the samples in which the joint moves, that which is exactly at a bound.
+    :ivar excess: by how much the motion takes more at the bound, as the other samples predict it:
+        the mean, and the larger one of two bounds [Nm or N].
+    """
+
+    bounds: tuple[float, ...]
+    share: float
+    excess: float
+
+    def times(self, factor: float) -> Saturation:
+        """Return the same of efforts that are multiplied by a factor."""
+        return Saturation(
+            tuple(sorted(factor * bound for bound in self.bounds)), self.share,
+            abs(factor) * self.excess)
+
+
+@dataclass(frozen=True)
+class PreparedRecording:
+    """
+    A recording that was prepared for one robot.
+
+    :ivar name: of the recording.
+    :ivar times: shape (n,) [s].
+    :ivar q: shape (n, nq), in the order of the robot's coordinates [rad or m].
+    :ivar qd: shape (n, nv) [rad/s or m/s].
+    :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
+    :ivar tau: shape (n, nv) [Nm or N]; NaN throughout for a coordinate whose effort was not
+        recorded.
+    :ivar moves: shape (n, nv), whether a coordinate moves fast enough to tell the direction of its
+        Coulomb friction.
+    :ivar pieces: uninterrupted runs of samples at one period, in the order of time.
+    :ivar payloads: as those of the recording.
+    :ivar cutoff: of the low-pass that positions and velocities went through [Hz]; infinite where
+        there was none.
+    :ivar delay: by which efforts were late [s], and which was taken out, except for joints for
+        which ``joint_delays`` has another.
+    :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
+    :ivar part_of: as that of the recording.
+    :ivar saturations: by joint, efforts that are cut off; empty where none are.
+    :ivar begin: as that of the recording, of the first sample that is left.
+    """
+
+    name: str
+    times: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    moves: np.ndarray
+    pieces: tuple[slice, ...]
+    payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
+    cutoff: float = inf
+    delay: float = 0.0
+    joint_delays: Mapping[str, JointDelay] = field(default_factory=dict)
+    part_of: str = ''
+    saturations: Mapping[str, Saturation] = field(default_factory=dict)
+    begin: float = 0.0
+
+    @property
+    def delays_taken_out(self) -> tuple[float, ...]:
+        """Return the delays that were taken out of efforts, from the smallest on [s]."""
+        delays = {each.taken_out for each in self.joint_delays.values()} or {self.delay}
+        return tuple(sorted(delays))
+
+    @property
+    def duration(self) -> float:
+        """Return for how long it was recorded, gaps left out [s]."""
+        return float(sum(self.times[piece][-1] - self.times[piece][0] for piece in self.pieces))
+
+    @property
+    def period(self) -> float:
+        """Return the period of the samples [s]; NaN where no piece has two."""
+        steps = [self.times[piece.start + 1] - self.times[piece.start]
+                 for piece in self.pieces if piece.stop - piece.start > 1]
+        return float(np.median(steps)) if steps else nan
+
+
+def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """
+    Return the least speed of each coordinate while it moves, infinite where it never does.
+
+    :param recorded: qd and ``moves`` of each recording, shapes (n, nv) [rad/s or m/s].
+    :return: shape (nv,).
+    """
+    return np.min([
+        np.min(np.abs(qd[first:first + ROWS]), axis=0, initial=np.inf,
+               where=moves[first:first + ROWS])
+        for qd, moves in recorded for first in range(0, max(len(qd), 1), ROWS)], axis=0)

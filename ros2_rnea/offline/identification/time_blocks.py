@@ -1,0 +1,302 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Blocks of time: parts of the recordings whose model errors count as independent of each other.
+
+What a model lacks, such as friction that depends on the load, leaves errors that depend on the
+motion.  A fit makes its residuals orthogonal to its columns, so that the residuals alone do not
+show by how much such errors change the result.  Parts of the motion do: fitted to each of them,
+parameters differ by more than noise explains.  Standard errors from blocks (cluster-robust, or
+"sandwich") cover this, whatever the correlation within a block is.
+
+Where a motion is repeated, as a periodic excitation is, its model errors are repeated too and do
+not average out.  A block then is a phase of the period, not a part of the recording.  The same
+holds where several recordings are of one motion: a phase is then one block in all of them.
+
+What is the same throughout a recording, such as friction at one temperature, is only seen in
+several recordings: each is then a block of its own, in a second estimate.
+
+H. White, "A Heteroskedasticity-Consistent Covariance Matrix Estimator and a Direct Test for
+Heteroskedasticity", Econometrica 48(4), 1980; K.-Y. Liang and S. L. Zeger, "Longitudinal Data
+Analysis Using Generalized Linear Models", Biometrika 73(1), 1986; A. C. Cameron and D. L. Miller,
+"A Practitioner's Guide to Cluster-Robust Inference", Journal of Human Resources 50(2), 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from ros2_rnea.offline.identification.recording import PreparedRecording
+from scipy.signal import correlate
+
+BLOCKS = 20
+"""
+About how many there are: enough to tell a standard deviation to 16 %, and each as long as
+possible, so that neighbours have little in common.
+"""
+
+SAME = 0.02
+"""Motions that differ by less than this share of their variance are repetitions."""
+
+MAX_SAMPLES = 2**15
+"""Of longer recordings, a period is searched in every second, third ... sample."""
+
+FEWEST_RECORDINGS = 3
+"""From fewer, nothing is told about how much recordings differ."""
+
+LONGEST_PERIOD = 0.75
+"""As a share of the recording: the rest has to be a repetition."""
+
+MAX_COMPARED = 2**14
+"""Of longer recordings, every second, third ... sample is compared with other recordings."""
+
+MAX_OTHERS = 8
+"""Of more motions, each is compared with so many that have the most similar positions."""
+
+MIN_OVERLAP = 0.5
+"""The share of the shorter of two recordings in which their motions have to be the same."""
+
+
+class SampleBlocks:
+    """
+    The block of each sample of one recording, computed when it is asked for.
+
+    :param times: of the samples, shape (n,) [s].
+    :param block: returns the blocks at times, shape (m,).
+    """
+
+    def __init__(self, times: np.ndarray, block: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._times = times
+        self._block = block
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        """Return the blocks of some samples, shape (m,)."""
+        return self._block(self._times[rows])
+
+
+class TimeBlocks(NamedTuple):
+    """
+    The blocks of several recordings; none belongs to two recordings.
+
+    :ivar of_samples: for each recording the blocks of its samples.
+    :ivar recordings: the recording of each block, by index; parts of one recording have the same.
+    :ivar phases: the phase of each block, by index: blocks of different recordings have the same
+        where these are of one motion.
+    """
+
+    of_samples: tuple[SampleBlocks, ...]
+    recordings: np.ndarray
+    phases: np.ndarray
+
+
+def time_blocks(recordings: Sequence[PreparedRecording], stops: Sequence[int]) -> TimeBlocks:
+    """
+    Divide motions into about BLOCKS blocks of one length, at least one for each motion.
+
+    :param stops: how many samples of each recording are used.
+    """
+    motions = [_Motion(one, stop) for one, stop in zip(recordings, stops)]
+    firsts, lags = _repeated(motions)
+    total = sum(motions[k].span for k in {*firsts})
+    counts = [max(round(BLOCKS * motion.span / total), 1) if total > 0.0 else 1
+              for motion in motions]
+    begins = np.cumsum([0, *(counts[k] if k == first else 0 for k, first in enumerate(firsts))])
+    names = [one.part_of or k for k, one in enumerate(recordings)]
+    wholes = list(dict.fromkeys(names))
+    of_samples, owners, phases = [], [np.empty(0, int)], [np.empty(0, int)]
+    for k, (motion, first, lag) in enumerate(zip(motions, firsts, lags)):
+        count = counts[first]
+        of_samples.append(SampleBlocks(recordings[k].times, partial(
+            _blocks_at, motions[first], motion.start - lag, sum(map(len, owners)), count)))
+        owners.append(np.full(count, wholes.index(names[k])))
+        phases.append(begins[first] + np.arange(count))
+    return TimeBlocks(tuple(of_samples), np.concatenate(owners), np.concatenate(phases))
+
+
+def _blocks_at(
+        motion: _Motion, start: float, first: int, count: int, times: np.ndarray) -> np.ndarray:
+    """
+    Return the blocks at times.
+
+    :param motion: that is divided.
+    :param start: when it starts, in these times [s].
+    :param first: its first block, of so many.
+    """
+    return first + np.minimum((count * motion.place(times - start)).astype(int), count - 1)
+
+
+class _Motion:
+    """
+    The motion of one recording.
+
+    :ivar start: its first time [s].
+    :ivar span: its duration without gaps, or the period where it is repeated [s].
+    :ivar begin: the time since the first sample at which its longest piece begins [s].
+    :ivar q: the positions of this piece, shape (m, nq), ``step`` seconds apart.
+    :ivar signature: their means and standard deviations, shape (2 nq,).
+    """
+
+    def __init__(self, recording: PreparedRecording, stop: int) -> None:
+        self.start = float(recording.times[0])
+        self.step = recording.period if np.isfinite(recording.period) else 0.0
+        longest = max((range(piece.start, min(piece.stop, stop)) for piece in recording.pieces),
+                      key=len, default=range(0))
+        self.q = recording.q[longest.start:longest.stop]
+        self.begin = float(recording.times[longest.start]) - self.start if len(longest) else 0.0
+        # Gaps count as one step, so that they have no blocks of their own.
+        ends = [index for piece in recording.pieces if piece.start < stop
+                for index in (piece.start, min(piece.stop, stop) - 1)]
+        self._since = recording.times[ends] - self.start
+        steps = np.diff(self._since, prepend=-self.step)
+        steps[::2] = np.minimum(steps[::2], self.step)
+        self._used = np.cumsum(steps) - self.step
+        self.signature = np.concatenate([each(self.q, axis=0) for each in (np.mean, np.std)]) if (
+            len(self.q)) else np.zeros(2 * self.q.shape[1])
+        period = period_of(self.q)
+        duration = float(steps.sum())
+        self._period = None if period is None else min(period * self.step, duration)
+        self.span = self._period or duration
+
+    def place(self, since: np.ndarray) -> np.ndarray:
+        """Return which share of the span is before times since the first sample [s]."""
+        if not self.span > 0.0:
+            return np.zeros(len(since))
+        if self._period:
+            return np.mod(since, self._period) / self._period
+        return np.interp(since, self._since, self._used) / self.span
+
+
+def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
+    """
+    Return for each recording the one that it repeats the motion of, or itself.
+
+    :return: their indices, and what is added to the time in the recording to have the time in the
+        repeated one [s].
+    """
+    firsts, lags = list(range(len(motions))), [0.0] * len(motions)
+    usable = [k for k, motion in enumerate(motions) if motion.step > 0.0 and len(motion.q) >= 8]
+    if len(usable) < 2:
+        return firsts, lags
+    longest = max(motions[k].step * len(motions[k].q) for k in usable)
+    step = max(longest / MAX_COMPARED, min(motions[k].step for k in usable))
+    usable.sort(key=lambda k: -_count_at(motions[k], step))
+    for place, k in enumerate(usable):
+        q = _sampled(motions[k], step)
+        others = [other for other in usable[:place] if firsts[other] == other]
+        for other in _likely(motions, others, k):
+            # sampled anew, since all together would fill the memory
+            lag = _lag(_sampled(motions[other], step), q)
+            if lag is not None:
+                firsts[k] = other
+                lags[k] = lag * step + motions[other].begin - motions[k].begin
+                break
+    return firsts, lags
+
+
+def _likely(motions: Sequence[_Motion], others: Sequence[int], k: int) -> list[int]:
+    """
+    Return those of other motions that a motion is compared with, in their order.
+
+    Comparing all of many recordings with each other would take the square of their number.  Beyond
+    MAX_OTHERS, those are left whose positions have the most similar mean and spread: those of
+    repetitions are the same, whatever their order.
+    """
+    if len(others) <= MAX_OTHERS:
+        return list(others)
+    own = motions[k].signature
+    apart = np.square([motions[other].signature - own for other in others]).sum(axis=1)
+    nearest = np.argpartition(apart, MAX_OTHERS)[:MAX_OTHERS]
+    return [others[place] for place in np.sort(nearest).tolist()]
+
+
+def _count_at(motion: _Motion, step: float) -> int:
+    """Return how many samples the longest piece of a motion has at another period."""
+    return max(ceil(len(motion.q) * motion.step / step - 1e-6), 1)
+
+
+def _sampled(motion: _Motion, step: float) -> np.ndarray:
+    """Return the positions of the longest piece of a motion at another period."""
+    at, times = np.arange(_count_at(motion, step)) * step, np.arange(len(motion.q)) * motion.step
+    return np.array([np.interp(at, times, column) for column in motion.q.T]).T
+
+
+def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
+    """
+    Return by how many samples later a motion begins in one recording than in another.
+
+    :param q: shape (N, nq); likewise ``other``, which is not longer.
+    :return: None where it is another motion, or no motion.
+    """
+    q, other = q - q.mean(axis=0), other - q.mean(axis=0)
+    products = _correlation(q, other)
+    squares, others = (np.concatenate([[0.0], np.cumsum(np.square(each).sum(axis=1))])
+                       for each in (q, other))
+    if not squares[-1] > 0.0:
+        return None
+    least = max(int(MIN_OVERLAP * len(other)), 1)
+    lags = np.arange(least - len(other), len(q) - least + 1)
+    low, high = np.maximum(lags, 0), np.minimum(len(q), len(other) + lags)
+    both = squares[high] - squares[low] + others[high - lags] - others[low - lags]
+    differs = (both - 2.0 * products[lags + len(other) - 1]) / np.where(both > 0.0, both, 1.0)
+    best = int(np.argmin(np.where(both > SAME * both.max(), differs, 1.0)))
+    return int(lags[best]) if differs[best] < SAME else None
+
+
+def _correlation(q: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """
+    Return the sums of products of two motions, one of them delayed.
+
+    :param q: shape (N, nq); ``other`` is of shape (M, nq).
+    :return: for delays of -(M - 1) to N - 1 samples, shape (N + M - 1,).
+    """
+    return sum((correlate(one, another, method='fft') for one, another in zip(q.T, other.T)),
+               start=np.zeros(len(q) + len(other) - 1))
+
+
+def period_of(q: np.ndarray) -> float | None:
+    """
+    Return after how many samples a motion is repeated; None where it is not.
+
+    :param q: at one sampling period, shape (N, nq).
+    """
+    if len(q) < 8:
+        return None
+    stride = -(-len(q) // MAX_SAMPLES)
+    q = q[::stride]
+    count = len(q)
+    q = q - q.mean(axis=0)
+    products = _correlation(q, q)[count - 1:]
+    squares = np.concatenate([[0.0], np.cumsum(np.square(q).sum(axis=1))])
+    lags = np.arange(count)
+    both = squares[count - lags] + squares[count] - squares[lags]  # of the parts that overlap
+    differs = (both - 2.0 * products) / np.where(both > 0.0, both, 1.0)
+    differs = differs[:int(LONGEST_PERIOD * count)]
+    other = np.flatnonzero(differs > 0.5)  # the motion has gone elsewhere before it returns
+    if not len(other):
+        return None
+    again = np.flatnonzero(differs[other[0]:] < SAME) + other[0]
+    if not len(again):
+        return None
+    end = again[0] + int(np.argmax(np.diff(again, append=count) > 1)) + 1
+    lag = int(again[0] + np.argmin(differs[again[0]:end]))
+    if lag + 1 == len(differs):
+        return float(stride * lag)
+    # In a hundred periods, half a sample would add up to some blocks: a parabola tells the rest.
+    before, lowest, after = differs[lag - 1:lag + 2]
+    bend = before - 2.0 * lowest + after
+    return float(stride * (lag + (0.5 * (before - after) / bend if bend > 0.0 else 0.0)))

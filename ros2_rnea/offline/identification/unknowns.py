@@ -1,0 +1,540 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What may be unknown of a robot, each number as a column of a linear regression.
+
+The effort of a model that is almost the machine is that of the model before, and a column for
+each unknown number times what the number has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from ros2_rnea.dynamics.friction import sign_width, SLOW
+from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
+from ros2_rnea.dynamics.regression import regression, RegressionRow
+from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.description import FRICTION_LAW, Inertial
+from ros2_rnea.model.tree import BASE, Body, FLOATING_BASE, Tree
+from ros2_rnea.robots.arguments import check_link
+from ros2_rnea.robots.robot import Robot
+from scipy.linalg import qr, solve_triangular
+
+Names = Sequence[str] | Literal['all']
+
+PAYLOAD = 'payload'
+GAIN = 'gain'
+DEPENDENT = 1e-11
+"""
+A column of the regressor is taken for a sum of others if what they do not explain of it is less
+than this share of its norm; rounding leaves some 1e-15.
+"""
+
+KNEES = 16
+"""How many Stribeck velocities are tried for each joint."""
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """
+    What is unknown of a robot: names of joints or links, or ``'all'``.
+
+    :ivar friction: joints whose viscous and Coulomb friction is unknown.
+    :ivar offset: whether their friction also has an offset.
+    :ivar by_direction: whether their friction differs by direction.  Viscous friction then has two
+        numbers.  Coulomb friction has them anyway if there is an offset, which is half of the
+        difference.
+    :ivar stribeck: whether breakaway friction may be added where the data shows it.
+    :ivar rotor_inertia: joints whose armature is unknown.
+    :ivar links: links whose body's inertial parameters are unknown; fixed joints make one body of
+        links.
+    :ivar payload: the link that carries something unknown in all recordings.
+    :ivar gains: joints whose drive gain, true effort for each unit of measured effort, is unknown.
+        At least one recording has to be of a known payload.
+    :ivar gravity: whether its direction in the base's axes is unknown.
+    """
+
+    friction: Names = 'all'
+    offset: bool = True
+    by_direction: bool = False
+    stribeck: bool = False
+    rotor_inertia: Names = ()
+    links: Names = 'all'
+    payload: str | None = None
+    gains: Names = ()
+    gravity: bool = False
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """
+    One unknown number.
+
+    :ivar quantity: such as ``'viscous'``, ``'m'`` or ``'gain'``.
+    :ivar owner: the joint or link that it belongs to, or ``'payload'``; empty for gravity.
+    :ivar unit: of its value.
+    :ivar urdf_value: of the model before.
+    :ivar body: its body's index; of gravity, the axis.
+    :ivar knee: the speed that belongs to it in :data:`.JOINT_COLUMNS` [rad/s or m/s]; else 0.
+    """
+
+    quantity: str
+    owner: str
+    unit: str
+    urdf_value: float
+    body: int
+    knee: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in results."""
+        words = WORDS.get(self.quantity, self.quantity)
+        return f'{words} of {self.owner}' if self.owner else words
+
+    @property
+    def is_inertial(self) -> bool:
+        """Return whether it is one of ten of a body."""
+        return self.quantity in PARAMETERS
+
+    @property
+    def is_signed(self) -> bool:
+        """Return whether it may be negative."""
+        return self.is_inertial or self.quantity == 'offset' or self.quantity.startswith('gravity')
+
+
+WORDS = {
+    'viscous': 'viscous friction',
+    'viscous_forward': 'viscous friction, forward,',
+    'viscous_backward': 'viscous friction, backward,',
+    'coulomb': 'Coulomb friction',
+    'stribeck': 'breakaway friction',
+    'offset': 'offset of the friction',
+    'rotor_inertia': 'rotor inertia',
+    'gravity_x': 'gravity along x',
+    'gravity_y': 'gravity along y',
+    'gravity_z': 'gravity along z',
+}
+
+DRY = ('coulomb', 'stribeck')
+"""Friction that at rest is any effort up to a bound, so that rows of a joint at rest say nothing
+where it is unknown."""
+
+
+class Design:
+    """
+    The regression that belongs to a robot and its unknowns.
+
+    :param largest_speeds: of each velocity coordinate in the data, below which Stribeck velocities
+        are tried, shape (nv,) [rad/s or m/s].
+    :param slowest_speeds: of each velocity coordinate while it moves, which says where the sign of
+        its velocity is known, shape (nv,) [rad/s or m/s]; without them that is as in the node.
+    :ivar robot: the model before, without the payloads of recordings, and with no more than
+        viscous and Coulomb friction where that is unknown.
+    :ivar unknowns: the linear ones, in the order of the columns, then gains.
+    :ivar columns: how many are linear.
+    :ivar bodies: for each ten inertial columns, where they begin.
+    :ivar of_coordinate: for each velocity coordinate, the columns that its effort may depend on.
+    :ivar is_dry: for each velocity coordinate, whether its rows at rest say nothing.
+    :ivar parts: for each velocity coordinate, which numbers of :meth:`evaluate` are its own.
+    :ivar expansions: for each velocity coordinate, see :meth:`evaluate`.
+    """
+
+    def __init__(
+            self, robot: Robot, unknowns: Unknowns, largest_speeds: np.ndarray,
+            slowest_speeds: np.ndarray | None = None) -> None:
+        friction = _joints(robot, 'friction', unknowns.friction)
+        robot = _with_plain_friction(robot, friction)
+        self.robot = robot
+        tree = robot.tree
+        rotors = _joints(robot, 'rotor_inertia', unknowns.rotor_inertia)
+        gains = _joints(robot, 'gains', unknowns.gains)
+        bodies = _bodies(robot, unknowns.links)
+        self.payload_link = unknowns.payload
+        payload = _payload(tree, unknowns, bodies)
+        if unknowns.gravity and (bodies or unknowns.payload):
+            raise ArgumentError(
+                'the direction of gravity is to be identified together with masses, whose product '
+                'the efforts depend on; identify the direction with links=() and no payload, and '
+                'the masses then')
+        phi = robot.inertial_parameters
+        linear = [
+            *_friction(tree, friction, unknowns, largest_speeds, [
+                sign_width(float(one)) for one in (
+                    np.full(tree.nv, np.inf) if slowest_speeds is None else slowest_speeds)]),
+            *(Unknown('rotor_inertia', name, unit_of(tree, name, 'kg m^2', 'kg'),
+                      tree.bodies[tree.joints[name]].armature, tree.joints[name])
+              for name in rotors),
+            *(Unknown(f'gravity_{axis}', '', 'm/s^2', value, index)
+              for index, (axis, value) in enumerate(zip('xyz', robot.free_fall))
+              if unknowns.gravity),
+            *(Unknown(quantity, tree.bodies[body].link, unit, float(phi[10 * body + row]), body)
+              for body in bodies for row, (quantity, unit) in enumerate(INERTIAL_UNITS)),
+            *(Unknown(quantity, PAYLOAD, unit, 0.0, payload)
+              for quantity, unit in INERTIAL_UNITS if unknowns.payload)]
+        self.columns = len(linear)
+        self.unknowns = (*linear, *(
+            Unknown(GAIN, name, '', 1.0, tree.joints[name]) for name in gains))
+        if not self.unknowns:
+            raise ArgumentError(
+                'nothing is unknown; name joints in friction, rotor_inertia or gains, or links, '
+                'or a payload, or gravity')
+        self.bodies = tuple(
+            index for index, unknown in enumerate(linear) if unknown.quantity == 'm')
+        self.gravity = tuple(
+            index for index, one in enumerate(linear) if one.quantity.startswith('gravity'))
+        self._payload_columns = (
+            np.eye(10) if unknowns.payload is None else payload_columns(tree, unknowns.payload))
+        self._reached = _coordinates_above(tree)
+        self.of_coordinate = tuple(
+            np.array([index for index, unknown in enumerate(linear)
+                      if self._enters(unknown, coordinate)], dtype=int)
+            for coordinate in range(tree.nv))
+        self.is_dry = np.array([
+            any(linear[index].quantity in DRY for index in columns)
+            for columns in self.of_coordinate], dtype=bool)
+        inertial = _independent_columns(robot, self.of_coordinate, linear)
+        self._rows = tuple(
+            _row(linear, columns, independent)
+            for columns, independent in zip(self.of_coordinate, inertial))
+        self._quantity = regression(self._rows)
+        ends = np.cumsum([row.width for row in self._rows]).tolist()
+        self.parts = tuple(slice(end - row.width, end) for end, row in zip(ends, self._rows))
+        self._elsewhere = [
+            (place, coordinate, linear[column])
+            for coordinate, (columns, row, part) in enumerate(
+                zip(self.of_coordinate, self._rows, self.parts))
+            for place, column in enumerate(
+                _elsewhere(linear, columns), start=part.stop - 2 - row.blanks)]
+        self.expansions = tuple(
+            self._expansion(row, columns, independent)
+            for row, columns, independent in zip(self._rows, self.of_coordinate, inertial))
+        self._with_payloads: dict[str, Robot] = {}
+        self._sharp = [
+            (self.parts[coordinate].stop - 2, coordinate, one)
+            for one in linear if one.quantity == 'coulomb' and one.knee
+            for coordinate in (tree.bodies[one.body].v_index,)]
+
+    @property
+    def slow_joints(self) -> tuple[str, ...]:
+        """Return the joints with slow samples, of which the whole Coulomb friction is taken."""
+        return tuple(one.owner for _, _, one in self._sharp)
+
+    def gained_coordinates(self) -> list[tuple[int, slice]]:
+        """Return for each unknown gain its place in the unknowns and its coordinates."""
+        return [(index, self.robot.tree.bodies[unknown.body].v_slice)
+                for index, unknown in enumerate(self.unknowns) if unknown.quantity == GAIN]
+
+    def loaded(self, payloads: Mapping[str, tuple[str, Inertial]]) -> Robot:
+        """Return the robot with the known payloads of a recording."""
+        key = repr(payloads)
+        if key not in self._with_payloads:
+            robot = self.robot
+            for name, (link, inertial) in payloads.items():
+                robot = robot.with_payload(name, link, inertial)
+            self._with_payloads[key] = robot
+        return self._with_payloads[key]
+
+    def evaluate(
+            self,
+            payloads: Mapping[str, tuple[str, Inertial]],
+            q: np.ndarray,
+            qd: np.ndarray,
+            qdd: np.ndarray,
+            y: np.ndarray,
+            out: np.ndarray | None = None) -> np.ndarray:
+        """
+        Return for each coordinate independent columns, the effort of the model before, and y.
+
+        Of a coordinate, ``parts`` says where they are, and ``expansions`` what they are multiplied
+        by to give (X, b, y): all of its columns, in the order of ``of_coordinate``, and the same
+        efforts.
+
+        :param payloads: of the recording, known.
+        :param q: positions, shape (N, nq) [rad or m].
+        :param qd: velocities, shape (N, nv), per s; qdd likewise, per s^2.
+        :param y: measured efforts, shape (N, nv) [Nm or N, or their own unit with a drive gain].
+        :param out: written and returned where given.
+        :return: shape (N, numbers of all coordinates).
+        """
+        robot = self.loaded(payloads)
+        numbers = robot.regression(self._quantity, q, qd, qdd, y, out)
+        fields = [robot.gravity(q, gravity=axis) for axis in np.eye(3)] if self.gravity else []
+        for place, coordinate, unknown in self._elsewhere:
+            numbers[:, place] = (
+                JOINT_COLUMNS[unknown.quantity](
+                    qd[:, coordinate], qdd[:, coordinate], unknown.knee)
+                if unknown.quantity in JOINT_COLUMNS else fields[unknown.body][:, coordinate])
+        for place, coordinate, unknown in self._sharp:  # the model before likewise
+            column, speed = JOINT_COLUMNS[unknown.quantity], qd[:, coordinate]
+            numbers[:, place] += unknown.urdf_value * (
+                column(speed, 0.0, unknown.knee) - column(speed, 0.0, 0.0))
+        return numbers
+
+    def _expansion(
+            self, row: RegressionRow, columns: np.ndarray, independent: _Independent,
+            ) -> np.ndarray:
+        """Return what the numbers of a row are multiplied by to give (X, b, y)."""
+        result = np.zeros((row.width, len(columns) + 2))
+        result[-2:, -2:] = np.eye(2)
+        elsewhere = _elsewhere(self.unknowns, columns)
+        joint = 0
+        for place, column in enumerate(columns):
+            unknown = self.unknowns[column]
+            if unknown.is_inertial:
+                ten = independent.sums[:, independent.places(unknown.body)]
+                ten = ten @ self._payload_columns if unknown.owner == PAYLOAD else ten
+                result[:len(ten), place] = ten[:, PARAMETERS.index(unknown.quantity)]
+            elif column in elsewhere:
+                result[row.width - 2 - row.blanks + elsewhere.index(column), place] = 1.0
+            else:
+                result[len(row.inertial) + joint, place] = 1.0
+                joint += 1
+        return result
+
+    def _enters(self, unknown: Unknown, coordinate: int) -> bool:
+        """Return whether the effort of a coordinate may depend on an unknown."""
+        if unknown.quantity.startswith('gravity'):
+            return True
+        if unknown.is_inertial:
+            return coordinate in self._reached[unknown.body]
+        place = self.robot.tree.bodies[unknown.body].v_slice
+        return place.start <= coordinate < place.stop
+
+
+@dataclass(frozen=True)
+class _Independent:
+    """
+    Columns of the regressor of one coordinate that all others are sums of, in any motion.
+
+    :ivar taken: their places in the regressor.
+    :ivar bodies: whose columns enter at all.
+    :ivar sums: the ten columns of each of these bodies as sums of those taken, shape
+        (taken, 10 bodies).
+    """
+
+    taken: tuple[int, ...]
+    bodies: tuple[int, ...]
+    sums: np.ndarray
+
+    def places(self, body: int) -> slice:
+        """Return where the ten columns of a body are in the sums."""
+        place = 10 * self.bodies.index(body)
+        return slice(place, place + 10)
+
+
+def _independent_columns(
+        robot: Robot, of_coordinate: Sequence[np.ndarray], linear: Sequence[Unknown],
+        ) -> list[_Independent]:
+    """
+    Find the independent columns of the regressor in random states, by QR with column pivoting.
+
+    What no random state tells apart, no motion does: columns are analytic functions of the state.
+    A recording then has to be reduced in two thirds of the columns, or fewer.
+    """
+    bodies = [tuple(sorted({linear[index].body for index in columns if linear[index].is_inertial}))
+              for columns in of_coordinate]
+    if not any(bodies):
+        return [_Independent((), (), np.zeros((0, 0))) for _ in bodies]
+    rng = np.random.default_rng(0)
+    count = 20 * max(map(len, bodies)) + 20
+    textbook = Robot(robot.tree, gravity=robot.free_fall, engine='textbook')
+    q = np.array([robot.integrate(robot.neutral(), one)
+                  for one in rng.uniform(-1.5, 1.5, (count, robot.nv))])
+    Y = textbook.regressor(q, *rng.normal(size=(2, count, robot.nv)))
+    return [_independent(Y[:, coordinate], own) for coordinate, own in enumerate(bodies)]
+
+
+def _independent(Y: np.ndarray, bodies: tuple[int, ...]) -> _Independent:
+    """Find the independent columns of one coordinate, shape of Y (states, 10 bodies of all)."""
+    places = np.array([10 * body + row for body in bodies for row in range(10)], dtype=int)
+    sums = np.zeros((len(places), len(places)))
+    norms = np.linalg.norm(Y[:, places], axis=0)
+    there = np.flatnonzero(norms > DEPENDENT * norms.max(initial=0.0))
+    if not len(there):
+        return _Independent((), bodies, sums[:0])
+    R, order = qr(Y[:, places[there]] / norms[there], mode='r', pivoting=True)
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > DEPENDENT))
+    taken, others = there[order[:rank]], there[order[rank:]]
+    sums[taken, taken] = 1.0
+    sums[np.ix_(taken, others)] = (
+        solve_triangular(R[:rank, :rank], R[:rank, rank:]) * norms[others] / norms[taken][:, None])
+    taken = np.sort(taken)
+    return _Independent(tuple(places[taken].tolist()), bodies, sums[taken])
+
+
+def _elsewhere(unknowns: Sequence[Unknown], columns: np.ndarray) -> list[int]:
+    """
+    Return the columns of a coordinate that are not part of the row that is computed together.
+
+    Their speeds depend on the recording, for which no machine code shall be made.
+    """
+    return [int(column) for column in columns
+            if not unknowns[column].is_inertial
+            and (unknowns[column].knee
+                 or unknowns[column].quantity not in JOINT_COLUMNS)]
+
+
+def _row(
+        linear: Sequence[Unknown], columns: np.ndarray, independent: _Independent,
+        ) -> RegressionRow:
+    elsewhere = _elsewhere(linear, columns)
+    return RegressionRow(
+        independent.taken,
+        tuple(linear[column].quantity for column in columns
+              if not linear[column].is_inertial and column not in elsewhere),
+        len(elsewhere))
+
+
+INERTIAL_UNITS = tuple(
+    (name, 'kg' if name == 'm' else 'kg m' if name.startswith('h') else 'kg m^2')
+    for name in PARAMETERS)
+
+
+def coordinate_names(tree: Tree) -> tuple[str, ...]:
+    """Return a name for each velocity coordinate: its joint's, with its own if there are more."""
+    names: list[str] = []
+    for joint, index in tree.joints.items():
+        kind = tree.bodies[index].type
+        names += [joint] if kind.nv == 1 else [f'{joint}/{one}' for one in kind.coordinates]
+    return tuple(names)
+
+
+def _joints(robot: Robot, argument: str, names: Names) -> list[str]:
+    """Return the joints that are meant, all but that of a floating base."""
+    known = [name for name in robot.joint_names if name != FLOATING_BASE]
+    if isinstance(names, str):
+        if names != 'all':
+            raise ArgumentError(
+                f"{argument} is {names!r}; it needs a list of joints, or 'all'")
+        return known
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(str(name), known) or f'; its joints are {", ".join(known)}'
+            raise ArgumentError(
+                f'{argument} names {name!r}, which is no independent joint of {robot.name!r}'
+                f'{hint}')
+    return [name for name in known if name in names]
+
+
+def _bodies(robot: Robot, names: Names) -> list[int]:
+    """Return the bodies that carry these links."""
+    if isinstance(names, str):
+        if names != 'all':
+            raise ArgumentError(f"links is {names!r}; it needs a list of links, or 'all'")
+        return list(range(len(robot.body_names)))
+    bodies = set()
+    for name in names:
+        check_link(robot.tree, name)
+        body = robot.tree.links[name].body
+        if body == BASE:
+            raise ArgumentError(
+                f'links names {name!r}, which nothing moves, so that no effort depends on it; '
+                'name a link that a joint moves')
+        bodies.add(body)
+    return sorted(bodies)
+
+
+def _payload(tree: Tree, unknowns: Unknowns, bodies: Iterable[int]) -> int:
+    """Return the body that carries the unknown payload; BASE where there is none."""
+    if unknowns.payload is None:
+        return BASE
+    check_link(tree, unknowns.payload)
+    body = tree.links[unknowns.payload].body
+    if body == BASE:
+        raise ArgumentError(
+            f'the payload is on link {unknowns.payload!r}, which nothing moves, so that no effort '
+            'depends on it; name the link that carries it')
+    if body in bodies:
+        raise ArgumentError(
+            f'both the payload on {unknowns.payload!r} and the inertial parameters of '
+            f'{tree.bodies[body].link!r}, to which that link is fixed, are to be identified; '
+            'efforts depend on their sum only: identify the arm without payload first')
+    return body
+
+
+def payload_columns(tree: Tree, link: str) -> np.ndarray:
+    """Return what ten parameters in a link's frame are in its body's, shape (10, 10)."""
+    to_parent = tree.links[link].X_body_to_link.to_parent
+    return np.array([
+        parameters_of(to_parent(inertia_from(unit))) for unit in np.eye(10).tolist()]).T
+
+
+def _coordinates_above(tree: Tree) -> list[set[int]]:
+    """Return for each body the velocity coordinates that move it."""
+    reached: list[set[int]] = []
+    for body in tree.bodies:
+        above = set() if body.parent == BASE else reached[body.parent]
+        reached.append(above | set(range(body.v_slice.start, body.v_slice.stop)))
+    return reached
+
+
+def _friction(
+        tree: Tree, names: Sequence[str], unknowns: Unknowns, largest_speeds: np.ndarray,
+        widths: Sequence[float]) -> list[Unknown]:
+    """Return the unknowns of the friction of joints, Stribeck velocities to choose among too."""
+    result = []
+    for name in names:
+        index = tree.joints[name]
+        body = tree.bodies[index]
+        viscous = unit_of(tree, name, 'Nm s/rad', 'N s/m')
+        effort = unit_of(tree, name, 'Nm', 'N')
+        single = body.type.nv == 1
+        width = widths[body.v_index] if single and widths[body.v_index] < SLOW else 0.0
+        if unknowns.by_direction and single:
+            result += [
+                Unknown('viscous_forward', name, viscous, body.damping, index, width),
+                Unknown('viscous_backward', name, viscous, body.damping, index, width)]
+        else:
+            result.append(Unknown('viscous', name, viscous, body.damping, index))
+        result.append(Unknown('coulomb', name, effort, body.friction, index, width))
+        if unknowns.offset and single:
+            result.append(Unknown('offset', name, effort, 0.0, index))
+        if unknowns.stribeck and single:
+            result += [Unknown('stribeck', name, effort, 0.0, index, knee)
+                       for knee in _knees(body, largest_speeds)]
+    return result
+
+
+def _knees(body: Body, largest_speeds: np.ndarray) -> list[float]:
+    """Return the Stribeck velocities to try: evenly in logarithm, below the largest speed."""
+    fastest = 0.5 * float(largest_speeds[body.v_index])
+    slowest = 2.0 * SLOW
+    if not fastest > 2.0 * slowest:
+        return []
+    return np.geomspace(slowest, fastest, KNEES).tolist()
+
+
+def unit_of(tree: Tree, joint: str, turning: str, sliding: str) -> str:
+    """Return the unit of a number of a joint: one if the joint turns, the other if it slides."""
+    kind = tree.bodies[tree.joints[joint]].type
+    return sliding if kind.slides_along_axis else turning
+
+
+def _with_plain_friction(robot: Robot, joints: Sequence[str]) -> Robot:
+    """Return the robot with viscous and Coulomb friction only, in these joints."""
+    bodies = list(robot.tree.bodies)
+    refined: dict[str, Any] = {number.name: 0.0 for number in FRICTION_LAW}
+    for name in joints:
+        index = robot.tree.joints[name]
+        if any(getattr(bodies[index], number) for number in refined):
+            bodies[index] = replace(bodies[index], **refined)
+    if bodies == list(robot.tree.bodies):
+        return robot
+    return Robot(
+        replace(robot.tree, bodies=tuple(bodies)), gravity=robot.free_fall, engine=robot.engine)

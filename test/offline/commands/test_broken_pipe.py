@@ -1,0 +1,53 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Commands whose output is cut by another one, as in ``check_model robot.urdf | head -1``."""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from small_robots import ARM
+
+
+@pytest.mark.parametrize('arguments', [
+    ['ros2_rnea.offline.commands.check_model', 'arm.urdf'],
+    ['ros2_rnea.offline.commands.check_model', '--json', 'arm.urdf'],
+    ['ros2_rnea.offline.commands.fill_efforts', 'swing.csv', '--urdf', 'arm.urdf', '--dry-run']])
+def test_nobody_complains_when_the_reader_is_gone(tmp_path: Path, arguments: list[str]):
+    pytest.importorskip('rich')
+    (tmp_path / 'arm.urdf').write_text(ARM, encoding='utf-8')
+    (tmp_path / 'swing.csv').write_text(
+        'time,shoulder.position,elbow.position\n0,0,0.5\n1,1,0\n', encoding='utf-8')
+    reader, writer = os.pipe()
+    os.close(reader)  # as `head` does when it has enough
+    try:
+        result = subprocess.run(
+            [sys.executable, '-m', *arguments], cwd=tmp_path, stdout=writer,
+            stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+    assert result.stderr == ''
+    assert result.returncode != 0
+
+
+def test_exit_code_and_arguments_are_passed_on(capsys: pytest.CaptureFixture):
+    @ends_with_its_reader
+    def program(arguments=None):
+        print(*arguments)
+        return 7
+    assert program(['a', 'b']) == 7
+    assert capsys.readouterr().out == 'a b\n'

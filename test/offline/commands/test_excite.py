@@ -1,0 +1,388 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""`./run excite`: files that the controller takes, collisions that are avoided, clear refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from ros2_rnea.trajectories.trajectory import Trajectory
+from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
+
+main = pytest.importorskip('ros2_rnea.offline.commands.excite.__main__').main
+collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
+mesh_files = pytest.importorskip('ros2_rnea.offline.commands.excite.mesh_files')
+pytest.importorskip('matplotlib')
+
+from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory  # noqa: E402, I100
+
+QUICK = ('--period', '4', '--harmonics', '3', '--starts', '1', '--iterations', '9',
+         '--clearance', '0.05')
+
+BOX = '<collision><origin xyz="0 0 {z}"/><geometry><box size="0.06 0.06 {length}"/></geometry>' \
+      '</collision></link>'
+
+
+def with_box(text: str, length: float) -> str:
+    """Return a link with a box from its origin upwards."""
+    return text.replace('</link>', BOX.format(z=0.5 * length, length=length))
+
+
+def two_links(height: float = 0.3) -> str:
+    """Return an arm of two boxes of 0.25 m above a column, in a vertical plane."""
+    return robot(
+        with_box('<link name="base"></link>', height - 0.08),
+        with_box(link('upper', com='0 0 0.1'), 0.25), with_box(link('lower', com='0 0 0.1'), 0.25),
+        joint('shoulder', 'base', 'upper').replace('0 0 0.3', f'0 0 {height}'),
+        joint('elbow', 'upper', 'lower').replace('0 0 0.3', '0 0 0.29'), name='two_links')
+
+
+@pytest.fixture
+def excite(tmp_path, monkeypatch, capsys):
+    """Return a function that runs the command in a folder and returns code, output and error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('COLUMNS', '200')
+
+    def run(*options, urdf=ARM):
+        Path('arm.urdf').write_text(urdf, encoding='utf-8')
+        code = main(['--urdf', 'arm.urdf', *QUICK, *options])
+        captured = capsys.readouterr()
+        return code, ' '.join(captured.out.split()), ' '.join(captured.err.split())
+    return run
+
+
+def test_the_file_comes_back_through_the_reader_of_fill_efforts(excite):
+    code, out, err = excite()
+    assert (code, err) == (0, '')
+    assert 'excite.yaml, excite.png and excite.json written' in out
+    assert Path('excite.png').stat().st_size > 10_000
+    plan = read_trajectory(Path('excite.yaml')).plan
+    assert plan.joint_names == ['shoulder', 'elbow']
+    assert not plan.efforts
+    trajectory = Trajectory(plan.joint_names, plan.waypoints)
+    assert trajectory.duration == pytest.approx(12.0)
+    figures = json.loads(Path('excite.json').read_text(encoding='utf-8'))
+    start = [one['start'] for one in figures['joints']]
+    for time in (0.0, 4.0, 8.0, 12.0):
+        assert np.allclose(trajectory.at(time), [start, [0.0] * 2, [0.0] * 2], rtol=0.0,
+                           atol=1e-12)
+    # As the controller interpolates it, the motion is within the margins.
+    q, qd, qdd = np.transpose(
+        [trajectory.at(time) for time in np.linspace(0.0, 12.0, 3001)], (1, 0, 2))
+    tau = np.abs(Robot.from_urdf(ARM).inverse_dynamics(q, qd, qdd)).max(axis=0)
+    assert np.abs(q).max() <= 2.7 * 1.001
+    assert np.abs(qd).max() <= 1.8 * 1.001
+    assert (tau <= np.array([70.0, 28.0]) * 1.001).all()
+    for i, one in enumerate(figures['joints']):
+        assert one['velocity'] == pytest.approx(np.abs(qd[:, i]).max(), rel=1e-3)
+        assert one['effort'] == pytest.approx(tau[i], rel=1e-3)
+    assert figures['seed'] == 1
+    assert figures['errors_smaller_than_random_by'] > 1.0
+
+
+def test_without_geometry_it_is_said_that_collisions_are_not_checked(excite):
+    _, out, _ = excite('--floor', 'none')
+    assert 'no collision geometry' in out
+    assert 'There is no floor' in out
+    collisions = json.loads(Path('excite.json').read_text(encoding='utf-8'))['collisions']
+    assert collisions['checked'] is False
+    _, out, _ = excite('--no-collision-check', '--dry-run')
+    assert 'Collisions were not checked' in out
+
+
+def test_motors_that_do_not_carry_the_arm_at_the_start_are_named(excite):
+    code, out, err = excite(
+        '--payload', 'tool:30:0,0,0', '--start', 'shoulder=1.5', 'elbow=0')
+    assert (code, out) == (2, '')
+    assert 'the pose to start from is not possible: gravity takes 17' in err
+    assert "'shoulder' (limit 100 Nm, of which the margin leaves 70 Nm) and gravity" in err
+    assert "'elbow' (limit 40 Nm, of which the margin leaves 28 Nm). The motors cannot" in err
+    assert '(--limits)' in err and 'lighter payload, or start where gravity takes less' in err
+
+
+def test_a_lift_that_its_motor_carries_in_no_pose_is_named(excite):
+    lift = robot('<link name="base"/>', link('plate', mass=5.0), joint(
+        'lift', 'base', 'plate', kind='prismatic', axis='0 0 1', effort=40.0), name='column')
+    code, out, err = excite(urdf=lift)
+    assert (code, out) == (2, '')
+    assert 'do not carry the arm in any of 200 poses' in err
+    assert ("gravity takes 49.05 N of joint 'lift' (limit 40 N, of which the margin leaves 28 N). "
+            'The motors cannot hold it there') in err
+    _, _, err = excite(urdf=lift.replace('effort="40.0"', 'effort="60"'))
+    assert 'A smaller margin of effort allows it (--effort-margin)' in err
+
+
+def positions() -> np.ndarray:
+    """Return the positions of the first period, as the controller interpolates them."""
+    plan = read_trajectory(Path('excite.yaml')).plan
+    trajectory = Trajectory(plan.joint_names, plan.waypoints)
+    return np.array([trajectory.at(time)[0] for time in np.linspace(0.0, 4.0, 997)])
+
+
+def tips(q: np.ndarray, height: float) -> np.ndarray:
+    """Return the heights of the elbow and the tip of :func:`two_links`."""
+    elbow = height + 0.29 * np.cos(q[:, 0])
+    return np.stack((elbow, elbow + 0.25 * np.cos(q[:, 0] + q[:, 1])))
+
+
+def test_the_floor_is_kept_clear_of(excite):
+    urdf = two_links()
+    Path('low.yaml').write_text(
+        'joint_limits:\n  shoulder: {min_position: 1.2, max_position: 2.6}\n'
+        '  elbow: {min_position: -1.5, max_position: 1.5}\n', encoding='utf-8')
+    low = ('--limits', 'low.yaml')
+    code, out, err = excite('--floor', 'none', *low, urdf=urdf)
+    assert code == 0, err
+    assert tips(positions(), 0.3).min() < 0.05, 'the floor is in the way'
+    code, out, err = excite(*low, urdf=urdf)
+    assert code == 0, err
+    assert tips(positions(), 0.3).min() >= 0.05
+    collisions = json.loads(Path('excite.json').read_text(encoding='utf-8'))['collisions']
+    assert collisions['checked'] is True
+    assert collisions['least_m'] >= 0.05
+    assert collisions['left_out']['adjacent'] == ['base and upper', 'upper and lower']
+
+
+def test_the_floor_is_kept_clear_of_by_links_without_geometry(excite):
+    code, out, _ = excite('--floor', '0.1', urdf=ARM)
+    assert code == 0
+    assert 'Of the floor, only the origins of the links were kept clear' in out
+    q = positions()
+    poses = Robot.from_urdf(ARM).link_poses(q)
+    heights = [poses[name].position[:, 2].min() for name in ('lower', 'tool')]
+    assert min(heights) >= 0.15
+
+
+def test_the_robot_is_kept_clear_of_itself(excite):
+    """The lower link meets the column where both joints bend far to one side."""
+    urdf = two_links(height=0.5)
+    geometry = collision.Geometry(Robot.from_urdf(urdf), urdf)
+    checked = geometry.prepare(0.05, np.random.default_rng(1).uniform(-2.7, 2.7, (100, 2)),
+                               np.zeros(2))
+    assert not checked.touching
+    assert geometry.distances(np.array([[2.2, 2.0]]))[0] < 0.0
+    assert str(geometry.closest(np.array([[2.2, 2.0]]))[1]) == 'base and lower'
+    code, _, err = excite('--floor', 'none', urdf=urdf)
+    assert code == 0, err
+    assert geometry.distances(positions()).min() >= 0.05 * 0.99
+
+
+def test_distances_are_those_of_the_boxes():
+    urdf = two_links()
+    geometry = collision.Geometry(Robot.from_urdf(urdf), urdf, floor=-0.5)
+    geometry.prepare(0.1, np.zeros((0, 2)), np.zeros(2))
+    straight = geometry.distances(np.array([[0.0, 0.0], [np.pi / 2, np.pi / 2]]))
+    assert straight[0] == pytest.approx(0.15), 'nothing is near: 1.5 times the clearance'
+    # The lower box hangs beside the column: 0.29 m away from its middle, 0.06 m less in all.
+    assert straight[1] == pytest.approx(0.15)
+    geometry = collision.Geometry(Robot.from_urdf(urdf), urdf, floor=0.0)
+    geometry.prepare(0.1, np.zeros((0, 2)), np.zeros(2))
+    # The lower box then ends at 0.3 - 0.25 m.
+    assert geometry.distances(np.array([[np.pi / 2, np.pi / 2]]))[0] == pytest.approx(
+        0.05, abs=1e-6)
+
+
+def test_neighbours_that_touch_at_zero_are_left_out_and_the_floor_never_is():
+    urdf = two_links().replace('box size="0.06 0.06 0.25"', 'box size="0.06 0.06 1.05"')
+    geometry = collision.Geometry(Robot.from_urdf(urdf), urdf, floor=0.25)
+    checked = geometry.prepare(
+        0.05, np.random.default_rng(1).uniform(-1.0, 1.0, (50, 2)), np.zeros(2))
+    assert [str(pair) for pair in checked.touching] == ['base and lower']
+    assert geometry.distances(np.array([[2.0, 0.0]]))[0] < 0.0
+
+
+def test_a_mesh_is_found_beside_the_urdf_or_named(excite, tmp_path):
+    cube = """\
+v -0.1 -0.1 0\nv 0.1 -0.1 0\nv 0.1 0.1 0\nv -0.1 0.1 0
+v -0.1 -0.1 0.2\nv 0.1 -0.1 0.2\nv 0.1 0.1 0.2\nv -0.1 0.1 0.2
+f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7
+f 4 1 5\nf 4 5 8
+"""
+    mesh = '<collision><geometry><mesh filename="package://parts/cube.{}"/></geometry></collision>'
+    urdf = two_links().replace('</link>', mesh.format('obj') + '</link>', 1)
+    code, _, err = excite(urdf=urdf)
+    assert code == 2 and not Path('excite.yaml').exists()
+    assert "link 'base': mesh package://parts/cube.obj is not found" in err
+    assert '--meshes FOLDER' in err and '--no-collision-check' in err
+    assert excite('--no-collision-check', '--dry-run', urdf=urdf)[0] == 0
+    (tmp_path / 'parts').mkdir()
+    (tmp_path / 'parts' / 'cube.obj').write_text(cube, encoding='utf-8')
+    code, out, _ = excite(urdf=urdf)
+    assert code == 0 and 'no collision geometry' not in out
+    (tmp_path / 'parts' / 'cube.dae').write_text('<COLLADA/>', encoding='utf-8')
+    code, _, err = excite(urdf=urdf.replace('.obj', '.dae'))
+    assert code == 2 and 'cube.dae cannot be read' in err and '--ignore-collision-of' in err
+    code, out, _ = excite('--ignore-collision-of', 'base', urdf=urdf.replace('.obj', '.dae'))
+    assert code == 0
+    assert 'Collisions of these links were not checked (--ignore-collision-of): base.' in out
+    assert json.loads(Path('excite.json').read_text())['collisions']['links_ignored'] == ['base']
+    code, _, err = excite('--ignore-collision-of', 'bse', urdf=urdf)
+    assert code == 2 and "'bse'" in err
+    (tmp_path / 'parts' / 'cube.stl').write_bytes(b'no mesh')
+    code, _, err = excite(urdf=urdf.replace('.obj', '.stl'))
+    assert code == 2 and 'cube.stl cannot be read' in err
+
+
+COLLADA = """\
+<?xml version="1.0" encoding="utf-8"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><created>2026-01-01</created><modified>2026-01-01</modified>
+<unit name="centimeter" meter="0.01"/><up_axis>Y_UP</up_axis></asset>
+<library_geometries><geometry id="tip"><mesh><source id="places">
+<float_array id="numbers" count="12">0 0 0  10 0 0  0 20 0  0 0 30</float_array>
+<technique_common><accessor source="#numbers" count="4" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="corners"><input semantic="POSITION" source="#places"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#corners" offset="0"/>
+<p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="scene"><node id="node">
+<translate>0 0 5</translate><instance_geometry url="#tip"/></node></visual_scene>
+</library_visual_scenes><scene><instance_visual_scene url="#scene"/></scene></COLLADA>
+"""
+
+
+def test_collada_is_converted_in_its_unit_and_axes(tmp_path, monkeypatch):
+    pytest.importorskip('coal')
+    path = tmp_path / 'tip.dae'
+    path.write_text(COLLADA, encoding='utf-8')
+    data = mesh_files.as_stl(path)
+    assert int.from_bytes(data[80:84], 'little') == 4
+    triangles = np.frombuffer(data[84:], np.dtype([('numbers', '<f4', 12), ('end', '<u2')]))
+    corners = triangles['numbers'][:, 3:].reshape(-1, 3)
+    assert corners.min(axis=0) == pytest.approx([0.0, 0.0, 0.05])
+    assert corners.max(axis=0) == pytest.approx([0.1, 0.2, 0.35])
+    monkeypatch.setattr(mesh_files, 'coal', None)
+    monkeypatch.setattr(mesh_files, 'WHY_NOT', 'no module', raising=False)
+    with pytest.raises(mesh_files.MeshError, match='pip install coal'):
+        mesh_files.as_stl(path)
+
+
+@pytest.mark.parametrize('unit', ['0', '-1', 'nan', 'inf'])
+def test_a_collada_mesh_of_an_impossible_unit_is_not_read(tmp_path, unit):
+    pytest.importorskip('coal')
+    path = tmp_path / 'tip.dae'
+    path.write_text(COLLADA.replace('"0.01"', f'"{unit}"'), encoding='utf-8')
+    with pytest.raises(mesh_files.MeshError, match=f'unit of length is {unit} m; it needs a'):
+        mesh_files.as_stl(path)
+
+
+def test_a_collada_mesh_keeps_its_distance(tmp_path):
+    pytest.importorskip('coal')
+    (tmp_path / 'tip.dae').write_text(COLLADA, encoding='utf-8')
+    (tmp_path / 'tip.stl').write_bytes(mesh_files.as_stl(tmp_path / 'tip.dae'))
+    before, _, after = two_links().rpartition('</link>')
+    mesh = '<collision><geometry><mesh filename="tip.{}" scale="3 1 1"/></geometry></collision>'
+    poses = np.random.default_rng(0).uniform(-2.0, 2.0, (50, 2))
+    found = []
+    for part in (mesh.format('dae'), mesh.format('stl'), ''):
+        urdf = f'{before}{part}</link>{after}'
+        geometry = collision.Geometry(Robot.from_urdf(urdf), urdf, [tmp_path], floor=0.0)
+        geometry.prepare(0.1, np.zeros((0, 2)), np.zeros(2))
+        found.append(geometry.distances(poses))
+    assert np.allclose(found[0], found[1], rtol=0.0, atol=1e-12)
+    assert (found[0] < found[2] - 0.01).any()
+
+
+def test_mimic_joints_move_with_what_they_follow():
+    urdf = ARM_WITH_GRIPPER
+    for name, mass in (('finger', 0.2), ('thumb', 0.1)):
+        urdf = urdf.replace(link(name, mass), with_box(link(name, mass), 0.1))
+    geometry = collision.Geometry(Robot.from_urdf(urdf), urdf)
+    geometry.prepare(0.1, np.zeros((0, 3)), np.array([0.0, 0.0, 0.5]))
+    # finger at grip, thumb at 0.1 - grip: apart by |2 grip - 0.1|, less the width of a box
+    q = np.array([[0.0, 0.0, grip] for grip in (0.0, 0.05, 0.1)])
+    assert geometry.distances(q) == pytest.approx([0.04, -0.06, 0.04], abs=1e-6)
+
+
+def test_a_payload_needs_the_heaviest_that_it_may_be(excite):
+    code, _, err = excite('--for', 'payload:tool')
+    assert code == 2
+    assert '--payload tool:KG:X,Y,Z' in err
+    code, out, err = excite('--for', 'payload:tool', '--payload', 'tool:1.5:0,0,0.1')
+    assert code == 0, err
+    assert 'The centre of a payload of 1.5 kg on tool will be known to' in out or (
+        'identifiable only in combinations' in out)
+
+
+def test_a_smaller_path_and_a_repeatable_one(excite):
+    excite('--out', 'whole.yaml')
+    excite('--out', 'again.yaml')
+    assert Path('whole.yaml').read_text() == Path('again.yaml').read_text()
+    _, out, _ = excite('--scale', '0.3', '--out', 'small.yaml')
+    assert 'The path is 0.3 of what the limits allow' in out
+    whole, small = (np.array([
+        waypoint.positions for waypoint in read_trajectory(Path(f'{name}.yaml')).plan.waypoints])
+        for name in ('whole', 'small'))
+    assert np.allclose(small - small[0], 0.3 * (whole - whole[0]), rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize('options, words', [
+    (('--joints', 'elbwo'), "did you mean 'elbow'"),
+    (('--joints', 'elbow'), "joint 'shoulder' does not move, and its position is not known"),
+    (('--start', 'elbow=0.1'), 'but not shoulder'),
+    (('--start', 'shoulder=0,1', 'elbow=0'), "gives 'shoulder' 2 positions"),
+    (('--noise', 'wrist=1'), 'none of the joints that move'),
+    (('--for', 'everything'), 'cannot be identified'),
+    (('--harmonics', '1'), '1 harmonics are asked for'),
+    (('--period', '1e-3'), 'the period needs at least 0.06 s'),
+    (('--gravity', '0', '0', '1e300'), '--gravity has 1e+300; it needs m/s^2'),
+    (('--margin', '100'), 'margin of motion is 1.0'),
+    (('--floor', '2'), 'clearance is'),
+    (('--gravity', '0', '0', '0'), '--floor none'),
+    (('--out', 'excite.csv'), "excite.csv ends in '.csv'"),
+])
+def test_what_is_impossible_is_refused_with_a_sentence(excite, options, words):
+    code, out, err = excite(*options)
+    assert code == 2
+    assert words in err
+    assert not Path('excite.json').exists()
+
+
+def test_missing_limits_are_refused_unless_a_file_gives_them(excite):
+    urdf = ARM.replace('name="elbow" type="revolute"', 'name="elbow" type="continuous"')
+    code, _, err = excite(urdf=urdf)
+    assert code == 2
+    assert "joint 'elbow' has no limit of position" in err
+    Path('limits.yaml').write_text(
+        'joint_limits:\n  elbow: {min_position: -1.0, max_position: 1.0}\n', encoding='utf-8')
+    code, _, err = excite('--limits', 'limits.yaml', urdf=urdf)
+    assert code == 0, err
+    assert np.abs(positions()[:, 1]).max() <= 0.9 * 1.001
+
+
+@pytest.mark.parametrize('options', [
+    ('--start', 'elbow'), ('--noise', '-1'), ('--payload', 'tool'), ('--floor', 'low'),
+    ('--period', '0')])
+def test_options_of_another_form_are_refused(excite, options, capsys):
+    with pytest.raises(SystemExit):
+        excite(*options)
+    assert 'needs to be' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'payload', ['tool:1e300', 'tool:1:1e300,0,0', 'tool:1:0,0,0:1e300,0,0,1,0,1'])
+def test_a_payload_that_no_robot_carries_is_refused(excite, payload, capsys):
+    with pytest.raises(SystemExit):
+        excite('--payload', payload)
+    assert 'has 1e+300; it needs kg, m and kg m^2' in ' '.join(capsys.readouterr().err.split())
+
+
+def test_the_time_limit_ends_the_search(excite):
+    code, out, err = excite('--time-limit', '1e-9')
+    assert code == 0, err
+    assert 'The time limit ended the search' in out

@@ -1,0 +1,269 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The command that reports on recordings: its table, page, pictures, JSON and exit codes."""
+
+from dataclasses import replace
+import json
+from pathlib import Path
+import re
+
+import numpy as np
+import pytest
+from recorded_robots import recorded, swings
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Kind
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.robot import Robot
+from small_robots import ARM
+
+main = pytest.importorskip('ros2_rnea.offline.commands.report.__main__').main
+page = pytest.importorskip('ros2_rnea.offline.commands.report.page').page
+evidence = pytest.importorskip('ros2_rnea.offline.commands.report.table').evidence
+as_json = pytest.importorskip('ros2_rnea.offline.commands.report.report').as_json
+Report = pytest.importorskip('ros2_rnea.offline.commands.report.report').Report
+
+PAYLOAD = Inertial(1.3, Pose((0.02, 0.0, 0.1)), (0.003, 0.0, 0.0, 0.002, 0.0, 0.002))
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(ARM)
+
+
+@pytest.fixture(scope='module')
+def loaded(arm):
+    """Return a recording of the arm with a payload that its model lacks."""
+    truth = arm.with_payload('box', 'lower', PAYLOAD)
+    rng = np.random.default_rng(3)
+    return recorded(truth, swings(truth, rng, duration=30.0), rng, name='with <box>')
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys, loaded):
+    """Return a function that runs the command in a folder with a recording and a model."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('COLUMNS', '80')
+    Path('arm.urdf').write_text(ARM, encoding='utf-8')
+
+    def run(*options, recording=loaded):
+        columns = ['time']
+        for kind in ('position', 'velocity', 'effort'):
+            columns += [f'{joint}.{kind}' for joint in ('shoulder', 'elbow')]
+        np.savetxt('swing.csv', np.column_stack(
+            [recording.times, recording.q, recording.qd, recording.tau]), delimiter=',',
+            header=','.join(columns), comments='')
+        code = main(['swing.csv', '--urdf', 'arm.urdf', *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+    return run
+
+
+def test_the_load_is_reported_in_the_terminal_and_in_files(call):
+    code, out, error = call()
+    assert (code, error) == (1, '')
+    text = ' '.join(out.split())
+    assert re.search(r"Link 'lower' carries 1\.[23]\d* ± [\d.]+ kg more than in the URDF", text)
+    assert 'report/report.html, report/report.json and a picture of each joint written' in text
+    assert max(map(len, out.splitlines())) <= 80
+    assert {path.name for path in Path('report').iterdir()} == {
+        'report.html', 'report.json', 'shoulder.svg', 'elbow.svg'}
+    report = json.loads(Path('report/report.json').read_text(encoding='utf-8'))['reports'][0]
+    load = next(each for each in report['conclusions'] if each['kind'] == 'load')
+    assert load['quantities']['mass']['value'] == pytest.approx(PAYLOAD.mass, rel=0.1)
+    assert load['rms']['shoulder']['after'] < load['rms']['shoulder']['before']
+    assert [each['joint'] for each in report['joints']] == ['shoulder', 'elbow']
+    assert any('swing' in remark for remark in report['remarks'])
+    recording, = report['recordings']
+    assert set(recording['joint_delays']) == {'shoulder', 'elbow'}
+    assert 'swing.csv, delay: ' in ' '.join(report['remarks'])
+
+
+def test_pictures_have_the_format_that_is_asked_for(call):
+    call('--format', 'png', '--out', 'results')
+    assert Path('results/elbow.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_a_dry_run_writes_nothing_and_prints_json(call):
+    code, out, _ = call('--dry-run', '--json')
+    assert code == 1 and not Path('report').exists()
+    assert json.loads(out)['reports'][0]['robot'] == 'arm'
+
+
+def test_what_cannot_be_used_is_named(call):
+    code, out, error = call('--urdf', 'nowhere.urdf')
+    assert (code, out) == (2, '') and 'nowhere.urdf cannot be read' in error
+
+
+def test_numbers_that_no_robot_has_are_named(call, loaded):
+    code, out, error = call('--gravity', '0', '0', '1e300')
+    assert (code, out) == (2, '') and '--gravity has 1e+300; it needs m/s^2' in error
+    efforts = loaded.tau.copy()
+    efforts[20, 1] = 1e300
+    code, out, error = call(recording=replace(loaded, tau=efforts))
+    assert (code, out) == (2, '') and "1e+300 among the efforts of 'elbow', in row 21" in error
+
+
+def test_the_evidence_of_several_figures_is_said_to_be_of_all_together():
+    one = Estimate('mass', 2.0, 0.1, 'kg')
+    other = Estimate('centre x', 0.0, 0.1, 'm')
+    assert evidence(Conclusion(Kind.LINK_MASS, '', '', '', (one,), 20.0)) == (
+        'Evidence: 20 standard errors from zero.')
+    assert evidence(Conclusion(Kind.LOAD, '', '', '', (one, other), 26.0)) == (
+        'Evidence: together 26 standard errors from zero.')
+    assert evidence(Conclusion(Kind.FRICTION, '', '', '', (one, other), 20.0)) == (
+        'Evidence: the clearest figure is 20 standard errors from zero.')
+
+
+def test_a_model_that_is_right_has_no_conclusion(arm):
+    rng = np.random.default_rng(5)
+    recording = recorded(arm, swings(arm, rng), rng)
+    report = Report.of('model', [recording], arm)
+    assert report.diagnosis.conclusions == ()
+    assert 'nothing wrong with the model' in page([report])
+
+
+def test_the_page_needs_nothing_else(arm, loaded):
+    text = page([Report.of('model', [loaded], arm, ['a remark'])])
+    assert 'with &lt;box&gt;' in text and 'with <box>' not in text
+    assert 'a remark' in text
+    assert text.count('<svg') == 6
+    assert not re.search(r'<(script|link|img|iframe)\b|@import|url\((?!#)', text)
+    # addresses are only names: of XML's namespaces and of SVG's metadata
+    hosts = set(re.findall(r'https?://([\w.]+)', text))
+    assert hosts <= {'www.w3.org', 'purl.org', 'creativecommons.org', 'matplotlib.org'}
+    assert re.search(r'(?:href|src)="(?!#)', text) is None
+
+
+def test_the_same_report_is_the_same_page(arm, loaded):
+    report = Report.of('model', [loaded], arm)
+    assert page([report]) == page([report])
+
+
+def test_before_and_after_share_a_page(arm, loaded):
+    before = Report.of('before', [loaded], arm)
+    after = Report.of('after', [loaded], arm.with_payload('box', 'lower', PAYLOAD))
+    text = page([before, after])
+    assert text.count('<svg') == 12
+    assert 'What the recordings say: before' in text and 'say: after' in text
+    assert 'difference, before' in text and 'difference, after' in text
+    assert after.diagnosis.conclusions == ()
+    assert (after.comparison.difference_rms < before.comparison.difference_rms).all()
+
+
+def test_a_joint_without_efforts_has_no_picture(arm, loaded):
+    tau = loaded.tau.copy()
+    tau[:, 1] = np.nan
+    report = Report.of('model', [type(loaded)(**{**vars(loaded), 'tau': tau})], arm)
+    text = page([report])
+    assert text.count('<svg') == 3 and 'No effort was recorded.' in text
+
+
+PARAMETERS = """/**:
+  ros__parameters:
+    damping: {shoulder: 0.5}
+    friction.elbow: 0.25
+    armature:
+      elbow: 0.125
+    gravity: [0.0, 0.0, -9.7]
+    mode: feedforward
+"""
+
+
+def test_the_parameters_of_the_node_count_and_are_said_to(call, arm):
+    Path('parameters.yaml').write_text(PARAMETERS, encoding='utf-8')
+    truth = AdjustableRobot.of(
+        arm.with_gravity((0.0, 0.0, -9.7)), optional_parameters=['armature'])
+    truth.set_joint_parameters('damping', {'shoulder': 0.5})
+    truth.set_joint_parameters('friction', {'elbow': 0.25})
+    truth.set_joint_parameters('armature', {'elbow': 0.125})
+    rng = np.random.default_rng(4)
+    measured = recorded(truth, swings(truth, rng, duration=30.0), rng, noise=0.02)
+    options = ('--parameters', 'parameters.yaml', '--cutoff', 'inf', '--derivatives-of',
+               'velocities')
+    _, out, error = call(*options, recording=measured)
+    text = ' '.join(out.split())
+    assert 'The model has damping, friction, armature, gravity of parameters.yaml' in text, error
+    assert 'has friction already for shoulder, elbow' in text
+    assert 'the inertia of rotors already for elbow (armature)' in text
+    differing = [joint['difference_rms'] for joint in json.loads(Path(
+        'report/report.json').read_text(encoding='utf-8'))['reports'][0]['joints']]
+    assert max(differing) < 0.05  # 0.02 of noise; without the file some 0.3
+    assert 'has friction already' in Path('report/report.html').read_text(encoding='utf-8')
+
+
+def test_parameters_of_joints_that_the_robot_lacks_are_named(call):
+    Path('parameters.yaml').write_text(
+        PARAMETERS.replace('shoulder', 'shuolder'), encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml')
+    assert (code, out) == (2, '') and "parameters.yaml: 'arm' has no moving joint" in error
+
+
+def test_a_gravity_beside_that_of_the_file_is_refused(call):
+    Path('parameters.yaml').write_text(PARAMETERS, encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml', '--gravity', '0', '0', '9.81')
+    assert (code, out) == (2, '')
+    assert 'parameters.yaml has gravity, [0.0, 0.0, -9.7]; leave out the option' in error
+
+
+@pytest.mark.parametrize(('parameter', 'reason'), [
+    ('damping: 3.0', 'damping is 3.0; it needs a number for each joint'),
+    ('gravity: 3.0', 'gravity is 3.0; it needs 3 finite numbers')])
+def test_parameters_that_cannot_be_are_named_with_their_file(call, parameter, reason):
+    Path('parameters.yaml').write_text(
+        f'/**:\n  ros__parameters:\n    {parameter}\n', encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml')
+    assert (code, out) == (2, '') and f'parameters.yaml: {reason}' in error
+
+
+def test_what_the_model_has_and_what_is_not_judged_is_said(arm, loaded):
+    tau = loaded.tau.copy()
+    tau[:, 1] = np.nan
+    report = Report.of('model', [replace(
+        loaded, tau=tau, payloads={'box': ('lower', PAYLOAD)})], arm.with_gravity((0, 0, 0)))
+    notes = ' '.join(report.notes)
+    assert 'payloads that were given (1.3 kg on lower)' in notes
+    assert 'no other direction of gravity was searched' in notes
+    assert 'elbow: nothing is concluded of the effort here' in notes
+    assert as_json([report])['reports'][0]['notes'] == [*report.notes]
+    only, = Report.of('model', [loaded], arm).notes
+    assert only.startswith('The model has friction already for shoulder, so')
+
+
+def test_the_page_says_why_a_result_is_doubtful(arm, loaded):
+    before = Report.of('before', [loaded], arm, ['swing, gaps: none.'])
+    after = Report.of('after', [loaded], arm, ['WARNING: the elbow is worse.'])
+    text = page([before, after])
+    places = [text.index(each) for each in ('WARNING: the elbow is worse.', '<h2>', 'swing, gaps')]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize('width', [390, 1200])
+def test_the_page_fits_a_phone_and_a_screen(arm, loaded, tmp_path, width):
+    playwright = pytest.importorskip('playwright.sync_api')
+    from shutil import which
+    browser_path = which('chromium') or which('google-chrome')
+    if browser_path is None:
+        pytest.skip('there is no browser')
+    path = tmp_path / 'report.html'
+    path.write_text(page([Report.of('model', [loaded], arm)]), encoding='utf-8')
+    with playwright.sync_playwright() as program:
+        browser = program.chromium.launch(executable_path=browser_path, args=['--no-sandbox'])
+        view = browser.new_page(viewport={'width': width, 'height': 800})
+        said, asked = [], []
+        view.on('console', lambda message: said.append(message.text))
+        view.on('request', lambda request: asked.append(request.url))
+        view.goto(path.as_uri())
+        assert view.evaluate('document.documentElement.scrollWidth') <= width
+        assert (said, asked) == ([], [path.as_uri()])
+        browser.close()

@@ -1,0 +1,323 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings from bags of both formats, written by rosbags."""
+
+from functools import partial
+import re
+import sys
+
+from bytes_read import bytes_read
+import numpy as np
+from parts_read import kept_at_each_part, read_all
+import pytest
+from ros2_rnea.errors import NothingUsableError, RecordingError
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.offline.identification import memory
+from ros2_rnea.offline.identification.bag_recording import bag_parts, BagTopics, read_bag
+from ros2_rnea.offline.identification.memory import Part, parts_of
+
+rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores  # noqa: E402
+
+STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
+CONTROLLER = 'control_msgs/msg/JointTrajectoryControllerState'
+CONTROLLER_FIELDS = """\
+std_msgs/Header header
+string[] joint_names
+trajectory_msgs/JointTrajectoryPoint reference
+"""
+START = 1000.0  # of all stamps; messages are received at 0 and later
+
+
+@pytest.fixture(scope='module')
+def store():
+    store = get_typestore(Stores.ROS2_JAZZY)
+    store.register(get_types_from_msg(CONTROLLER_FIELDS, CONTROLLER))
+    return store
+
+
+@pytest.fixture(params=['sqlite3', 'mcap'])
+def make_bag(request, store, tmp_path):
+    """Return a function that writes a bag with messages, each a topic, a type and its fields."""
+    plugin = {'sqlite3': rosbag2.StoragePlugin.SQLITE3, 'mcap': rosbag2.StoragePlugin.MCAP}
+
+    def make(messages):
+        path = tmp_path / 'bag'
+        with rosbag2.Writer(path, version=9, storage_plugin=plugin[request.param]) as bag:
+            connections = {}
+            for received, topic, kind, message in messages:
+                if topic not in connections:
+                    connections[topic] = bag.add_connection(topic, kind, typestore=store)
+                bag.write(connections[topic], round(1e9 * received),
+                          store.serialize_cdr(message, kind))
+        return path
+    return make
+
+
+@pytest.fixture(scope='module')
+def types(store):
+    return store.types
+
+
+@pytest.fixture(scope='module')
+def header(types):
+    def make(time, frame=''):
+        sec, nanosec = divmod(round(1e9 * time), 1_000_000_000)
+        return types['std_msgs/msg/Header'](
+            types['builtin_interfaces/msg/Time'](sec, nanosec), frame)
+    return make
+
+
+@pytest.fixture(scope='module')
+def state(types, header):
+    def make(received, names, position, velocity=(), effort=(), topic='/joint_states', stamp=None):
+        stamp = START + received if stamp is None else stamp
+        return received, topic, STATE, types[STATE](
+            header(stamp), list(names),
+            *(np.array(values, dtype=float) for values in (position, velocity, effort)))
+    return make
+
+
+def test_joint_states_are_read_by_name_at_their_stamps(make_bag, state):
+    messages = [state(0.01 * k, 'ab', [k, -k], [2 * k, 3], [4 * k, 5]) for k in range(10)]
+    messages[4] = state(0.04, 'ba', [-4, 4], [3, 8], [5, 16])  # in another order
+    messages[5] = state(0.05, 'ab', [5, -5])  # without velocities and efforts
+    payloads = {'box': ('tool', Inertial(1.0))}
+    recording = read_bag(make_bag(messages), payloads=payloads)
+    k = np.arange(10.0)
+    assert recording.joints == ('a', 'b')
+    np.testing.assert_allclose(recording.times, START + 0.01 * k, rtol=0.0, atol=1e-6)
+    np.testing.assert_array_equal(recording.positions, np.column_stack([k, -k]))
+    gap = np.where(k == 5, np.nan, 1.0)
+    np.testing.assert_array_equal(
+        recording.velocities, np.column_stack([2 * k * gap, 3 * gap]))
+    np.testing.assert_array_equal(recording.efforts, np.column_stack([4 * k * gap, 5 * gap]))
+    assert recording.payloads == payloads
+    assert recording.commands is None
+    assert recording.remarks == ()
+
+
+def test_a_file_in_the_bag_stands_for_the_bag(make_bag, state):
+    folder = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(3)])
+    data, = (path for path in folder.iterdir() if path.suffix in ('.db3', '.mcap'))
+    recording = read_bag(data)
+    assert recording.positions.shape == (3, 1)
+    assert recording.velocities is None
+
+
+def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
+    path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
+    recording = read_bag(path, part=Part(2.0, 4.0))
+    assert (recording.name, recording.part_of) == ('bag from 2 s to 4 s', str(path))
+    np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
+    assert recording.begin == pytest.approx(2.0)
+    with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
+        read_bag(path, part=Part(50.0, 60.0))
+    with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is given; it needs'):
+        read_bag(path, part=Part(4.0, 2.0))
+
+
+def test_a_part_is_counted_from_the_begin_of_the_bag_also_where_a_gripper_began_first(
+        make_bag, state):
+    gripper = [state(1.0 * k, ['grip'], [k], [], [k]) for k in range(40)]
+    arm = [state(30.0 + 0.1 * k, ['a'], [k], [], [k]) for k in range(100)]
+    recording = read_bag(make_bag(gripper + arm))
+    assert recording.begin == pytest.approx(30.0)
+    assert recording.positions[0, recording.joints.index('a')] == 0.0
+
+
+def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
+    path = make_bag([
+        state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])
+    found, reasons = read_all(bag_parts(path, None, {}, Part(0.3), 1.0))
+    one_by_one, expected = read_all(
+        partial(read_bag, path, part=part) for part in parts_of(Part(0.3), 9.9, 1.0))
+    assert reasons == expected
+    assert len(reasons) == 2
+    for one, other in zip(found, one_by_one, strict=True):
+        assert (one.name, one.part_of) == (other.name, str(path))
+        np.testing.assert_array_equal(one.times, other.times)
+        np.testing.assert_array_equal(one.positions, other.positions)
+    assert sum(len(one.times) for one in found) == 74 - 3
+    assert [one.begin for one in found] == pytest.approx(
+        [one.positions[0, 0] * 0.1 for one in found])  # also where a part begins with a pause
+
+
+def test_a_bag_is_read_twice_at_most_however_many_parts_it_has(make_bag, state):
+    path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
+    size = sum(file.stat().st_size for file in path.iterdir())
+    read_all(bag_parts(path, None, {}, Part(), 100.0))  # imports rosbags
+    for parts in (2, 40):
+        found = []
+        read = bytes_read(lambda longest=200.0 / parts, found=found: found.extend(
+            read_all(bag_parts(path, None, {}, Part(), longest))[0]))
+        assert len(found) == parts
+        assert read < 2.5 * size
+
+
+def test_a_part_is_not_kept_while_the_next_one_is_read(make_bag, state, monkeypatch):
+    path = make_bag([
+        state(0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 20 < k < 40])
+
+    def read_one_by_one():
+        reasons = 0
+        for read in bag_parts(path, None, {}, Part(), 1.0):
+            try:
+                read()
+            except NothingUsableError:
+                reasons += 1
+        assert reasons == 2  # one sample, and none
+
+    assert kept_at_each_part(monkeypatch, read_one_by_one) == [0] * 10
+
+
+def test_a_bag_that_is_damaged_is_named(make_bag, state):
+    path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
+    data, = (file for file in path.iterdir() if file.suffix in ('.db3', '.mcap'))
+    with data.open('r+b') as file:
+        file.seek(data.stat().st_size // 2)
+        file.write(b'\xee' * 20_000)
+    with pytest.raises(RecordingError, match=f'{path} cannot be read as a bag: .'):
+        read_all(bag_parts(path, None, {}, Part(), 10.0))
+
+
+def test_a_message_that_is_cut_off_is_named(make_bag, state, store, monkeypatch):
+    whole = store.serialize_cdr
+    monkeypatch.setattr(store, 'serialize_cdr', lambda message, kind: (
+        whole(message, kind)[:40 if message.position[0] == 7 else None]))
+    path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(10)])
+    with pytest.raises(RecordingError, match=f'{path} cannot be read as a bag: .'):
+        read_bag(path)
+
+
+def test_all_of_a_bag_is_read_whatever_its_metadata_say_of_its_begin(make_bag, state):
+    path = make_bag([state(100.0 + 0.1 * k, 'a', [k], [], [k]) for k in range(10)])
+    metadata = path / 'metadata.yaml'
+    text, count = re.subn(r'(nanoseconds_since_epoch: )\d+', r'\g<1>100500000000',
+                          metadata.read_text(encoding='utf-8'))
+    assert count
+    metadata.write_text(text, encoding='utf-8')
+    assert len(read_bag(path).times) == 10
+
+
+def test_a_bag_that_does_not_fit_into_memory_is_refused_before_it_is_read(
+        make_bag, state, monkeypatch):
+    path = make_bag([state(0.1 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(100)])
+    monkeypatch.setattr(memory, 'available_memory', lambda: 200.0 * memory.BYTES)
+    with pytest.raises(RecordingError, match=(
+            r"'bag' has about 1e\+02 samples of 3 joints; .*: use parts of at most 50 % of it")):
+        read_bag(path)
+    assert len(read_bag(path, part=Part(0.0, 4.0)).times) == 40
+
+
+def test_several_publishers_are_merged_and_their_gaps_stay(make_bag, state):
+    fast = [state(0.01 * k, 'ab', [k, -k], [], [k, k], '/arm/joint_states') for k in range(100)]
+    slow = [state(0.02 * k + 0.005, 'c', [2 * k + 0.5], [], [7.0], '/hand/joint_states')
+            for k in range(45) if not 20 <= k < 30]
+    path = make_bag(sorted(fast + slow, key=lambda message: message[0]))
+    recording = read_bag(path)
+    assert recording.joints == ('a', 'b', 'c')
+    k = np.arange(100.0)
+    known = (k >= 1) & ((k <= 38) | (k >= 61)) & (k <= 88)
+    np.testing.assert_allclose(recording.positions[known, 2], k[known], rtol=0.0, atol=1e-5)
+    assert np.isnan(recording.positions[~known, 2]).all()
+    assert any('2 publishers are merged' in remark for remark in recording.remarks)
+    one = read_bag(path, BagTopics(states=('/hand/joint_states',)))
+    assert one.joints == ('c',)
+    assert len(one.times) == 35
+
+
+def test_the_same_joint_on_two_topics_is_refused(make_bag, state):
+    path = make_bag([state(0.1 * k, 'ab', [k, k], [], [k, k], topic)
+                     for k in range(3) for topic in ('/joint_states', '/raw')])
+    with pytest.raises(RecordingError, match="joint 'a' in several streams"):
+        read_bag(path)
+    assert read_bag(path, BagTopics(('/raw',))).joints == ('a', 'b')
+
+
+def test_without_stamps_the_times_of_reception_are_used(make_bag, state):
+    path = make_bag([state(0.1 * k, 'a', [k], [], [k], stamp=0.0) for k in range(5)])
+    recording = read_bag(path)
+    np.testing.assert_allclose(recording.times, 0.1 * np.arange(5), rtol=0.0, atol=1e-9)
+    assert 'on /joint_states have no stamp' in recording.remarks[0]
+
+
+def test_the_times_of_reception_can_be_asked_for(make_bag, state):
+    path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(5)])
+    recording = read_bag(path, BagTopics(received=True))
+    np.testing.assert_allclose(recording.times, 0.1 * np.arange(5), rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize('kind', [STATE, CONTROLLER])
+def test_commands_are_read_at_the_times_of_the_states(make_bag, state, types, header, kind):
+    none = np.array([])
+    duration = types['builtin_interfaces/msg/Duration'](0, 0)
+
+    def command(k):
+        if kind == STATE:
+            return state(0.1 * k, 'ba', [10.0 * k, k], topic='/commanded')
+        point = types['trajectory_msgs/msg/JointTrajectoryPoint'](
+            np.array([10.0 * k, k]), none, none, none, duration)
+        return 0.1 * k, '/commanded', kind, types[kind](header(START + 0.1 * k), ['b', 'a'], point)
+
+    states = [state(0.1 * k, 'ab', [k, k], [], [k, k]) for k in range(5)]
+    path = make_bag([*states, *(command(k) for k in range(4))])
+    recording = read_bag(path, BagTopics(commands='/commanded'))
+    k = np.array([0.0, 1.0, 2.0, 3.0, np.nan])
+    np.testing.assert_allclose(recording.commands, np.column_stack([k, 10.0 * k]), atol=1e-5)
+
+
+def test_wrenches_are_read_in_the_frame_that_they_name(make_bag, state, types, header):
+    vector, wrench = types['geometry_msgs/msg/Vector3'], types['geometry_msgs/msg/Wrench']
+
+    def message(k, frame='tool'):
+        return 0.1 * k, '/ft', WRENCH, types[WRENCH](
+            header(START + 0.1 * k, frame), wrench(vector(k, 2.0, 3.0), vector(4.0, 5.0, 6.0)))
+
+    states = [state(0.1 * k, 'a', [k], [], [k]) for k in range(4)]
+    path = make_bag([*states, *map(message, range(4))])
+    recording = read_bag(path, BagTopics(wrench='/ft'))
+    assert recording.wrench_link == 'tool'
+    np.testing.assert_allclose(
+        recording.wrenches, [[4.0, 5.0, 6.0, k, 2.0, 3.0] for k in range(4)], atol=1e-5)
+
+
+def test_what_does_not_fit_is_named(make_bag, state):
+    path = make_bag([state(0.0, 'ab', [0, 0]), state(0.1, 'ab', [1])])
+    with pytest.raises(
+            RecordingError,
+            match=r'message 1 of .*bag, on /joint_states at 1000.100 s, has 1 positions for 2'):
+        read_bag(path)
+    with pytest.raises(RecordingError, match='no sensor_msgs/msg/JointState on /joint_state; did'):
+        read_bag(path, BagTopics(('/joint_state',)))
+    with pytest.raises(RecordingError, match=r'no .*WrenchStamped on /joint_states$'):
+        read_bag(path, BagTopics(wrench='/joint_states'))
+
+
+def test_a_joint_that_a_message_names_twice_is_named(make_bag, state):
+    with pytest.raises(RecordingError, match="message 0 .* has joint 'a' twice"):
+        read_bag(make_bag([state(0.0, 'aa', [0, 0])]))
+
+
+def test_what_is_no_bag_is_named(tmp_path, monkeypatch):
+    with pytest.raises(RecordingError, match='has no metadata.yaml.*ros2 bag reindex'):
+        read_bag(tmp_path)
+    with pytest.raises(RecordingError, match='cannot be read as a bag'):
+        read_bag(tmp_path / 'nowhere' / 'a.mcap')
+    (tmp_path / 'metadata.yaml').write_text('nothing', encoding='utf-8')
+    with pytest.raises(RecordingError, match='cannot be read as a bag'):
+        read_bag(tmp_path)
+    monkeypatch.setitem(sys.modules, 'rosbags.highlevel', None)
+    with pytest.raises(RecordingError, match='pip install rosbags'):
+        read_bag(tmp_path)

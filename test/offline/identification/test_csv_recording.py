@@ -1,0 +1,156 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings from text files: columns by pattern and number, units, and what is wrong where."""
+
+from math import pi
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import RecordingError
+from ros2_rnea.model.description import Inertial
+from ros2_rnea.offline.identification.csv_recording import CsvColumns, read_csv
+
+PLAIN = """\
+time,a.position,b.position,a.velocity,b.velocity,a.effort,b.effort
+0.0,1,2,3,4,5,6
+0.1,1.5,2.5,3.5,4.5,5.5,6.5
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(text):
+        path = tmp_path / 'run.csv'
+        path.write_text(text, encoding='utf-8')
+        return path
+    return make
+
+
+def test_columns_have_the_titles_that_fill_efforts_writes(write):
+    payloads = {'box': ('tool', Inertial(1.0))}
+    recording = read_csv(write(PLAIN), payloads=payloads)
+    assert recording.name == 'run.csv'
+    assert recording.joints == ('a', 'b')
+    np.testing.assert_array_equal(recording.times, [0.0, 0.1])
+    np.testing.assert_array_equal(recording.positions, [[1.0, 2.0], [1.5, 2.5]])
+    np.testing.assert_array_equal(recording.velocities, [[3.0, 4.0], [3.5, 4.5]])
+    np.testing.assert_array_equal(recording.efforts, [[5.0, 6.0], [5.5, 6.5]])
+    assert recording.commands is None
+    assert recording.payloads == payloads
+
+
+@pytest.mark.parametrize('separator', [',', ';', '\t', ', '])
+def test_patterns_find_the_joints_in_any_order_of_columns(write, separator):
+    text = ('b_i,t,a_q,note,b_q,a_i,a_cmd,b_cmd\n'
+            '1,0.0,2,7,3,4,5,6\n10,0.5,20,70,30,40,50,60\n').replace(',', separator)
+    recording = read_csv(write(text), CsvColumns(
+        't', '{joint}_q', '{joint}_w', '{joint}_i', '{joint}_cmd'))
+    assert recording.joints == ('a', 'b')
+    assert recording.velocities is None
+    np.testing.assert_array_equal(recording.positions, [[2, 3], [20, 30]])
+    np.testing.assert_array_equal(recording.efforts, [[4, 1], [40, 10]])
+    np.testing.assert_array_equal(recording.commands, [[5, 6], [50, 60]])
+    chosen = read_csv(write(text), CsvColumns('t', '{joint}_q', '', '{joint}_i', '', ('b',)))
+    np.testing.assert_array_equal(chosen.efforts, [[1], [10]])
+
+
+def test_a_file_without_titles_is_read_by_numbers(write):
+    text = '0,1,2,3,4,5,6\n10,11,12,13,14,15,16\n'
+    recording = read_csv(write(text), CsvColumns('1', '2-3', '', '7,4', '', ('a', 'b')))
+    np.testing.assert_array_equal(recording.times, [0, 10])
+    np.testing.assert_array_equal(recording.positions, [[1, 2], [11, 12]])
+    np.testing.assert_array_equal(recording.efforts, [[6, 3], [16, 13]])
+
+
+def test_units_are_converted_and_currents_become_efforts(write):
+    units = {'time': 'ms', 'position': 'deg', 'velocity': 'rpm', 'effort': 'A'}
+    recording = read_csv(write(PLAIN), CsvColumns(units=units, gains={'b': -10.0, 'a': 2.0}))
+    np.testing.assert_allclose(recording.times, [0.0, 1e-4])
+    np.testing.assert_allclose(recording.positions[0], np.array([1, 2]) * pi / 180)
+    np.testing.assert_allclose(recording.velocities[0], np.array([3, 4]) * 2 * pi / 60)
+    np.testing.assert_allclose(recording.efforts[0], [10.0, -60.0])
+
+
+def test_empty_cells_are_not_numbers(write):
+    recording = read_csv(write(PLAIN + '\n0.2,,2,NaN,3,-,1\n'))
+    np.testing.assert_array_equal(recording.positions[2], [np.nan, 2.0])
+    np.testing.assert_array_equal(recording.velocities[2], [np.nan, 3.0])
+    np.testing.assert_array_equal(recording.efforts[2], [np.nan, 1.0])
+    assert np.isfinite(recording.positions[:2]).all()
+
+
+@pytest.mark.parametrize(('more', 'message'), [
+    ('0.2,1,2,3,x,5,6', "line 4 of run.csv has 'x' in column 'b.velocity'; it needs a number"),
+    ('0.2,1,2,3', 'line 4 of run.csv has 4 values; it needs 7: was its end cut off')])
+def test_a_cell_that_is_no_number_and_a_row_that_is_cut_off_are_named(write, more, message):
+    with pytest.raises(RecordingError, match=message):
+        read_csv(write(PLAIN + more))
+
+
+@pytest.mark.parametrize(('columns', 'message'), [
+    ({'time': 'tim'}, "run.csv has no column 'tim' for the time; did you mean 'time'"),
+    ({'time': 'stamp'}, "no column 'stamp' for the time; its columns are time, a.position"),
+    ({'position': '{joint}_q'}, "no columns '{joint}_q' for the position of joints; its columns"),
+    ({'effort': ''}, "no columns '' for the effort of joints"),
+    ({'position': '2-9', 'joints': ('a', 'b')}, '8 columns are given for the position .* 2 names'),
+    ({'position': '7-8', 'joints': ('a', 'b')}, 'column 8 is given for the position; run.csv has'),
+    ({'position': 'q'}, "columns for the position are 'q'; they need a pattern with {joint}"),
+    ({'joints': ('a', 'c')}, 'and none for that of c')])
+def test_columns_that_are_not_there_are_named(write, columns, message):
+    with pytest.raises(RecordingError, match=message):
+        read_csv(write(PLAIN), CsvColumns(**columns))
+
+
+def test_a_column_for_some_joints_only_is_named(write):
+    text = 'time,a.position,b.position,a.effort\n0,1,2,3\n1,2,3,4\n'
+    with pytest.raises(RecordingError, match='for the effort of a, and none for that of b'):
+        read_csv(write(text))
+    with pytest.raises(RecordingError, match="has column 'a.position' twice"):
+        read_csv(write('time,a.position,a.position,a.effort\n0,1,2,3\n1,2,3,4\n'))
+
+
+@pytest.mark.parametrize(('columns', 'message'), [
+    ({'units': {'positions': 'deg'}}, "unit is given for 'positions'; did you mean 'position'"),
+    ({'units': {'position': 'degree'}}, "unit of position is 'degree'; it needs rad, deg"),
+    ({'gains': {'a': 1.0}}, "the unit of effort is not 'A'"),
+    ({'units': {'effort': 'A'}, 'gains': {'a': 0.0}}, r"gain \[Nm/A\] of joint 'a' is 0.0")])
+def test_units_that_mean_nothing_are_refused(columns, message):
+    with pytest.raises(RecordingError, match=message):
+        CsvColumns(**columns)
+
+
+def test_currents_need_the_effort_for_an_ampere_of_each_joint(write):
+    units = {'effort': 'A'}
+    with pytest.raises(RecordingError, match=r'no gain \[Nm/A\] is given for b'):
+        read_csv(write(PLAIN), CsvColumns(units=units, gains={'a': 1.0}))
+    with pytest.raises(RecordingError, match="for joint 'c', which run.csv does not have"):
+        read_csv(write(PLAIN), CsvColumns(units=units, gains={'a': 1.0, 'b': 1.0, 'c': 1.0}))
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('', 'is empty'), ('time\n1\n2\n', 'has one column'),
+    ('1,2,3\n4,5,6\n', 'no column .time. for the time; it has no titles, but 3 columns'),
+    (PLAIN.splitlines()[0] + '\n', 'has titles of columns, and no rows'),
+    ('\n'.join(PLAIN.splitlines()[:2]), 'has 1 samples; it needs at least 2')])
+def test_files_with_too_little_are_refused(write, text, message):
+    with pytest.raises(RecordingError, match=message):
+        read_csv(write(text))
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(RecordingError, match='nowhere.csv cannot be read'):
+        read_csv(tmp_path / 'nowhere.csv')
+    (tmp_path / 'binary.csv').write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(RecordingError, match='binary.csv cannot be read'):
+        read_csv(tmp_path / 'binary.csv')

@@ -1,0 +1,336 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Motions to record: within all limits, clear of obstacles, and worth more than random ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+from ros2_rnea import Robot
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.simulation.models import panda
+from small_robots import ARM, ARM_WITH_GRIPPER
+
+excitation = pytest.importorskip('ros2_rnea.offline.identification.excitation')
+from ros2_rnea.offline.identification.effort_columns import columns_for  # noqa: E402, I100
+from ros2_rnea.offline.identification.expected_information import Criterion  # noqa: E402
+from ros2_rnea.offline.identification.motion_bounds import (  # noqa: E402
+    AllowedMotion,
+    JointBounds,
+    Margins,
+)
+
+ARM_ROBOT = Robot.from_urdf(ARM, engine='python')  # eight times faster than the textbook
+ARM_JOINTS = ('shoulder', 'elbow')
+ARM_BOUNDS = (JointBounds(-3.0, 3.0, 2.0, 100.0), JointBounds(-3.0, 3.0, 2.0, 40.0))
+QUICK = excitation.ExcitationSettings(
+    period=4.0, harmonics=3, starts=2, iterations=30, clearance=0.05)
+COARSE = replace(QUICK, starts=1, iterations=5)
+"""For what does not depend on how good a motion is."""
+
+KINDS = ('inertia', 'friction')
+
+
+def planner(
+        robot=ARM_ROBOT, joints=ARM_JOINTS, bounds=ARM_BOUNDS, kinds=KINDS, settings=QUICK,
+        margins=Margins(), noise=None, **other):  # noqa: B008 (it never changes)
+    posture = other.pop('posture', robot.neutral())
+    allowed = AllowedMotion(joints, bounds, margins)
+    noise = np.full(len(joints), 0.5) if noise is None else noise
+    return excitation.ExcitationPlanner(
+        robot, columns_for(robot, joints, kinds), allowed, noise, posture, settings, **other)
+
+
+@pytest.fixture(scope='module')
+def arm_plan():
+    """Return a planner of the arm, and the motion that it has found."""
+    search = planner()
+    return search, search.plan()
+
+
+def dense(motion, samples: int = 7919):
+    """Return the motion at times that are on no grid of the optimization."""
+    times = np.random.default_rng(8).uniform(0.0, motion.period, samples)
+    return motion.at(times)
+
+
+def test_all_limits_hold_off_the_grid_with_their_margins(arm_plan):
+    _, found = arm_plan
+    q, qd, qdd = dense(found.motion)
+    tau = ARM_ROBOT.inverse_dynamics(q, qd, qdd)
+    assert np.abs(q).max() <= 2.7 * (1.0 + 1e-4)
+    assert np.abs(qd).max() <= 1.8 * (1.0 + 1e-4)
+    assert (np.abs(tau).max(axis=0) <= np.array([70.0, 28.0]) * (1.0 + 1e-4)).all()
+    assert np.abs(qd).max() > 1.5, 'a motion that uses little of its limits tells little'
+    assert np.allclose(found.peaks.velocity, np.abs(qd).max(axis=0), rtol=1e-3)
+    assert np.allclose(found.peaks.effort, np.abs(tau).max(axis=0), rtol=1e-3)
+
+
+def test_effort_limits_bind_where_they_are_small(arm_plan):
+    weak = (ARM_BOUNDS[0]._replace(effort=2.5), ARM_BOUNDS[1]._replace(effort=1.5))
+    found = planner(bounds=weak, margins=Margins(0.1, 0.0)).plan()
+    q, qd, qdd = dense(found.motion)
+    tau = np.abs(ARM_ROBOT.inverse_dynamics(q, qd, qdd)).max(axis=0)
+    assert (tau <= np.array([2.5, 1.5]) * (1.0 + 1e-4)).all()
+    assert (tau / [2.5, 1.5]).max() > 0.9
+    assert arm_plan[1].peaks.effort[0] > 2.5, 'without the limit, the motion needs more'
+
+
+def test_acceleration_limits_hold_where_there_are_any(arm_plan):
+    slow = tuple(bounds._replace(acceleration=1.0) for bounds in ARM_BOUNDS)
+    found = planner(bounds=slow).plan()
+    assert np.abs(dense(found.motion)[2]).max() <= 0.9 * (1.0 + 1e-4)
+    assert arm_plan[1].peaks.acceleration.max() > 0.9
+
+
+def test_standard_errors_are_smaller_than_with_any_random_motion(arm_plan):
+    _, found = arm_plan
+    search = planner(settings=replace(QUICK, seed=2))
+    gains = [excitation.volume_gain(found.information, search.information(motion))
+             for motion in (search.random_motion() for _ in range(100))]
+    assert min(gains) > 1.0
+    assert min(gains) < found.gain < max(gains), 'it is said for the median of some of them'
+
+
+def test_each_criterion_finds_the_motion_that_is_better_by_it(arm_plan):
+    _, volume = arm_plan
+    condition = planner(settings=replace(QUICK, criterion=Criterion.CONDITION)).plan()
+    assert condition.condition_number < volume.condition_number
+    assert excitation.volume_gain(volume.information, condition.information) > 1.0
+
+
+def test_derivatives_are_those_of_the_value():
+    def obstacle(q):
+        return 0.4 * q[:, 0] + 0.02
+
+    for criterion in Criterion:
+        search = planner(clearance=obstacle, bounds=(
+            ARM_BOUNDS[0]._replace(effort=6.0), ARM_BOUNDS[1]._replace(acceleration=1.0)),
+            settings=replace(QUICK, criterion=criterion))
+        random = np.random.default_rng(4)
+        x = random.normal(size=2 + 2 * 4)
+        value, slopes = search._value(x, 2.0)
+        for _ in range(4):
+            way = random.normal(size=x.shape)
+            ahead, behind = (search._value(x + step * way, 2.0)[0] for step in (1e-6, -1e-6))
+            assert (ahead - behind) / 2e-6 == pytest.approx(slopes @ way, rel=2e-4, abs=1e-4)
+
+
+def test_the_condition_number_of_a_single_combination_does_not_change():
+    value, slope = Criterion.CONDITION.cost(np.array([[4.0]]))
+    assert value == 0.0
+    assert slope == pytest.approx(np.zeros((1, 1)))
+
+
+def test_obstacles_are_kept_clear_of(arm_plan):
+    def wall(q):
+        """Return the distance of the lower link's end from a wall beside the arm."""
+        return 0.2 - 0.3 * np.sin(q[:, 0]) - 0.4 * np.sin(q.sum(axis=1))
+
+    _, free = arm_plan
+    assert wall(dense(free.motion)[0]).min() < 0.05, 'the wall is in the way'
+    found = planner(clearance=wall).plan()
+    assert wall(dense(found.motion)[0]).min() >= 0.05 * (1.0 - 1e-3)
+    assert found.clearance == pytest.approx(wall(dense(found.motion)[0]).min(), abs=1e-3)
+
+
+def test_a_start_that_is_given_is_kept():
+    start = np.array([0.4, -0.7])
+    found = planner(start=start, settings=COARSE).plan()
+    assert np.allclose(found.motion.start, start, rtol=0.0, atol=1e-12)
+    with pytest.raises(excitation.ExcitationError, match='position of elbow is 107%'):
+        planner(start=np.array([0.0, 2.9])).plan()
+
+
+def test_without_any_possible_pose_the_reason_is_told():
+    with pytest.raises(excitation.ExcitationError, match='clearance is 0.01 m, and 0.05 m are'):
+        planner(clearance=lambda q: np.full(len(q), 0.01)).plan()
+    weak = tuple(bounds._replace(effort=1e-3) for bounds in ARM_BOUNDS)
+    with pytest.raises(excitation.ExcitationError, match=(
+            r"do not carry the arm in any of 200 poses .* of joint 'shoulder' \(limit 0.001 Nm, "
+            '.* The motors cannot hold it there')):
+        planner(bounds=weak).plan()
+
+
+def test_the_same_seed_gives_the_same_motion_and_another_one_another():
+    first, again, other = (
+        planner(settings=replace(COARSE, seed=seed)).plan().motion.coefficients
+        for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+def test_a_search_that_is_ended_gives_a_motion_within_the_limits(arm_plan):
+    calls = iter(range(10_000))
+    search = planner()
+    found = search.plan(is_over=lambda: next(calls) > 5)
+    assert found.is_cut_short
+    assert search.holds(found.motion)
+    assert not arm_plan[1].is_cut_short
+
+
+def test_progress_goes_from_nothing_to_all():
+    shares = []
+    planner().plan(shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert len(shares) > 10
+
+
+def test_a_smaller_path_is_the_same_and_tells_less(arm_plan):
+    search, found = arm_plan
+    small = search.scaled(found, 0.3)
+    assert np.allclose(small.motion.coefficients, 0.3 * found.motion.coefficients, rtol=1e-12)
+    assert np.array_equal(small.motion.start, found.motion.start)
+    assert small.peaks.velocity == pytest.approx(0.3 * found.peaks.velocity)
+    assert small.gain < found.gain
+    for scale in (0.0, 1.1):
+        with pytest.raises(ArgumentError, match='above 0 up to 1'):
+            search.scaled(found, scale)
+
+
+def test_expected_errors_are_those_of_a_fit():
+    """Many fits of a noisy recording spread as the expected errors say."""
+    search = planner(noise=np.array([0.5, 0.2]), settings=COARSE)
+    found = search.plan()
+    settings = COARSE
+    times = (np.arange(settings.samples) / settings.rate) % settings.period
+    q, qd, qdd = found.motion.at(times)
+    columns = columns_for(ARM_ROBOT, ARM_JOINTS, KINDS)
+    rows = (columns.at(q, qd, qdd) / np.array([0.5, 0.2])[:, np.newaxis]).reshape(
+        -1, len(columns.sought))
+    random = np.random.default_rng(5)
+    fits = np.linalg.lstsq(rows, random.normal(size=(len(rows), 400)), rcond=1e-9)[0]
+    known = [index for index, error in enumerate(found.errors)
+             if error.standard_error is not None]
+    expected = np.array([found.errors[index].standard_error for index in known])
+    assert {found.errors[index].sought.quantity for index in known} >= {
+        'viscous friction', 'Coulomb friction', 'offset of the friction'}
+    assert np.allclose(fits[known].std(axis=1), expected, rtol=0.15)
+    assert np.linalg.matrix_rank(rows, tol=1e-6) == found.rank
+
+
+def test_a_payload_is_found_in_the_frame_of_its_link():
+    """The columns of a payload, times its parameters, are what it adds to the efforts."""
+    urdf = ARM.replace('<joint name="flange" type="fixed"><parent link="lower"/>'
+                       '<child link="tool"/><origin xyz="0 0 0.3"/>',
+                       '<joint name="flange" type="fixed"><parent link="lower"/>'
+                       '<child link="tool"/><origin xyz="0.1 0.2 0.3" rpy="0.3 -0.5 1.1"/>')
+    assert urdf != ARM
+    robot = Robot.from_urdf(urdf)
+    inertial = Inertial(1.5, Pose((0.1, -0.2, 0.3)), (0.02, 0.0, 0.0, 0.03, 0.0, 0.04))
+    center, mass = np.array(inertial.origin.xyz), inertial.mass
+    about_origin = np.diag([0.02, 0.03, 0.04]) + mass * (
+        center @ center * np.eye(3) - np.outer(center, center))
+    parameters = [mass, *mass * center, *about_origin[np.triu_indices(3)]]
+    random = np.random.default_rng(6)
+    q, qd, qdd = random.normal(size=(3, 20, 2))
+    added = robot.with_payload('load', 'tool', inertial).inverse_dynamics(
+        q, qd, qdd) - robot.inverse_dynamics(q, qd, qdd)
+    columns = columns_for(robot, ARM_JOINTS, ['payload:tool'])
+    assert np.allclose(columns.at(q, qd, qdd) @ parameters, added, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize('kinds', [('inertia', 'friction', 'rotor'), ('friction',)])
+def test_columns_times_the_robots_numbers_are_its_efforts(kinds):
+    robot = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0.5" friction="0.8"'))
+    columns = columns_for(robot, ARM_JOINTS, kinds)
+    values = {'shoulder: viscous friction': 0.5, 'shoulder: Coulomb friction': 0.8}
+    numbers = np.array([values.get(sought.name, 0.0) for sought in columns.sought])
+    random = np.random.default_rng(7)
+    q, qd, qdd = random.normal(size=(3, 20, 2))
+    expected = robot.friction(qd)
+    if 'inertia' in kinds:
+        numbers[:20] = robot.inertial_parameters
+        expected = robot.inverse_dynamics(q, qd, qdd)
+    assert np.allclose(columns.at(q, qd, qdd) @ numbers, expected, rtol=0.0, atol=1e-11)
+
+
+def test_units_are_those_of_joints_that_turn_or_slide():
+    robot = Robot.from_urdf(ARM_WITH_GRIPPER)
+    sought = columns_for(robot, ['elbow', 'grip'], ['friction', 'rotor']).sought
+    assert {each.name: each.unit for each in sought} == {
+        'elbow: viscous friction': 'Nm s/rad', 'grip: viscous friction': 'N s/m',
+        'elbow: Coulomb friction': 'Nm', 'grip: Coulomb friction': 'N',
+        'elbow: offset of the friction': 'Nm', 'grip: offset of the friction': 'N',
+        'elbow: rotor inertia': 'kg m^2', 'grip: rotor inertia': 'kg'}
+
+
+@pytest.mark.parametrize('kinds, words', [
+    (['inertai'], "did you mean 'inertia'"),
+    (['payload:hand'], "no link 'hand'"),
+    (['payload:base'], "moves link 'base'"),
+    (['payload:'], 'cannot be identified'),
+    ([], 'nothing is to be identified'),
+])
+def test_what_cannot_be_identified_is_refused(kinds, words):
+    with pytest.raises(ArgumentError, match=words):
+        columns_for(ARM_ROBOT, ARM_JOINTS, kinds)
+
+
+@pytest.mark.parametrize('bounds, words', [
+    (JointBounds(-inf, inf, 2.0, 10.0), "'elbow' has no limit of position"),
+    (JointBounds(-1.0, 1.0, inf, 10.0), "'elbow' has no limit of velocity"),
+    (JointBounds(-1.0, 1.0, 2.0, 0.0), "'elbow' has no limit of effort"),
+    (JointBounds(-1.0, 1.0), 'no limit of velocity and effort'),
+    (JointBounds(1.0, 1.0, 2.0, 10.0), 'cannot move'),
+    (JointBounds(-1.0, 1.0, 2.0, 10.0, 0.0), 'acceleration limit 0'),
+])
+def test_nothing_is_guessed_where_a_limit_is_missing(bounds, words):
+    with pytest.raises(ArgumentError, match=words):
+        AllowedMotion(ARM_JOINTS, (ARM_BOUNDS[0], bounds), Margins())
+
+
+@pytest.mark.parametrize('setting', [
+    {'rate': 0.0}, {'clearance': 0.0}, {'periods': 0}, {'starts': 0}, {'iterations': -1},
+    {'seed': -1}])
+def test_settings_out_of_range_are_refused(setting):
+    with pytest.raises(ArgumentError, match=next(iter(setting))):
+        excitation.ExcitationSettings(**setting)
+
+
+def test_joints_that_do_not_move_stay_where_they_are():
+    robot = Robot.from_urdf(ARM_WITH_GRIPPER)
+    posture = robot.neutral()
+    posture[2] = 0.04
+    seen = []
+
+    def clearance(q):
+        seen.append(q[:, 2].copy())
+        return np.ones(len(q))
+
+    found = planner(robot, posture=posture, clearance=clearance, settings=COARSE).plan()
+    assert found.joints == ARM_JOINTS
+    assert (np.concatenate(seen) == 0.04).all()
+
+
+@pytest.mark.usefixtures('fastest_engine')
+@pytest.mark.parametrize('kinds', [('inertia', 'friction'), ('payload:tool',)])
+def test_a_real_arm_needs_few_iterations(kinds):
+    robot = Robot.from_urdf(panda().urdf)
+    limits = [robot.tree.bodies[index].limits for index in robot.tree.joints.values()]
+    bounds = [JointBounds(one.lower, one.upper, one.velocity, one.effort) for one in limits]
+    search = planner(
+        robot, robot.joint_names, bounds, kinds,
+        replace(QUICK, period=10.0, harmonics=5, starts=1, iterations=12),
+        noise=0.01 * robot.effort_limits)
+    found = search.plan()
+    assert found.rank == (64 if 'inertia' in kinds else 10)
+    assert min(excitation.volume_gain(found.information, search.information(motion))
+               for motion in (search.random_motion() for _ in range(20))) > 1.0
+    assert search.holds(found.motion)

@@ -1,0 +1,696 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Recordings prepared for a robot, against motions whose derivatives are known exactly."""
+
+from dataclasses import replace
+from math import inf, pi
+import re
+
+import numpy as np
+import pytest
+from ros2_rnea.errors import NothingUsableError, RecordingError
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.offline.identification.preparation import Preparation, prepare
+from ros2_rnea.offline.identification.recording import Recording
+from ros2_rnea.offline.identification.smoothing import averaged
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.simulation.models import MODELS
+
+RATE = 100.0
+DURATION = 20.0
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(MODELS['ur5']().urdf)
+
+
+def motion(times, count):
+    """Return positions, velocities and accelerations: sums of sines up to 0.5 Hz."""
+    generator = np.random.default_rng(3)
+    q, qd, qdd = (np.zeros((len(times), count)) for _ in range(3))
+    for harmonic in range(1, 6):
+        w = 2.0 * pi * 0.1 * harmonic
+        amplitude = generator.uniform(0.1, 0.4, count) / harmonic
+        angle = w * times[:, None] + generator.uniform(0.0, 6.0, count)
+        q += amplitude * np.sin(angle)
+        qd += amplitude * w * np.cos(angle)
+        qdd -= amplitude * w**2 * np.sin(angle)
+    return q, qd, qdd
+
+
+def recorded(robot, late=0.0, noise=0.0, times=None, **other):
+    """Return a recording whose efforts are those of a while ago, friction included."""
+    times = np.arange(0.0, DURATION, 1.0 / RATE) if times is None else times
+    generator = np.random.default_rng(8)
+    q, qd, _ = motion(times, robot.nv)
+    then = motion(times - late, robot.nv)
+    efforts = robot.inverse_dynamics(*then) + 1.5 * then[1] + 2.0 * np.tanh(then[1] / 0.01)
+    fields = {
+        'positions': q + noise * 1e-4 * generator.normal(size=q.shape),
+        'efforts': efforts + noise * 0.1 * generator.normal(size=q.shape),
+        'velocities': qd + noise * 1e-2 * generator.normal(size=q.shape)}
+    return Recording('swing', times, robot.joint_names, **{**fields, **other})
+
+
+def step_of(result, name):
+    steps = [step for step in result.steps if step.name == name]
+    assert steps, f'no step {name}'
+    return steps
+
+
+def warnings_of(result):
+    return [step.text for step in result.steps if step.is_warning]
+
+
+# ---- motion -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('source', ['positions', 'velocities'])
+def test_derivatives_of_sines_are_exact_to_a_thousandth(robot, source):
+    result = prepare(recorded(robot), robot, Preparation(derivatives_of=source))
+    prepared = result.prepared
+    for found, true, error in zip(
+            (prepared.q, prepared.qd, prepared.qdd), motion(prepared.times, robot.nv),
+            (1e-4, 1e-4, 1e-3)):
+        np.testing.assert_allclose(found, true, rtol=0.0, atol=error * np.abs(true).max())
+    assert warnings_of(result) == []
+
+
+def test_without_a_filter_nothing_but_the_stencil_is_in_the_derivatives(robot):
+    result = prepare(recorded(robot), robot, Preparation(
+        cutoff=inf, derivatives_of='positions', delay=0.0))
+    prepared = result.prepared
+    q, qd, qdd = motion(prepared.times, robot.nv)
+    np.testing.assert_array_equal(prepared.q, q)
+    inner = slice(3, -3)
+    np.testing.assert_allclose(prepared.qd[inner], qd[inner], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(prepared.qdd[inner], qdd[inner], rtol=0.0, atol=1e-7)
+    assert len(prepared.times) == DURATION * RATE
+    assert prepared.cutoff == inf
+
+
+def test_noise_is_reduced_in_accelerations_and_the_better_source_is_taken(robot):
+    recording = recorded(robot, noise=1.0)
+    prepared = prepare(recording, robot).prepared
+    true = motion(prepared.times, robot.nv)[2]
+    plain = np.gradient(recording.velocities, 1.0 / RATE, axis=0)
+    noise_before = np.std(plain - motion(recording.times, robot.nv)[2])
+    assert np.std(prepared.qdd - true) < 0.05 * noise_before
+    bad = recorded(robot, noise=1.0, velocities=motion(recording.times, robot.nv)[1] +
+                   np.random.default_rng(1).normal(0.0, 0.3, recording.positions.shape))
+    text = step_of(prepare(bad, robot), 'velocities')[-1].text
+    assert 'Derivatives of positions are used' in text
+    quantized = replace(recording, positions=np.round(recording.positions, 2),
+                        velocities=motion(recording.times, robot.nv)[1])
+    text = step_of(prepare(quantized, robot), 'velocities')[-1].text
+    assert text.startswith('Recorded velocities are used')
+
+
+def test_the_cutoff_follows_the_motion_and_can_be_given(robot):
+    slow = prepare(recorded(robot, noise=1.0), robot).prepared.cutoff
+    times = np.arange(0.0, DURATION, 1.0 / RATE)
+    q = 0.2 * np.sin(2.0 * pi * 4.0 * times[:, None] + np.arange(robot.nv))
+    fast = prepare(recorded(robot, positions=q, velocities=None), robot).prepared.cutoff
+    assert 5.0 <= slow < 8.0
+    assert 16.0 <= fast < 30.0
+    assert prepare(recorded(robot), robot, Preparation(cutoff=7.0)).prepared.cutoff == 7.0
+    with pytest.raises(RecordingError, match='the cut-off is 60 Hz; .* less than 50 Hz'):
+        prepare(recorded(robot), robot, Preparation(cutoff=60.0))
+
+
+def test_samples_at_irregular_times_get_one_period(robot):
+    times = np.arange(0.0, DURATION, 1.0 / RATE)
+    times += np.random.default_rng(2).uniform(-0.003, 0.003, len(times))
+    prepared = prepare(recorded(robot, times=times), robot).prepared
+    np.testing.assert_allclose(np.diff(prepared.times), 1.0 / RATE, rtol=1e-3)
+    q, qd, qdd = motion(prepared.times, robot.nv)
+    np.testing.assert_allclose(prepared.q, q, rtol=0.0, atol=1e-5)
+    np.testing.assert_allclose(prepared.qd, qd, rtol=0.0, atol=1e-3)
+    np.testing.assert_allclose(prepared.qdd, qdd, rtol=0.0, atol=5e-3)
+
+
+def test_times_that_nearly_coincide_do_not_amplify_the_noise_of_efforts(robot):
+    rng = np.random.default_rng(2)
+    times = np.arange(0.0, DURATION, 1.0 / RATE)
+    held_up = np.flatnonzero(rng.random(len(times)) < 0.05)
+    stamps = times.copy()
+    stamps[held_up] += 0.995 / RATE  # and delivered right before the next one
+    smooth, rough = (replace(recorded(robot, noise=noise), times=stamps) for noise in (0.0, 1.0))
+    both = [prepare(replace(smooth, efforts=one.efforts), robot, Preparation(delay=0.0)).prepared
+            for one in (smooth, rough)]
+    left = both[1].tau - both[0].tau
+    assert left.std() < 0.11 and np.abs(left).max() < 0.6  # noise of 0.1, 6000 samples
+
+
+def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
+    result = prepare(recorded(robot), robot, Preparation(rate=25.0))
+    np.testing.assert_allclose(np.diff(result.prepared.times), 0.04)
+    with pytest.raises(RecordingError, match='the rate is 5 Hz; .* twice the cut-off'):
+        prepare(recorded(robot), robot, Preparation(rate=5.0))
+
+
+def test_efforts_that_are_missing_do_not_hinder_the_average_of_the_others():
+    tau = np.random.default_rng(0).standard_normal((400, 3))
+    alone = averaged(tau, 8)
+    tau[:, 1] = np.nan
+    beside = averaged(tau, 8)
+    assert np.isnan(beside[:, 1]).all()
+    assert np.allclose(beside[:, [0, 2]], alone[:, [0, 2]], rtol=0.0, atol=1e-12)
+    assert np.isnan(averaged(tau[:, 1:2], 8)).all()
+
+
+def test_a_rate_without_a_low_pass_is_refused(robot):
+    with pytest.raises(RecordingError, match='but the cut-off is inf Hz; a lower rate needs'):
+        prepare(recorded(robot), robot, Preparation(rate=50.0, cutoff=np.inf))
+
+
+def test_efforts_are_averaged_over_samples_that_are_not_taken(robot):
+    times = np.arange(0.0, DURATION, 0.002)
+    clean, noisy = (recorded(robot, times=times, noise=noise) for noise in (0.0, 1.0))
+    noisy = replace(clean, efforts=noisy.efforts)
+    for rate, every in ((500.0, 1), (50.0, 10), (10.0, 50)):
+        settings = Preparation(rate=rate, cutoff=5.0, delay=0.0)
+        smooth, rough = (prepare(one, robot, settings).prepared for one in (clean, noisy))
+        all_of_it = robot.inverse_dynamics(smooth.q, smooth.qd, smooth.qdd) + (
+            1.5 * smooth.qd + 2.0 * np.tanh(smooth.qd / 0.01))
+        moves = smooth.moves
+        assert np.abs(smooth.tau - all_of_it)[moves].max() < 0.02  # no step where a joint turns
+        left = (rough.tau - smooth.tau)[moves]
+        assert left.std() == pytest.approx(0.1 * min(1.0, 1.1 / every)**0.5, rel=0.15)
+
+
+def test_angles_within_a_turn_are_joined():
+    text = MODELS['ur5']().urdf.replace(
+        'type="revolute"', 'type="continuous"')
+    robot = Robot.from_urdf(text)
+    recording = recorded(robot)
+    turned = 10.0 * recording.positions
+    wrapped = (turned + pi) % (2.0 * pi) - pi
+    result = prepare(replace(recording, positions=wrapped, velocities=None), robot)
+    assert 'Angles' in step_of(result, 'turns')[0].text
+    expected = 10.0 * motion(result.prepared.times, robot.nv)[1]
+    np.testing.assert_allclose(result.prepared.qd, expected, rtol=0.0, atol=1e-2)
+
+
+def test_standstill_is_kept_and_does_not_move(robot):
+    times = np.arange(0.0, 30.0, 1.0 / RATE)
+    q = motion(np.clip(times - 5.0, 0.0, 20.0), robot.nv)[0]
+    prepared = prepare(recorded(robot, times=times, positions=q, velocities=None), robot,
+                       Preparation(delay=0.0)).prepared
+    still = (prepared.times < 4.0) | (prepared.times > 26.0)
+    assert still.any()
+    assert not prepared.moves[still].any()
+    assert prepared.moves[~still].mean() > 0.5
+    # where the direction turns, both signs of friction are mixed
+    turning = np.diff(np.sign(prepared.qd), axis=0) != 0.0
+    assert not prepared.moves[1:][turning].any()
+
+
+# ---- times --------------------------------------------------------------------------------------
+
+
+def test_gaps_are_cut_out_and_not_bridged(robot):
+    recording = recorded(robot)
+    kept = np.r_[0:800, 900:1400, 1450:2000]
+    result = prepare(_rows(recording, kept), robot, Preparation(delay=0.0))
+    prepared = result.prepared
+    assert step_of(result, 'gaps')[0].figures == {'not_finite': 0, 'not_later': 0, 'gaps': 2}
+    assert 'first from 7.990 s to 9.000 s' in step_of(result, 'gaps')[0].text
+    assert len(prepared.pieces) == 3
+    inside = [prepared.times[piece] for piece in prepared.pieces]
+    for times, (first, last) in zip(inside, [(0.0, 7.99), (9.0, 13.99), (14.5, 19.99)]):
+        assert first < times[0]
+        assert times[-1] < last
+        np.testing.assert_allclose(np.diff(times), 1.0 / RATE)
+    np.testing.assert_allclose(
+        prepared.qdd, motion(prepared.times, robot.nv)[2], rtol=0.0, atol=0.02)
+
+
+def test_a_burst_between_gaps_is_too_short_to_be_differentiated(robot):
+    """It has samples enough, but not at the period of the others."""
+    recording = recorded(robot)
+    times = recording.times.copy()
+    times[1600:1612] = 16.0 + 1e-3 * np.arange(12)
+    burst = _rows(replace(recording, times=times), np.r_[0:1500, 1600:1612, 1700:2000])
+    result = prepare(burst, robot)
+    assert step_of(result, 'gaps')[0].figures['gaps'] == 2
+    base = step_of(result, 'time base')[0]
+    assert base.figures['pieces'] == 2
+    assert 'Cut out: 1 piece of fewer than 7 samples' in base.text
+
+
+def test_rows_with_nan_and_duplicate_times_are_cut_out(robot):
+    recording = recorded(robot)
+    efforts, times = recording.efforts.copy(), recording.times.copy()
+    efforts[500:520, 2] = np.nan
+    times[1000:1005] = times[999]
+    result = prepare(replace(recording, efforts=efforts, times=times), robot)
+    step = step_of(result, 'gaps')[0]
+    assert step.figures == {'not_finite': 20, 'not_later': 5, 'gaps': 2}
+    assert f'efforts of {robot.joint_names[2]}, row 501, at 5 s' in step.text
+    assert len(result.prepared.pieces) == 3
+    assert np.isfinite(result.prepared.tau).all()
+
+
+def test_times_that_go_back_are_cut_out(robot):
+    recording = recorded(robot)
+    twice = _rows(recording, np.r_[0:1500, 1000:2000])
+    result = prepare(twice, robot)
+    assert step_of(result, 'gaps')[0].figures['not_later'] == 500
+    assert (np.diff(result.prepared.times) > 0.0).all()
+
+
+def test_single_wrong_times_that_make_most_rows_too_early_are_named(robot):
+    recording = recorded(robot)
+    times = recording.times.copy()
+    times[[0, 4]] = 3047.693, 2.7e153
+    with pytest.raises(RecordingError, match=r'row 1 has 3047\.69, row 5 has 2\.7e\+153'):
+        prepare(replace(recording, times=times), robot)
+    times[4] = np.nan  # the row is cut out, whatever it means
+    with pytest.raises(RecordingError, match=r'row 1 has 3047\.69 \(seconds'):
+        prepare(replace(recording, times=times), robot)
+    times[0] = 0.0
+    assert step_of(prepare(replace(recording, times=times), robot), 'gaps')
+
+
+def test_a_recording_that_is_in_its_file_three_times_is_used_once(robot):
+    recording = recorded(robot)
+    result = prepare(_rows(recording, np.r_[0:2000, 0:2000, 0:2000]), robot)
+    assert step_of(result, 'gaps')[0].figures['not_later'] == 4000
+
+
+@pytest.mark.parametrize(('scale', 'message'), [
+    (1e3, '0.1 samples a second; it needs 5 to .*seconds'),
+    (1e-6, r'1e\+08 samples a second')])
+def test_times_in_other_units_are_refused(robot, scale, message):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match=message):
+        prepare(replace(recording, times=scale * recording.times), robot)
+
+
+# ---- delay --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('late', [0.0137, -0.0062, 0.05])
+@pytest.mark.parametrize('noise', [0.0, 1.0])
+def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
+    wrong = robot.with_inertial_parameters(0.3 * robot.inertial_parameters).with_payload(
+        'unknown', 'tool0', Inertial(5.0, Pose((0.1, 0.0, 0.2))))
+    result = prepare(recorded(robot, late, noise), wrong)
+    found = step_of(result, 'delay')[0].figures['delay']
+    assert found == pytest.approx(late, abs=0.5e-3)
+    prepared = result.prepared
+    assert set(prepared.joint_delays) == set(robot.joint_names)
+    alone = [each.seconds for each in prepared.joint_delays.values()]
+    assert min(alone) <= found <= max(alone)
+    assert prepared.delays_taken_out == (found,)
+    q, qd, qdd = motion(prepared.times, robot.nv)
+    expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
+    error = np.where(prepared.moves, prepared.tau - expected, 0.0)
+    assert np.sqrt((error**2).mean()) < 0.15
+
+
+def one_vertical_joint():
+    return """<robot name="bench"><link name="base"/><link name="arm"><inertial>
+      <origin xyz="0.1 0 0"/><mass value="0.5"/>
+      <inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+      <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/>
+      <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="10" velocity="5"/></joint></robot>"""
+
+
+def friction(qd):
+    return 1.5 * qd + 2.0 * np.tanh(qd / 0.01)
+
+
+LATE_BY_JOINT = (0.025, 0.007, 0.012, 0.0, 0.018, 0.012)
+
+
+def late_by_joint(robot, delays, noise=1.0):
+    """Return a recording whose efforts are late by joint, with more noise."""
+    recording = recorded(robot, noise=noise)
+    efforts = recording.efforts.copy()
+    generator = np.random.default_rng(9)
+    for joint, late in enumerate(delays):
+        then = motion(recording.times - late, robot.nv)
+        efforts[:, joint] = (robot.inverse_dynamics(*then) + friction(then[1]))[:, joint]
+        efforts[:, joint] += noise * 0.1 * generator.normal(size=len(efforts))
+    return replace(recording, efforts=efforts)
+
+
+def test_each_joint_has_its_own_delay_within_its_standard_error(robot):
+    result = prepare(late_by_joint(robot, LATE_BY_JOINT), robot)
+    prepared = result.prepared
+    for joint, late in zip(robot.joint_names, LATE_BY_JOINT):
+        found = prepared.joint_delays[joint]
+        assert abs(found.seconds - late) < 4.0 * found.standard_error < 0.008
+        assert found.taken_out == (
+            found.seconds if found.taken_out != prepared.delay else prepared.delay)
+        assert found.taken_out == pytest.approx(late, abs=4.0 * found.standard_error)
+    text = step_of(result, 'delay')[0].text
+    assert re.search(r'delay of their own: shoulder_pan_joint 2\d\.\d+ ms late', text)
+    assert re.search(r'shoulder_pan_joint 2\d\.\d+ ± [\d.]+, shoulder_lift_joint', text)
+
+
+@pytest.mark.slow
+def test_the_standard_errors_of_delays_hold(robot):
+    errors = []
+    for seed in range(15):
+        recording = late_by_joint(robot, LATE_BY_JOINT, 0.0)
+        noise = np.random.default_rng(seed).normal(0.0, 0.3, recording.efforts.shape)
+        prepared = prepare(replace(recording, efforts=recording.efforts + noise), robot).prepared
+        errors += [(found.seconds - late) / found.standard_error for found, late in zip(
+            prepared.joint_delays.values(), LATE_BY_JOINT)]
+    assert 0.85 < np.mean(np.abs(errors) < 1.96) <= 1.0
+    assert np.sqrt(np.mean(np.square(errors))) > 0.7
+
+
+def test_one_delay_for_all_joints_can_be_asked_for(robot):
+    errors = []
+    for way in ('joint', 'common'):
+        prepared = prepare(
+            late_by_joint(robot, LATE_BY_JOINT, 0.1), robot, Preparation(delay=way)).prepared
+        q, qd, qdd = motion(prepared.times, robot.nv)
+        error = prepared.tau - robot.inverse_dynamics(q, qd, qdd) - friction(qd)
+        errors.append(np.std(error[prepared.moves]))
+    assert prepared.delays_taken_out == (prepared.delay,)
+    assert 0.005 < prepared.delay < 0.02
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_joints_without_a_delay_do_not_get_a_mean_of_those_that_have_one(robot):
+    prepared = prepare(late_by_joint(robot, [0.02] * 3 + [0.0] * 3, 3.0), robot).prepared
+    taken_out = [each.taken_out for each in prepared.joint_delays.values()]
+    assert prepared.delay == 0.0
+    assert taken_out[:3] == pytest.approx([0.02] * 3, abs=4e-3)
+    assert taken_out[3:] == [0.0] * 3
+
+
+def test_joints_with_the_same_delay_have_no_other_of_their_own(robot):
+    prepared = prepare(late_by_joint(robot, [0.012] * robot.nv, 3.0), robot).prepared
+    assert prepared.delays_taken_out == (prepared.delay,)
+    assert prepared.delay == pytest.approx(0.012, abs=1e-3)
+
+
+def test_a_joint_that_does_not_tell_its_delay_has_that_of_the_others(robot):
+    recording = late_by_joint(robot, [0.012] * robot.nv)
+    efforts = recording.efforts.copy()
+    efforts[:, 5] = np.random.default_rng(4).normal(size=len(efforts))
+    prepared = prepare(replace(recording, efforts=efforts), robot).prepared
+    errors = [each.standard_error for each in prepared.joint_delays.values()]
+    assert errors[5] > 10.0 * max(errors[:3])
+    assert prepared.joint_delays[robot.joint_names[5]].taken_out == prepared.delay
+
+
+def test_a_delay_that_is_no_number_and_no_way_is_named():
+    for delay in ('joints', inf, np.nan, None):
+        with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs common or joint'):
+            Preparation(delay=delay)
+
+
+def test_no_delay_is_taken_out_where_there_is_none_or_it_is_switched_off(robot):
+    found = step_of(prepare(recorded(robot, 0.0, 1.0), robot), 'delay')[0].figures['delay']
+    assert abs(found) < 0.5e-3
+    result = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.0))
+    assert step_of(result, 'delay')[0].text == (
+        'The delay was not estimated, because it was given as 0.')
+    given = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.03))
+    q, qd, qdd = motion(given.prepared.times, robot.nv)
+    expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
+    np.testing.assert_allclose(given.prepared.tau[given.prepared.moves],
+                               expected[given.prepared.moves], rtol=0.0, atol=0.2)
+
+
+def test_a_delay_beyond_what_is_searched_is_told(robot):
+    result = prepare(recorded(robot, 0.06), robot, Preparation(largest_delay=0.03))
+    assert 'beyond ±0.03 s' in step_of(result, 'delay')[0].text
+    assert step_of(result, 'delay')[0].figures['delay'] == 0.0
+
+
+# ---- what was recorded --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('factor', 'cause'), [
+    (180.0 / pi, '57.3 times .*are the velocities in degrees per second'),
+    (pi / 180.0, '0.01745 times .*are the positions in degrees'),
+    (30.0 / pi, 'revolutions per minute')])
+def test_units_that_do_not_agree_are_refused_unless_positions_are_known_to_be_right(
+        robot, factor, cause):
+    recording = recorded(robot)
+    velocities = recording.velocities.copy()
+    velocities[:, 1] *= factor
+    recording = replace(recording, velocities=velocities)
+    with pytest.raises(RecordingError, match=(
+            f"'swing': velocities of joint {robot.joint_names[1]!r} .*{cause}.*"
+            'derivatives-of positions')):
+        prepare(recording, robot)
+    result = prepare(recording, robot, Preparation(derivatives_of='positions'))
+    warning, = warnings_of(result)
+    assert re.search(cause, warning)
+    np.testing.assert_allclose(
+        result.prepared.qd, motion(result.prepared.times, robot.nv)[1], rtol=0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize(('factor', 'cause'), [
+    (-1.0, 'with the sign turned'),
+    (1.7, r'are 1.7 times the derivative of its positions\.'),
+    (0.0, 'are 0 throughout')])
+def test_velocities_that_are_no_derivatives_are_named_and_not_used(robot, factor, cause):
+    recording = recorded(robot)
+    velocities = recording.velocities.copy()
+    velocities[:, 1] *= factor
+    result = prepare(replace(recording, velocities=velocities), robot)
+    warning, = warnings_of(result)
+    assert f'Velocities of joint {robot.joint_names[1]!r}' in warning
+    assert re.search(cause, warning)
+    np.testing.assert_allclose(
+        result.prepared.qd, motion(result.prepared.times, robot.nv)[1], rtol=0.0, atol=1e-3)
+
+
+def test_velocities_of_another_joint_are_named(robot):
+    recording = recorded(robot)
+    swapped = recording.velocities[:, [1, 0, 2, 3, 4, 5]]
+    warnings = warnings_of(prepare(replace(recording, velocities=swapped), robot))
+    assert len(warnings) == 2
+    assert all('another joint' in warning for warning in warnings)
+
+
+def test_positions_in_degrees_are_refused(robot):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match=r"'shoulder_pan_joint' .*are they in rad or m\?"):
+        prepare(replace(recording, positions=60.0 * 180.0 / pi * recording.positions,
+                        velocities=None), robot)
+
+
+def test_degrees_within_the_limits_in_radians_are_refused_by_the_speed(robot):
+    recording = recorded(robot)
+    degrees = 180.0 / pi
+    with pytest.raises(RecordingError, match=(
+            r"'shoulder_\w+_joint' .*, and it moves at \d.* its limit 3\.14.*csv-units")):
+        prepare(replace(
+            recording, positions=0.6 * degrees * recording.positions,
+            velocities=0.6 * degrees * recording.velocities), robot)
+
+
+@pytest.mark.parametrize('masses', [0.3, 1.0, 1.5])
+@pytest.mark.parametrize('size', [1.0, 0.05])
+def test_radians_that_were_taken_for_degrees_are_refused_by_the_efforts(robot, masses, size):
+    q, qd, qdd = motion(np.arange(0.0, DURATION, 1.0 / RATE), robot.nv)
+    q, qd, qdd = size * q + 0.5, size * qd, size * qdd
+    recording = replace(recorded(robot), positions=q, velocities=qd, efforts=(
+        robot.inverse_dynamics(q, qd, qdd) + friction(qd)
+        + np.random.default_rng(1).normal(0.0, 0.05, q.shape)))
+    model = robot.with_inertial_parameters(masses * robot.inertial_parameters)
+    assert prepare(recording, model)
+    recording = replace(recording, positions=q * pi / 180.0, velocities=qd * pi / 180.0)
+    with pytest.raises(RecordingError, match=(
+            r"effort of joint '\w+_joint', and .* if all angles are 57\.3 times as large: were "
+            'radians taken for degrees')):
+        prepare(recording, model)
+    assert prepare(recording, model, Preparation(trust_angles=True))
+
+
+@pytest.mark.parametrize('times_the_link', [40.0, 57.0, 80.0])
+def test_a_large_rotor_on_a_vertical_axis_is_not_taken_for_wrong_angles(times_the_link):
+    robot = Robot.from_urdf(one_vertical_joint())
+    q, qd, qdd = motion(np.arange(0.0, DURATION, 1.0 / RATE), 1)
+    efforts = (robot.inverse_dynamics(q, qd, (1.0 + times_the_link) * qdd) + friction(qd)
+               + np.random.default_rng(1).normal(0.0, 0.01, q.shape))
+    recording = Recording('swing', np.arange(0.0, DURATION, 1.0 / RATE), robot.joint_names,
+                          positions=q, velocities=qd, efforts=efforts)
+    assert prepare(recording, robot)
+
+
+@pytest.mark.parametrize('efforts', [
+    lambda tau: -tau, lambda tau: 0.01 * tau, lambda tau: 100.0 * tau,
+    lambda tau: tau[:, [1, 0, 5, 4, 3, 2]],
+    lambda tau: np.random.default_rng(2).normal(0.0, 30.0, tau.shape)])
+def test_wrong_efforts_are_not_taken_for_wrong_angles(robot, efforts):
+    recording = recorded(robot, noise=1.0)
+    assert prepare(replace(recording, efforts=efforts(recording.efforts)), robot)
+
+
+def test_joints_are_matched_by_name_and_others_told(robot):
+    order = [3, 0, 5, 1, 4]
+    full = recorded(robot)
+    names = [*(robot.joint_names[k] for k in order), 'gripper']
+    columns = [*order, 2]
+    partial = Recording(
+        'swing', full.times, names, full.positions[:, columns], full.efforts[:, columns])
+    result = prepare(partial, robot, Preparation(
+        assumed_positions={robot.joint_names[2]: 0.4}, delay=0.0))
+    prepared = result.prepared
+    assert 'no such joint: gripper' in step_of(result, 'joints')[0].text
+    assert any(f'assumed to be at rest: {robot.joint_names[2]} at 0.4' in text
+               for text in warnings_of(result))
+    assert (prepared.q[:, 2] == 0.4).all()
+    assert not prepared.qd[:, 2].any()
+    assert np.isnan(prepared.tau[:, 2]).all()
+    assert not prepared.moves[:, 2].any()
+    others = [0, 1, 3, 4, 5]
+    np.testing.assert_allclose(prepared.q[:, others], motion(
+        prepared.times, robot.nv)[0][:, others], rtol=0.0, atol=1e-3)
+    with pytest.raises(RecordingError, match="'elbow', which is no joint .*did you mean"):
+        prepare(full, robot, Preparation(assumed_positions={'elbow': 0.0}))
+
+
+def test_joints_that_follow_others_are_told_and_not_used(robot):
+    follower = robot.joint_names[5]
+    text = MODELS['ur5']().urdf.replace('<joint name="wrist_3_joint" type="revolute">', (
+        '<joint name="wrist_3_joint" type="revolute"><mimic joint="wrist_2_joint"/>'))
+    result = prepare(recorded(robot), Robot.from_urdf(text), Preparation(delay=0.0))
+    assert f'since they follow other joints: {follower}.' in step_of(result, 'joints')[0].text
+    assert result.prepared.tau.shape[1] == 5
+
+
+def test_an_arm_at_rest_has_no_bandwidth_and_no_false_velocities(robot):
+    still = recorded(robot, noise=1.0)
+    generator = np.random.default_rng(4)
+    result = prepare(replace(
+        still, positions=1e-5 * generator.normal(size=still.positions.shape),
+        velocities=1e-3 * generator.normal(size=still.positions.shape)), robot)
+    assert 'no motion stands out' in step_of(result, 'low-pass')[0].text
+    assert 'no joint whose effort was recorded moves' in step_of(result, 'delay')[0].text
+    assert warnings_of(result) == []
+    assert not result.prepared.moves.any()
+
+
+def test_efforts_that_were_not_measured_are_told(robot):
+    recording = recorded(robot)
+    efforts = recording.efforts.copy()
+    efforts[:, 0], efforts[:, 1] = 0.0, np.nan
+    result = prepare(replace(recording, efforts=efforts), robot)
+    assert [text.split(':')[0] for text in warnings_of(result)] == [
+        f'Efforts of joint {robot.joint_names[0]!r} are 0 throughout',
+        f'Efforts of joint {robot.joint_names[1]!r} were not recorded']
+    assert np.isnan(result.prepared.tau[:, :2]).all()
+    assert np.isfinite(result.prepared.tau[:, 2:]).all()
+    with pytest.raises(RecordingError, match='has no efforts of shoulder_pan_joint'):
+        prepare(replace(recording, efforts=0.0 * efforts), robot)
+
+
+@pytest.mark.parametrize('name', ['positions', 'velocities', 'efforts'])
+@pytest.mark.parametrize('value', [1e300, -1e10])
+def test_numbers_that_no_robot_measures_are_refused_with_their_place(robot, name, value):
+    recording = recorded(robot)
+    array = getattr(recording, name).copy()
+    array[1234, 2] = value
+    with pytest.raises(RecordingError, match=re.escape(
+            f'{value:g} among the {name} of {robot.joint_names[2]!r}, in row 1235 at 12.34 s')):
+        prepare(replace(recording, **{name: array}), robot)
+
+
+def test_efforts_far_above_the_limit_are_named_with_their_place(robot):
+    recording = recorded(robot)
+    assert not [step for step in prepare(recording, robot).steps if step.name == 'efforts']
+    efforts = recording.efforts.copy()
+    efforts[700, 1], efforts[900, 1], efforts[20, 1], efforts[30, 1] = -1e5, 585.0, inf, np.nan
+    step, = step_of(prepare(replace(recording, efforts=efforts), robot), 'efforts')
+    assert step.is_warning
+    assert step.text.startswith(
+        "1 effort of joint 'shoulder_lift_joint' is more than 4 times its limit of 150; the "
+        'largest is -1e+05, in row 701 at 7 s.')
+    step, *_ = step_of(prepare(replace(
+        recording, efforts=1e3 * recording.efforts), robot), 'efforts')
+    assert 'efforts of joint' in step.text and 'is this effort in Nm or N?' in step.text
+
+
+def test_other_joints_constant_data_and_too_little_are_refused(robot):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match='none of the joints of') as error:
+        prepare(replace(recording, joints=[f'other_{k}' for k in range(6)]), robot)
+    assert not isinstance(error.value, NothingUsableError)
+    with pytest.raises(NothingUsableError, match='no position of shoulder_pan_joint, .* finite'):
+        prepare(replace(recording, positions=np.full_like(recording.positions, np.nan)), robot)
+    with pytest.raises(NothingUsableError, match='constant positions of all joints'):
+        prepare(replace(recording, positions=np.ones_like(recording.positions)), robot)
+    with pytest.raises(NothingUsableError, match='at most 0.2 s without a gap; it needs 1 s'):
+        prepare(_rows(recording, np.arange(20)), robot)
+    with pytest.raises(NothingUsableError, match='no piece longer than'):
+        prepare(_rows(recording, np.arange(150)), robot, Preparation(cutoff=2.0))
+    with pytest.raises(NothingUsableError, match='no 7 samples without a gap'):
+        prepare(_rows(recording, np.arange(5)), robot)
+    with pytest.raises(NothingUsableError, match='has 0 rows with finite numbers'):
+        prepare(replace(recording, times=np.full_like(recording.times, np.nan)), robot)
+
+
+def test_one_sample_that_the_filter_leaves_is_too_few(robot):
+    recording, settings = recorded(robot), Preparation(settling=0.995, delay=0)
+    left = prepare(_rows(recording, np.arange(202)), robot, settings).prepared
+    assert len(left.times) == 2
+    with pytest.raises(NothingUsableError, match='no piece longer than 2.01 s'):
+        prepare(_rows(recording, np.arange(201)), robot, settings)
+
+
+@pytest.mark.parametrize(('rate', 'is_usable_elsewhere'), [(1.0, True), (1e6, False)])
+def test_slow_samples_may_be_those_of_a_part_and_fast_ones_have_a_wrong_unit(
+        robot, rate, is_usable_elsewhere):
+    recording = recorded(robot)
+    with pytest.raises(RecordingError, match='are its times in seconds') as error:
+        prepare(replace(recording, times=recording.times * RATE / rate), robot)
+    assert isinstance(error.value, NothingUsableError) == is_usable_elsewhere
+
+
+def test_the_effort_of_recorded_wrenches_is_taken_off(robot):
+    plain = recorded(robot)
+    q, qd, qdd = motion(plain.times, robot.nv)
+    wrenches = np.tile([0.0, 1.0, 0.5, 5.0, -20.0, 30.0], (len(q), 1))
+    pushed = plain.efforts + robot.inverse_dynamics(q, qd, qdd, f_ext={'tool0': wrenches}) - (
+        robot.inverse_dynamics(q, qd, qdd))
+    recording = replace(plain, efforts=pushed, wrenches=wrenches, wrench_link='tool0')
+    expected = prepare(plain, robot, Preparation(delay=0.0)).prepared
+    free, steps = prepare(recording, robot, Preparation(delay=0.0))
+    left, others = prepare(recording, robot, Preparation(delay=0.0, remove_wrenches=False))
+    assert np.abs(left.tau - expected.tau).max() > 5.0
+    np.testing.assert_allclose(free.tau, expected.tau, rtol=0.0, atol=1e-3)
+    told, = (step for step in steps if step.name == 'wrenches')
+    assert told.figures['largest'] == pytest.approx(
+        np.abs(pushed - plain.efforts).max(), rel=0.05)
+    assert f"on 'tool0', up to {told.figures['largest']:.3g} Nm or N, is taken off" in told.text
+    kept, = (step.text for step in others if step.name == 'wrenches')
+    assert "on 'tool0' stays in the measured one, as requested" in kept
+
+
+@pytest.mark.parametrize(('field', 'value'), [
+    ('cutoff', 0.0), ('largest_gap', -1.0), ('settling', -1.0), ('slow', inf), ('delay', inf),
+    ('derivatives_of', 'accelerations'), ('rate', float('nan'))])
+def test_settings_that_mean_nothing_are_refused(field, value):
+    with pytest.raises(RecordingError, match=f'{field} is .*; it needs'):
+        Preparation(**{field: value})
+
+
+def _rows(recording, rows):
+    return replace(
+        recording, times=recording.times[rows], positions=recording.positions[rows],
+        velocities=recording.velocities[rows], efforts=recording.efforts[rows])
