@@ -16,14 +16,15 @@ Inverse dynamics for torque-controlled robots, with and without ROS 2.
 
 A robot goes through this package from right to left::
 
-    node, tools → feedforward, audit, closed_chain → robot
-      → kernels → dynamics → model → spatial
+    node → control, offline → trajectories, robots → kernels → dynamics → model → spatial
 
-``model`` turns URDF text into a tree of rigid bodies, ``dynamics`` holds the algorithms (the only
-place with ``spatial`` where mechanics is written), ``kernels`` makes machine code for one robot
-from them, ``robot`` is the public face of all that on NumPy arrays, ``closed_chain`` adds loops to
-it, ``feedforward`` decides what to send when messages are late, short or missing, and ``node``
-carries messages between that and ROS 2.  Each uses only what stands to its right.
+``model`` turns URDF text into a tree of rigid bodies.  ``dynamics`` has the algorithms, which with
+``spatial`` is the only place of mechanics.  ``kernels`` makes machine code for one robot from
+them.  ``robots`` is the public face of all that on NumPy arrays.  ``control`` decides what to send
+when messages are late, short or missing, and ``node`` carries messages between that and ROS 2.
+``offline`` computes what no motor waits for: audits of models, efforts of whole trajectories, the
+identification of robots, and the commands for these.  ``simulation`` is an arm to try all that on,
+with the demo.  Each uses only what stands to its right.
 """
 
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench

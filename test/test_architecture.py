@@ -31,21 +31,22 @@ from repository import PACKAGE, ROOT
 
 # One way: a room imports from rooms below it.  Rooms on one floor do not know each other.
 FLOORS = [
-    ['errors', 'code_version'],
+    ['errors'],
     ['spatial'],
     ['model'],
     ['dynamics'],
     ['kernels'],
-    ['arguments', 'results'],
-    ['coordinates', 'evaluator'],
-    ['kernel_method', 'observables'],
-    ['robot'],
-    ['adjustable_robot'],
-    ['audit', 'closed_chain', 'control'],
-    ['filling', 'identification'],
+    ['robots.arguments', 'robots.results', 'robots.sent_terms'],
+    ['robots.coordinates', 'robots.evaluator'],
+    ['robots.kernel_method', 'robots.observables'],
+    ['robots.robot'],
+    ['robots.adjustable_robot', 'robots.joint_index_map'],
+    ['robots.closed_chain', 'trajectories'],
+    ['control', 'offline.audit', 'offline.filling', 'offline.identification'],
     ['__init__'],
-    ['node'],
-    ['tools'],
+    ['node', 'command_line'],
+    ['simulation'],
+    ['offline.commands'],
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -66,7 +67,8 @@ def name_of(path: Path) -> str:
 
 def room_of(module: str) -> str:
     """Return the room of a module: `ros2_rnea.model.tree` is in `model`."""
-    return (module.split('.') + ['__init__'])[1]
+    _, *parts = module.split('.')
+    return next((room for room in ('.'.join(parts[:2]), *parts[:1]) if room in FLOOR_OF), '')
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -85,15 +87,14 @@ def own_rooms(path: Path) -> Iterator[str]:
     """Yield the rooms that a file imports from."""
     for name in imports(path):
         if name.split('.')[0] == 'ros2_rnea':
-            room = room_of(name)
-            yield room if room in FLOOR_OF else '__init__'
+            yield room_of(name) or '__init__'
 
 
 def lends(lender: str, borrower: str) -> bool:
     return lender == borrower or FLOOR_OF[lender] < FLOOR_OF[borrower]
 
 
-WITHOUT_ROS = [path for path in MODULES if room_of(name_of(path)) not in ('node', 'tools')]
+WITHOUT_ROS = [path for path in MODULES if room_of(name_of(path)) not in ('node', 'simulation')]
 
 
 def test_every_module_stands_in_a_known_room():
@@ -107,7 +108,7 @@ def test_imports_go_one_way():
     assert not wrong, 'a room imports only from those on lower floors'
 
 
-def test_ros_is_imported_only_in_node_and_tools():
+def test_ros_is_imported_only_in_node_and_simulation():
     wrong = [f'{name_of(path)} imports {name}' for path in WITHOUT_ROS
              for name in imports(path) if ROS.match(name)]
     assert not wrong
@@ -136,9 +137,9 @@ for name in {modules!r}:
 """
 OPTIONAL = {
     'llvmlite': 'kernels.machine',
-    'rosbags': 'identification', 'scipy': 'identification', 'threadpoolctl': 'identification',
-    'toppra': 'filling.retiming'}
-"""Libraries that not every machine has, and the one module or room, tools aside, of each."""
+    'rosbags': 'offline.identification', 'scipy': 'offline.identification',
+    'threadpoolctl': 'offline.identification', 'toppra': 'offline.filling.retiming'}
+"""Libraries that not every machine has, and the one module or room, commands aside, of each."""
 
 
 def test_everything_else_imports_with_ros_blocked():
@@ -156,7 +157,8 @@ def test_an_optional_library_is_imported_in_one_place(library):
                  if any(name.partition('.')[0] == library for name in imports(path))}
     owner = OPTIONAL[library]
     assert all(
-        f'{module}.'.startswith((f'{owner}.', 'tools.')) for module in importing), importing
+        f'{module}.'.startswith((f'{owner}.', 'offline.commands.', 'simulation.'))
+        for module in importing), importing
 
 
 def mechanics_in(path: Path) -> Iterator[str]:
@@ -171,7 +173,8 @@ def mechanics_in(path: Path) -> Iterator[str]:
 
 def test_no_mechanics_outside_spatial_and_dynamics():
     found = [function for path in MODULES
-             if room_of(name_of(path)) not in ('spatial', 'dynamics', 'kernels', 'tools')
+             if room_of(name_of(path)) not in (
+                 'spatial', 'dynamics', 'kernels', 'simulation', 'offline.commands')
              for function in mechanics_in(path)]
     assert not found, 'belongs into spatial.py or dynamics/'
     assert list(mechanics_in(PACKAGE / 'spatial.py'))

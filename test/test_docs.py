@@ -176,9 +176,12 @@ def test_errata_and_their_tests_are_the_same():
 
 
 ROOMS = {path.stem for path in PACKAGE.glob('[!_]*') if path.is_dir() or path.suffix == '.py'}
+LIBRARY = ROOMS - {'node', 'simulation', 'command_line', 'offline', 'robots'} | {
+    f'offline.{room}' for room in ('audit', 'filling', 'identification')} | {
+    f'robots.{path.stem}' for path in PACKAGE.glob('robots/[!_]*.py')}
 
 
-@pytest.mark.parametrize('room', sorted(ROOMS - {'node', 'tools'}))
+@pytest.mark.parametrize('room', sorted(LIBRARY))
 def test_every_module_that_needs_no_ros_is_listed(room: str):
     assert f'.. every-module:: ros2_rnea.{room}\n' in text('api') + text('modules')
 

@@ -167,10 +167,11 @@ def test_the_extra_for_identification_brings_what_its_commands_import(
     runpy.run_path('setup.py')
     required = [*given['install_requires'], *given['extras_require']['identify']]
     brought = {re.split(r'[>=<]', line)[0] for line in required}
-    tools = PACKAGE / 'tools'
+    offline = PACKAGE / 'offline'
     imported = imported_modules([
-        *PACKAGE.glob('identification/*.py'), *tools.glob('identify/*.py'),
-        *tools.glob('report/*.py'), *tools.glob('*.py')])
+        *offline.glob('identification/*.py'), *offline.glob('commands/identify/*.py'),
+        *offline.glob('commands/report/*.py'), *offline.glob('commands/*.py'),
+        *PACKAGE.glob('command_line/*.py')])
     ros = {'launch', 'launch_ros', 'lifecycle_msgs', 'rclpy'}  # of launch files and the demo
     needed = {{'yaml': 'pyyaml'}.get(name, name) for name in imported - {'ros2_rnea', 'mujoco'}}
     assert needed - ros - brought == set()

@@ -20,11 +20,12 @@ from math import inf
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Mode, Terms
+from ros2_rnea.control.settings import Mode
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import listed
 from ros2_rnea.node.topics.publishers import publishers_of
 from ros2_rnea.offline.audit.joints import LARGE_FRICTION
+from ros2_rnea.robots.sent_terms import Terms
 
 PERIOD = 1.0
 

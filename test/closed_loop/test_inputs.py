@@ -25,9 +25,10 @@ from closed_loop.loop import ClosedLoop, COMPUTED_TORQUE, GUIDED  # noqa: E402
 from closed_loop.motions import Sine  # noqa: E402
 from closed_loop.plant import Plant  # noqa: E402
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints  # noqa: E402
-from ros2_rnea.control.settings import StartFrom, Terms  # noqa: E402
+from ros2_rnea.control.settings import StartFrom  # noqa: E402
 from ros2_rnea.errors import RneaError  # noqa: E402
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot  # noqa: E402
+from ros2_rnea.robots.sent_terms import Terms  # noqa: E402
 
 START = seven_joints().start
 REST = np.zeros(7)

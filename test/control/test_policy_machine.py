@@ -32,14 +32,12 @@ from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.output.rate_limit import effort_rate_limits
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import (
-    Arm,
     BeyondLimits,
     ContactReaction,
     ExertedBy,
     Mode,
     OnStop,
     Settings,
-    Terms,
 )
 from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.stages import MIN_TO_REPORT
@@ -50,6 +48,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.model.description import Inertial, largest_plausible_effort
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Arm, Terms
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER

@@ -21,11 +21,12 @@ import pytest
 from ros2_rnea.control.decision import Instant, State, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Arm, Mode, Settings, Terms
+from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.errors import ArgumentError, MessageError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Arm, Terms
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER

@@ -25,11 +25,11 @@ from ros2_rnea.control.settings import (
     HIGHEST_GAIN,
     LARGEST_ASSISTANCE,
     Settings,
-    Terms,
     WrenchSettings,
 )
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.robots.sent_terms import Terms
 import yaml
 
 

@@ -23,8 +23,8 @@ import pytest
 from repository import ROOT
 from ros2_rnea import EffortTerms
 from ros2_rnea.control.decision import SentTerms
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.dynamics.terms import TERM_NAMES, TERMS
+from ros2_rnea.robots.sent_terms import Terms
 
 MESSAGE = ROOT / 'ros2_rnea_interfaces' / 'msg' / 'EffortTerms.msg'
 

@@ -30,7 +30,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Arm, Settings, Terms
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.errors import LONGEST_TEXT
@@ -42,6 +42,7 @@ from ros2_rnea.node.worker.plain_data import from_plain
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.offline.filling.torque_report import TorqueCheck
+from ros2_rnea.robots.sent_terms import Arm, Terms
 from ros2_rnea.trajectories.ros_time import RosTime
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER

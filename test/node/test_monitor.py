@@ -18,8 +18,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ros2_rnea.control.settings import Mode, Terms
+from ros2_rnea.control.settings import Mode
 from ros2_rnea.node import monitor
+from ros2_rnea.robots.sent_terms import Terms
 
 NOW = 50.0
 

@@ -23,7 +23,7 @@ from patience import PATIENCE
 import pytest
 from repository import PACKAGE, ROOT
 
-ARM = ROOT / 'ros2_rnea' / 'tools' / 'models' / 'seven_dof_arm.urdf'
+ARM = ROOT / 'ros2_rnea' / 'simulation' / 'models' / 'seven_dof_arm.urdf'
 
 PENDULUM = ROOT / 'docs' / 'listings' / 'pendulum.urdf'
 

@@ -22,7 +22,8 @@ import pytest
 from ros2_rnea.simulation import ros_domain
 from ros2_rnea.simulation.ros_domain import FIRST_PORT, OF_FIRST_PARTICIPANT, PORTS, reserve_domain
 
-ASK = 'from ros2_rnea.simulation.ros_domain import reserve_domain; print(reserve_domain(), flush=True)'
+ASK = ('from ros2_rnea.simulation.ros_domain import reserve_domain; '
+       'print(reserve_domain(), flush=True)')
 
 
 @pytest.fixture(autouse=True)

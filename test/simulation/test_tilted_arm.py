@@ -22,7 +22,8 @@ from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Arm, Mode, Settings
+from ros2_rnea.control.settings import Mode, Settings
+from ros2_rnea.robots.sent_terms import Arm
 from ros2_rnea.simulation.models import seven_dof_arm
 from ros2_rnea.trajectories.ros_time import RosTime
 

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.robots.results import EffortTerms
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Terms
 
 
 class RobotMotion(NamedTuple):

@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_rnea.control.inputs.snapshot import AT_REST
-from ros2_rnea.control.settings import Arm, StartFrom
+from ros2_rnea.control.settings import StartFrom
+from ros2_rnea.robots.sent_terms import Arm
 
 
 class Receiver(Enum):

@@ -22,13 +22,13 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.timer import Timer
 from ros2_rnea.control.output.start_effort import HANDING_OVER, Receiver
-from ros2_rnea.control.settings import Arm
 from ros2_rnea.node.controllers.activation import Activation, ManagerReport
 from ros2_rnea.node.controllers.controller_manager import ControllerManager
 from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
 from ros2_rnea.node.controllers.trajectory_controller import TRAJECTORY
 from ros2_rnea.node.diagnostics import Diagnostics
+from ros2_rnea.robots.sent_terms import Arm
 
 EFFORT, MANAGER = 'effort_controller', 'controller_manager'
 """The node's parameters that name the controller, and its controller manager."""

@@ -25,7 +25,6 @@ import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.control.output.effort_limits import allowed_efforts
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.errors import ArgumentError, did_you_mean, RneaError, shortened, TrajectoryError
 from ros2_rnea.node.topics.conversions import listed, nanoseconds, waypoints
 from ros2_rnea.offline.filling.effort_filler import (
@@ -46,6 +45,7 @@ from ros2_rnea.offline.filling.omitted_joints import Controller, with_joints_at_
 from ros2_rnea.offline.filling.torque_report import TorqueCheck, TorqueReport
 from ros2_rnea.robots.joint_index_map import check_joint_names, single_joints
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Terms
 from ros2_rnea.trajectories.trajectory import Trajectory
 from ros2_rnea_interfaces import msg as interfaces
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts

@@ -15,8 +15,8 @@
 The audit of a robot's description for impossible, suspicious and noteworthy values.
 
 The dynamics can be computed for all these robots; the findings show whether the results can be
-trusted.  :class:`~ros2_rnea.offline.audit.findings.Kind` lists the kinds of findings, and each file of
-this folder finds those of one subject: links, joints, bodies, loads, spelling.
+trusted.  :class:`~ros2_rnea.offline.audit.findings.Kind` lists the kinds of findings, and each
+file of this folder finds those of one subject: links, joints, bodies, loads, spelling.
 """
 
 from __future__ import annotations

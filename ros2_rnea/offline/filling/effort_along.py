@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.robots.joint_index_map import JointIndexMap, single_joints
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Terms
 from ros2_rnea.trajectories.trajectory import Array, Trajectory
 
 

@@ -31,13 +31,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.errors import ArgumentError, did_you_mean, TrajectoryError
 from ros2_rnea.offline.filling.densifier import Densifier, FINEST, Segment
 from ros2_rnea.offline.filling.effort_along import EffortAlong, joined, Samples
 from ros2_rnea.offline.filling.polyline import lines_at
 from ros2_rnea.robots.joint_index_map import check_joint_names, joint_body
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Terms
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import Array, Trajectory, Waypoint
 

@@ -14,8 +14,8 @@
 """
 The demo: the effect of feedforward on an arm, and the behaviour of the node at disturbances.
 
-Run it with ``python -m ros2_rnea.simulation.demo``.  It starts a simulated arm and the node in separate
-processes, sends the same trajectories to both, and measures.
+Run it with ``python -m ros2_rnea.simulation.demo``.  It starts a simulated arm and the node in
+separate processes, sends the same trajectories to both, and measures.
 
 - :mod:`arm` finds out how large a motion the arm can do, :mod:`motion` is that motion,
 - :mod:`experiment` has the phases that are compared, :mod:`scenes` the disturbances,

@@ -157,8 +157,9 @@ def sustainable_rate(stage: Stage) -> float:
 
 def driver_command(arm: Arm, description: Path, *options: str) -> list[str]:
     """Return how to start the driver of an arm."""
-    return [sys.executable, '-m', 'ros2_rnea.simulation.simulated_driver', '--urdf', str(description),
-            *options, '--ros-args', '-p', f'start_positions:={arm.start.tolist()}']
+    return [sys.executable, '-m', 'ros2_rnea.simulation.simulated_driver',
+            '--urdf', str(description), *options,
+            '--ros-args', '-p', f'start_positions:={arm.start.tolist()}']
 
 
 def node_command(arm: Arm, friction_from: str = 'description') -> list[str]:

@@ -25,10 +25,11 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Arm, ContactReaction, Mode, Settings
+from ros2_rnea.control.settings import ContactReaction, Mode, Settings
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial
+from ros2_rnea.robots.sent_terms import Arm
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM

@@ -16,9 +16,9 @@
 import numpy as np
 import pytest
 from ros2_rnea.control.law.effort_law import EffortLaw, RobotMotion
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Terms
 from small_robots import ARM
 
 OBLIQUE = ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0.6 0.48 0.64"/>')  # to all gravity

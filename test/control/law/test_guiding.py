@@ -27,7 +27,6 @@ from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.control.output.start_effort import Evidence, Receiver
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import (
-    Arm,
     BeyondLimits,
     LARGEST_ASSISTANCE,
     Mode,
@@ -36,6 +35,7 @@ from ros2_rnea.control.settings import (
     StartFrom,
 )
 from ros2_rnea.errors import ArgumentError, MessageError
+from ros2_rnea.robots.sent_terms import Arm
 from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM
 from unchecked import UNCHECKED

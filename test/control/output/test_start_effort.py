@@ -33,8 +33,9 @@ from ros2_rnea.control.output.start_effort import (
     StartRule,
 )
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.control.settings import Arm, Mode, Settings, StartFrom
+from ros2_rnea.control.settings import Mode, Settings, StartFrom
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Arm
 from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM
 

@@ -26,7 +26,12 @@ from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory
 from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, Plan
 from ros2_rnea.offline.filling.motion_check import described_limits, Moment, MotionLimits
-from ros2_rnea.offline.filling.torque_report import Checked, LargestPayload, TorqueCheck, TorqueReport
+from ros2_rnea.offline.filling.torque_report import (
+    Checked,
+    LargestPayload,
+    TorqueCheck,
+    TorqueReport,
+)
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.trajectories.trajectory import Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
@@ -381,7 +386,8 @@ def test_help_teaches_every_option_and_exit_code(capsys):
 def test_it_runs_as_a_module(tmp_path):
     (tmp_path / 'swing.yaml').write_text(SWING, encoding='utf-8')
     result = subprocess.run(
-        [sys.executable, '-m', 'ros2_rnea.offline.commands.fill_efforts', str(tmp_path / 'swing.yaml'),
+        [sys.executable, '-m', 'ros2_rnea.offline.commands.fill_efforts',
+         str(tmp_path / 'swing.yaml'),
          '--urdf', '-', '--dry-run'],
         input=ARM, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -518,4 +518,5 @@ def test_help_teaches(capsys):
 
 
 def test_the_tool_is_registered():
-    assert "'identify = ros2_rnea.offline.commands.identify.__main__:main'" in (ROOT / 'setup.py').read_text()
+    executable = "'identify = ros2_rnea.offline.commands.identify.__main__:main'"
+    assert executable in (ROOT / 'setup.py').read_text()

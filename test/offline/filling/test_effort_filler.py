@@ -25,11 +25,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from ros2_rnea.control.settings import Terms
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.offline.filling.densifier import FINEST
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Terms
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot

@@ -33,7 +33,10 @@ from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from urdf_coordinates import UrdfCoordinates
 
 pytest.importorskip('scipy')
-from ros2_rnea.offline.identification.urdf_file import decoded, with_parameters_of  # noqa: E402, I100
+from ros2_rnea.offline.identification.urdf_file import (  # noqa: E402, I100
+    decoded,
+    with_parameters_of,
+)
 
 ROBOTS = example_robots()
 

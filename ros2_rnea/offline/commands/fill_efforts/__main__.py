@@ -25,19 +25,24 @@ from rich.console import Console
 
 from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
 from ros2_rnea.command_line.terminal import progress_bar, say_written
-from ros2_rnea.control.settings import Arm, Settings
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory, write_trajectory
 from ros2_rnea.offline.commands.fill_efforts.found import FileError, Found
 from ros2_rnea.offline.commands.fill_efforts.limits_file import Limits, read_limits
-from ros2_rnea.offline.commands.fill_efforts.report import comparison_table, report_table, sentences
+from ros2_rnea.offline.commands.fill_efforts.report import (
+    comparison_table,
+    report_table,
+    sentences,
+)
 from ros2_rnea.offline.commands.robot_options import add_robot_options, joint_position, robot_of
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, Filled, FillSettings, Plan, Start
 from ros2_rnea.offline.filling.omitted_joints import with_joints_at_rest
 from ros2_rnea.offline.filling.torque_report import Checked, TorqueCheck
 from ros2_rnea.robots.joint_index_map import single_joints
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Arm
 
 
 class ExitCode(IntEnum):

@@ -37,7 +37,11 @@ from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts
 from ros2_rnea.offline.commands.identify.files import PARAMETERS, SUMMARY, URDF, write_files
 from ros2_rnea.offline.commands.identify.tables import effort_table, parameter_table, sentences
 from ros2_rnea.offline.commands.identify.unknown_list import HELP, unknowns_from
-from ros2_rnea.offline.commands.recordings import add_recording_options, EXAMPLES, prepared_recordings
+from ros2_rnea.offline.commands.recordings import (
+    add_recording_options,
+    EXAMPLES,
+    prepared_recordings,
+)
 from ros2_rnea.offline.commands.report.files import PAGE, write_report
 from ros2_rnea.offline.commands.report.report import Report
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of

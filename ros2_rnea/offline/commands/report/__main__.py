@@ -28,7 +28,11 @@ from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
 from ros2_rnea.command_line.terminal import say_written
 from ros2_rnea.errors import RneaError
 from ros2_rnea.offline.commands.check_model.source import read_source
-from ros2_rnea.offline.commands.recordings import add_recording_options, EXAMPLES, prepared_recordings
+from ros2_rnea.offline.commands.recordings import (
+    add_recording_options,
+    EXAMPLES,
+    prepared_recordings,
+)
 from ros2_rnea.offline.commands.report.files import DATA, PAGE, write_report
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
 from ros2_rnea.offline.commands.report.report import as_json, Report

@@ -28,7 +28,12 @@ from ros2_rnea.simulation.demo.commander import FEEDFORWARD_NODE
 from ros2_rnea.simulation.demo.figures import Recording, share_too_late, Timing
 from ros2_rnea.simulation.demo.identify.identifier import Identifier, MODEL_TOPIC
 from ros2_rnea.simulation.demo.identify.machine import Machine, machine_of
-from ros2_rnea.simulation.demo.identify.model import exciting_motion, ExcitingMotion, Found, identified
+from ros2_rnea.simulation.demo.identify.model import (
+    exciting_motion,
+    ExcitingMotion,
+    Found,
+    identified,
+)
 from ros2_rnea.simulation.demo.identify.outcome import Outcome, Push
 from ros2_rnea.simulation.demo.judge import TOO_LATE, TooSlowError
 from ros2_rnea.simulation.demo.play import (
