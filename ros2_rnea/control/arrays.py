@@ -23,10 +23,6 @@ Indices = slice | np.ndarray
 """An index that selects several items of an array."""
 
 
-LARGEST = 1e100
-"""A larger number in a message is refused, since its square is not finite."""
-
-
 def as_indices(indices: Sequence[int] | np.ndarray) -> Indices:
     """Return a slice where the indices are consecutive, because NumPy is faster with slices."""
     start = int(indices[0]) if len(indices) else 0

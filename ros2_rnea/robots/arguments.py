@@ -35,6 +35,9 @@ Wrenches = Mapping[str, ArrayLike | Wrench]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of free fall in the world's axes [m/s^2], unless another is given."""
 
+LARGEST = 1e100
+"""A larger number in a message is refused, since its square is not finite."""
+
 QUATERNION_TOLERANCE = 1e-3
 
 REAL_KINDS = 'biuf'

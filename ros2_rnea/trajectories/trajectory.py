@@ -44,8 +44,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ros2_rnea.control.arrays import LARGEST
 from ros2_rnea.errors import shortened, TrajectoryError
+from ros2_rnea.robots.arguments import LARGEST
 from ros2_rnea.trajectories.ros_time import RosTime
 
 Array = NDArray[np.float64]

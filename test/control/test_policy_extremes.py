@@ -18,13 +18,13 @@ import warnings
 
 import numpy as np
 import pytest
-from ros2_rnea.control.arrays import LARGEST
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.errors import RneaError
+from ros2_rnea.robots.arguments import LARGEST
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint

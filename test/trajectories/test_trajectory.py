@@ -25,8 +25,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from ros2_rnea.control.arrays import LARGEST
 from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.robots.arguments import LARGEST
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint, whole_turns
 

@@ -23,13 +23,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.arrays import any_set, as_indices, Indices, LARGEST
+from ros2_rnea.control.arrays import any_set, as_indices, Indices
 from ros2_rnea.control.inputs.joint_arrays import same_names, turns_of, whole_turns
 from ros2_rnea.control.inputs.owners import JointOwners, OwnerMemory, Source
 from ros2_rnea.control.inputs.plausibility import AGREEING, Plausibility, Reading
 from ros2_rnea.control.inputs.state_ages import check_age
 from ros2_rnea.control.inputs.velocity_estimate import EstimateMemory, VelocityEstimate
 from ros2_rnea.errors import MessageError
+from ros2_rnea.robots.arguments import LARGEST
 
 MAX_PLANS = 64
 MAX_PLANNED_NAMES = 10_000

@@ -35,9 +35,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.control.arrays import LARGEST
 from ros2_rnea.control.inputs.joint_states import Floats
 from ros2_rnea.errors import MessageError
+from ros2_rnea.robots.arguments import LARGEST
 from ros2_rnea.trajectories.trajectory import Array
 
 # The reference stands still after this many messages with the same positions in a row.  Two could
