@@ -39,7 +39,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402, I100
 from rclpy.node import Node  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from ros2_rnea.node.parameters import (  # noqa: E402, I100
-    BY_NAME, PER_JOINT, read)
+    BY_NAME, OF_JOINTS, read)
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 
@@ -105,10 +105,17 @@ def test_a_launch_file_names_a_configuration_that_exists(path: Path):
 @pytest.mark.parametrize('name', NAMES)
 def test_the_node_knows_every_parameter_and_takes_its_value(name):
     values = node_parameters(name)
-    families = tuple(PER_JOINT)
+    families = tuple(f'{name}.' for name in OF_JOINTS)
     assert [key for key in values if key not in BY_NAME and not key.startswith(families)] == []
     assert read(values).settings.joints == tuple(values['joints'])
     assert read(values).joint_parameters
+
+
+@pytest.mark.parametrize('name', ['gravity_compensation', 'feedforward'])
+def test_a_file_to_begin_with_is_short_and_says_only_what_differs(name):
+    assert len((CONFIG / f'{name}.yaml').read_text(encoding='utf-8').splitlines()) <= 10
+    test_a_file_says_only_what_differs_from_the_default(name)
+    assert read(node_parameters(name)).settings.mode.value == name
 
 
 @pytest.mark.parametrize('name', NAMES)

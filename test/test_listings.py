@@ -15,10 +15,8 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
-
 import pytest
-from repository import ROOT
+from repository import ROOT, script
 from ros2_rnea.kernels import machine
 
 FOLDER = ROOT / 'docs' / 'listings'
@@ -29,10 +27,7 @@ NAMES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != '.urdf')
 def maker():
     """Return docs/make_listings.py as a module."""
     pytest.importorskip('llvmlite', reason='llvmlite is not installed')
-    spec = spec_from_file_location('make_listings', ROOT / 'docs' / 'make_listings.py')
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script('docs/make_listings.py')
 
 
 @pytest.fixture(scope='module')

@@ -15,12 +15,11 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
 import re
 from xml.etree import ElementTree
 
 import pytest
-from repository import ROOT
+from repository import ROOT, script
 from ros2_rnea.control.decision import State
 from ros2_rnea.control.supervisor import TABLE
 
@@ -31,10 +30,7 @@ PAGE = 'how-the-node-decides.rst'
 @pytest.fixture(scope='module')
 def maker():
     """Return docs/make_state_table.py as a module."""
-    spec = spec_from_file_location('make_state_table', DOCS / 'make_state_table.py')
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script('docs/make_state_table.py')
 
 
 def test_files_are_what_the_code_makes(maker):

@@ -16,12 +16,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from math import dist, inf, isfinite
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ros2_rnea.control.parameter import (
+    by_joint,
+    declared_in,
+    Group,
+    is_not_negative,
+    is_not_zero,
+    is_positive,
+    Level,
+    parameter,
+)
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.dynamics.terms import TERM_NAMES
 from ros2_rnea.errors import ArgumentError
@@ -141,8 +150,9 @@ class WrenchSettings(NamedTuple):
     frames: tuple[str, ...] = ()
 
 
-def _nothing_by_name() -> Mapping[str, Any]:
-    return MappingProxyType({})
+LARGEST_ASSISTANCE = 0.7
+"""Largest accepted share of friction that is compensated: with more, a joint moves by itself where
+the true friction is 30 % less than that of the model."""
 
 
 @dataclass(frozen=True)
@@ -150,210 +160,404 @@ class Settings:
     """
     The settings of a :class:`~ros2_rnea.control.policy.Policy`.
 
-    :ivar joints: the controlled joints, in the order of the command.  Empty: every joint with one
-        degree of freedom and without an assumed position; then no command is published.
-    :ivar mode: how the effort is computed.
-    :ivar terms: the terms of the effort that are sent.
-    :ivar arm: the controlled arm, for ``Terms.AUTOMATIC`` and ``MEASURED_AS_ARM``.
-    :ivar arm_gravity: acceleration of free fall in the root link's axes for which the arm
-        compensates gravity by itself, shape (3,) [m/s^2].  The difference between the gravity
-        torques for ``gravity`` and for ``arm_gravity`` is then sent.  Empty: the arm compensates
-        the true gravity, and nothing of it is sent.
-    :ivar measured_lacks: names of the terms that the measured effort lacks, which the residual
-        then lacks too; ``MEASURED_AS_ARM``, ``MEASURED_IS_COMPLETE`` or ``MEASURED_IS_NO_EFFORT``
-        instead.
-    :ivar position_gains: of computed torque, one for each joint or one for all [1/s^2].
-    :ivar velocity_gains: likewise [1/s].
-    :ivar enabled: whether any effort is sent.
-    :ivar may_be_enabled: false where the node and not its user has disabled the efforts, because
-        their receiver is not known or the node is not active.
-    :ivar may_send_last: false where not even the effort of ``on_stop`` may be sent, because it
-        could reach other joints than those it is meant for.
-    :ivar held_by_others: the controlled joints whose position or velocity another active
-        controller commands, or the drives control.  The node moves all others *alone*.
-    :ivar assumed_positions: by name, for joints that no joint state reports [rad or m].
-    :ivar gravity: acceleration of free fall in the root link's axes [m/s^2].
-    :ivar gravity_from_imu: whether gravity is measured by an accelerometer, from its first
-        reading on.
-    :ivar imu_timeout: a measured gravity is known for this long after the last reading [s].
-    :ivar gravity_time_constant: of the low-pass filter for an accelerometer's readings [s].
-    :ivar gravity_tolerance: largest angle between ``gravity`` and an accelerometer's reading
-        [rad].
-    :ivar state_timeout: a measured state is fresh for this long [s].
-    :ivar plausible_speed_factor: multiple of the description's velocity limits beyond which a
-        measured motion is not believed; 0: all are.
-    :ivar lookahead: how far ahead of now the desired motion is sampled [s].
-    :ivar hold_tolerance: largest distance from the end of a motion at which the end is held, and
-        not the measured position [rad or m].
-    :ivar path_tolerance: largest distance of a revolute or continuous joint from its trajectory at
-        which the trajectory is followed [rad]; 0: any.
-    :ivar path_tolerance_prismatic: likewise, of a prismatic joint [m].
-    :ivar rules: by which the controller follows trajectories.
-    :ivar controller_state_timeout: a controller's reference is fresh for this long [s].
-    :ivar wrench_timeout: a wrench is fresh for this long [s].
-    :ivar wrench_fade_time: duration of its fade-out afterwards [s].
-    :ivar wrench_exerted_by: whether messages contain the wrench on the robot or its reaction.
-    :ivar wrench_gain: share of a measured wrench that is compensated, 0 to 1.  In contact, the
-        wrench grows with the effort, so that the share is the gain of a positive feedback loop.
-    :ivar wrench_force_limit: largest norm of a compensated force [N].
-    :ivar wrench_moment_limit: likewise of a moment [Nm].
-    :ivar wrench_effort_share: largest share of a joint's effort limit that the compensation of
-        wrenches may use, 0 to 1.
-    :ivar wrench_in_gravity_compensation: whether wrenches are compensated where no motion is
-        followed, too.
-    :ivar wrench_time_constant: of the low-pass filter for wrenches [s].
-    :ivar wrench_force_deadband: norms of forces below this are taken as zero [N].
-    :ivar wrench_moment_deadband: likewise for moments [Nm].
-    :ivar wrench_tool_mass: of the tool that the sensor carries and the description contains [kg].
-    :ivar wrench_tool_center: the tool's centre of mass in the wrench's frame [m].
-    :ivar wrench_frames: the links whose wrenches act together; empty: one link at a time.
-    :ivar beyond_limits: how efforts beyond their limits are limited.
-    :ivar effort_limits: by name, in place of those of the description [Nm or N].
-    :ivar effort_limit_factor: share of the effort limits that may be used, 0 to 1; of those in
-        ``effort_limits``, too.
-    :ivar effort_rate_limit: upper bound of the change of an effort per second [Nm/s or N/s], see
-        :func:`.effort_rate_limits`; 0: by joint alone; infinite: no rate limit.
-    :ivar start_from: the effort from which the first command starts.
-    :ivar blend_time: duration of the blend from the effort sent before a start, or before a
-        change of settings or robot [s].
-    :ivar position_limit_margin: distance from the end of its range at which a joint is no longer
-        pushed further [rad or m].
-    :ivar velocity_limit_factor: share of the description's velocity limits above which a joint
-        is no longer accelerated.
-    :ivar friction_assistance: share of the friction that is compensated while the arm is guided in
-        ``Mode.GRAVITY_COMPENSATION``, 0 to :data:`LARGEST_ASSISTANCE`.
-    :ivar friction_assistance_deadband: speed up to which it is zero [rad/s or m/s].
-    :ivar guiding_damping: damping in the same mode, by name [Nm s/rad or N s/m].
-    :ivar end_stop_stiffness: of springs at the ends of the range in the same mode, by name
-        [Nm/rad or N/m].
-    :ivar command_scale: by name, what one Nm (or N) is on ~/commands in the unit of the drive.
-    :ivar dead_man_button: index of the button that has to be pressed for efforts to be sent; −1:
-        there is none.
-    :ivar dead_man_timeout: a pressed button is valid for this long after its message [s].
-    :ivar on_stop: the effort to which the last efforts lead before nothing is sent.
-    :ivar braking_time: time constant with which joints that the node moves alone are braked [s].
-    :ivar longest_braking: after this time nothing is sent any more, also where the arm still
-        moves [s].
-    :ivar trip_deviation: multiple of ``path_tolerance`` or ``hold_tolerance``, whichever is
-        larger, by which a joint under feedback may deviate before it is braked; 0: any.
-    :ivar trip_saturation_time: how long the effort of a joint under feedback may be saturated
-        while its deviation grows, before it is braked [s]; 0: for ever.
-    :ivar trip_velocity_factor: multiple of the description's velocity limits above which joints
-        are braked; 0: none.
-    :ivar feedback_delay: from a measurement until its effort acts, beside the period [s], for the
-        check of gains.
-    :ivar velocity_filter_time: time constant of the filter from which the measured velocities
-        come [s]; 0: there is none.
-    :ivar mimic_tolerance: deviation of a mimic joint above which it is reported [rad or m].
-    :ivar observe_external_effort: whether the effort of the environment is observed.
-    :ivar external_effort_gain: of the momentum observer; its inverse is the time constant [1/s].
-    :ivar external_effort_threshold: by name, the magnitude above which an external effort is a
-        contact [Nm or N]; joints without one have none.
-    :ivar external_wrench_link: the link at which the external wrench is estimated; empty: none.
-    :ivar contact_reaction: what follows a contact while a motion is followed.
+    Most of them are parameters of the node, and are declared here alone.
+
     :raises ArgumentError: naming the setting whose value is out of range.
     """
 
-    joints: tuple[str, ...] = ()
-    mode: Mode = Mode.FEEDFORWARD
-    terms: Terms = Terms.AUTOMATIC
-    arm: Arm = Arm.GENERIC
-    arm_gravity: tuple[float, ...] = ()
-    measured_lacks: tuple[str, ...] = ('automatic',)
-    position_gains: tuple[float, ...] = ()
-    velocity_gains: tuple[float, ...] = ()
-    enabled: bool = True
+    joints: tuple[str, ...] = parameter(
+        (),
+        'The controlled joints, in the order of ~/commands. It must be exactly the order of the '
+        'parameter joints of the controller that receives ~/commands, and can change only while '
+        'nothing is sent. Empty: nothing is published on ~/commands, while ~/effort (by joint '
+        'name) and the services work.',
+        Group.COMMAND, Level.FIRST)
+    mode: Mode = parameter(
+        Mode.FEEDFORWARD,
+        'feedforward: the effort of the desired motion (topic joint_trajectory); gravity without '
+        'one. gravity_compensation: the effort that holds the measured state, as for guiding by '
+        'hand. computed_torque: the effort at the measured state, for the desired acceleration '
+        'plus feedback (the gains times the errors).',
+        Group.COMMAND, Level.FIRST)
+    position_gains: tuple[float, ...] = parameter(
+        (),
+        'Gains of computed_torque for the position error [1/s^2]: one number for all joints, or '
+        'one for each in the order of joints. With 100 and a velocity gain of 20 each joint '
+        'behaves like a critically damped oscillator of 10 rad/s.',
+        Group.COMMAND, Level.FIRST, items=float)
+    velocity_gains: tuple[float, ...] = parameter(
+        (),
+        'Gains of computed_torque for the velocity error [1/s]: one number for all joints, or one '
+        'for each in the order of joints. Critical damping needs twice the square root of the '
+        'position gain. Gains that would oscillate at the measured period, feedback_delay and '
+        'velocity_filter_time are refused, with the largest that would not.',
+        Group.COMMAND, Level.FIRST, items=float)
+    feedback_delay: float = parameter(
+        0.002,
+        'Time from a measurement until its effort acts, beside the period of the cycle [s]: of '
+        'the bus, the driver and the drives. The gains of computed_torque are checked with it. '
+        'The latency in /diagnostics is a first value.',
+        Group.COMMAND, Level.EXPERT, 0.0, 1.0)
+    velocity_filter_time: float = parameter(
+        0.0,
+        'Time constant of the low-pass filter from which the measured velocities come [s], as '
+        'many drivers have one. The gains of computed_torque are checked with it. 0: there is no '
+        'filter.',
+        Group.COMMAND, Level.EXPERT, 0.0, 1.0)
+    arm: Arm = parameter(
+        Arm.GENERIC,
+        'The type of arm, by the terms that it adds to commanded efforts by itself: generic '
+        '(none), franka (gravity and friction) or ur (gravity). A term that is sent as well would '
+        'act twice.',
+        Group.COMMAND, Level.FIRST)
+    arm_gravity: tuple[float, ...] = parameter(
+        (),
+        'The gravity that such an arm compensates by itself, if it is not the true one [m/s^2], '
+        'in the axes of the root link. For a tilted arm that compensates as if it stood upright: '
+        '[0.0, 0.0, -9.81]; the true gravity is the parameter gravity. The difference is sent. '
+        'Empty: the arm compensates the true gravity.',
+        Group.COMMAND, Level.EXPERT, items=float)
+    terms: Terms = parameter(
+        Terms.AUTOMATIC,
+        'The terms that are sent: automatic (those that the arm does not add), full, no_gravity, '
+        'no_gravity_no_friction, no_gravity_no_coriolis or gravity_only.',
+        Group.COMMAND, Level.EXPERT)
+    measured_lacks: tuple[str, ...] = parameter(
+        ('automatic',),
+        'The terms that the efforts in joint_states lack; the residual in ~/terms is computed '
+        'without them. automatic: by arm. none: they have all terms. Names of terms, such as '
+        '[gravity, friction]. all: they are not efforts but, for example, motor currents, so that '
+        'there is no residual. The effort of the rotors (armature) is no term of its own: efforts '
+        'that are measured on the side of the links lack it, and the residual then contains it.',
+        Group.COMMAND, Level.EXPERT)
+    enabled: bool = parameter(
+        True,
+        'Whether efforts are published. The service ~/enable sets it.',
+        Group.COMMAND, Level.FIRST)
+    gravity: tuple[float, float, float] = parameter(
+        STANDARD_GRAVITY,
+        'Acceleration of free fall in the axes of the root link [m/s^2]. For a robot on the '
+        'ceiling it is [0.0, 0.0, 9.81]; for one on a wall it is along x or y.',
+        Group.ROBOT, Level.ARM, size=3)
+    gravity_from_imu: bool = parameter(
+        False,
+        'Whether gravity is taken from the topic imu, for a moving base. The frame_id of its '
+        'messages is the link on which the sensor is mounted.',
+        Group.ROBOT, Level.ARM)
+    gravity_time_constant: float = parameter(
+        0.5,
+        'Time constant of the low-pass filter for gravity from the IMU [s].',
+        Group.ROBOT, Level.EXPERT, 0.0, 1000.0)
+    gravity_tolerance: float = parameter(
+        1.05,
+        'Largest angle between the gravity from the IMU and the parameter gravity [rad]. A '
+        'reading beyond it is refused, for example from an IMU whose axes are not those of its '
+        'link. 3.15: any reading is used, also that of a base that lies on its back.',
+        Group.ROBOT, Level.EXPERT, 0.0, 3.15)
+    imu_timeout: float = parameter(
+        0.5,
+        'How long gravity is taken as known after a message of the IMU [s]. After that its last '
+        'direction stays in use, /diagnostics has an error, efforts do not start, and in '
+        'computed_torque the arm is braked. It has to be longer than a pause between messages, '
+        'and short against the time in which the base tilts.',
+        Group.ROBOT, Level.EXPERT, 0.01, 1000.0)
+    assumed_positions: Mapping[str, tuple[float, ...]] = by_joint(
+        'Assumed positions of joints that are neither controlled nor measured [rad or m], such as '
+        'a gripper without feedback; also of joints of type planar (x, y, theta) or floating (x, '
+        'y, z, qx, qy, qz, qw).',
+        'as many numbers as the joint has coordinates',
+        Group.ROBOT, Level.ARM, None, example=0.02)
+    mimic_tolerance: float = parameter(
+        0.02,
+        'Largest deviation of a measured mimic joint from the joint that it follows [rad or m]. '
+        'Beyond it, /diagnostics has a warning.',
+        Group.ROBOT, Level.EXPERT, 0.0, 1000.0)
+    observe_external_effort: bool = parameter(
+        False,
+        'Whether the effort that the environment exerts on each joint is observed, from measured '
+        'efforts and velocities: ~/external_effort, ~/external_wrench and contacts in '
+        '/diagnostics. It needs one more kernel, and time in each cycle only while somebody '
+        'subscribes or contact_reaction is hold.',
+        Group.ROBOT, Level.ARM)
+    external_effort_gain: float = parameter(
+        50.0,
+        'Gain of the momentum observer [1/s]. The external effort is that of a low-pass filter '
+        'with the time constant 1 / gain: a larger gain is faster and passes more noise.',
+        Group.ROBOT, Level.EXPERT, 0.001, 10000.0)
+    external_effort_threshold: Mapping[str, float] = by_joint(
+        'Magnitude above which an external effort of a joint is a contact [Nm or N]. It has to be '
+        'above what noise and errors of the model cause.',
+        'a finite number above 0',
+        Group.ROBOT, Level.ARM, is_positive, example=4.0)
+    external_wrench_link: str = parameter(
+        '',
+        'The link whose external wrench is published on ~/external_wrench: the force and moment, '
+        'in the frame of the link, that explain the external effort best. Empty: none is '
+        'published.',
+        Group.ROBOT, Level.ARM)
+    contact_reaction: ContactReaction = parameter(
+        ContactReaction.NONE,
+        'What follows when an external effort exceeds external_effort_threshold of its joint: '
+        'none, or hold (the arm is braked, then gravity at the measured state and damping are '
+        'sent; no motion is followed and no wrench is compensated until ~/enable is called with '
+        'true). hold needs observe_external_effort and a threshold. In mode gravity_compensation, '
+        'where people touch the arm, nothing follows.',
+        Group.ROBOT, Level.ARM)
+    state_timeout: float = parameter(
+        0.1,
+        'How long the state of the controlled joints is used after its reception [s]. After that '
+        'it is stale, and on_stop applies.',
+        Group.TIME, Level.ARM, 0.001, 10.0)
+    plausible_speed_factor: float = parameter(
+        3.0,
+        'A measured position is refused if the joint would have moved faster than this times its '
+        'velocity limit and than 2 rad/s or m/s, or is far outside its range. Three such messages '
+        'that agree are believed, unless they are far outside. A velocity above the same speed is '
+        'accepted only if the positions change at that speed. 0: all positions and velocities are '
+        'believed.',
+        Group.TIME, Level.EXPERT, 0.0, 1000.0)
+    lookahead: float = parameter(
+        0.0,
+        'How far ahead of the present time the desired motion is read [s], to compensate the '
+        'delay until the effort acts. The latency in /diagnostics is a first value.',
+        Group.TIME, Level.ARM, 0.0, 1.0)
+    hold_tolerance: float = parameter(
+        0.1,
+        'Largest deviation of a joint from the end of its trajectory [rad or m] at which the '
+        'effort of the end is sent. Beyond it, gravity at the measured state is sent; in '
+        'computed_torque the feedback of an error of this or path_tolerance, whichever is larger. '
+        'In computed_torque, and after a contact, the reference of a controller is followed only '
+        'after it has been as near as that, but at least 0.01.',
+        Group.TIME, Level.ARM, 0.0, 1000.0)
+    path_tolerance: float = parameter(
+        0.2,
+        'Largest deviation of a revolute or continuous joint from its trajectory [rad]. Beyond '
+        'it, gravity at the measured state is sent until all joints are within half of it. In '
+        'computed_torque the feedback stays, but with an error of at most the tolerance: it does '
+        'not hold a load that accelerates the joint by more than position gain times tolerance. '
+        '0: the deviation is not checked, and in computed_torque the feedback is not limited '
+        'during the motion. While controller_state is followed, only the limit of the feedback '
+        'counts, and only until the robot is near the reference.',
+        Group.TIME, Level.ARM, 0.0, 1000.0)
+    path_tolerance_prismatic: float = parameter(
+        0.05,
+        'The same for prismatic joints [m].',
+        Group.TIME, Level.EXPERT, 0.0, 1000.0)
+    trip_deviation: float = parameter(
+        2.0,
+        'Multiple of path_tolerance (of hold_tolerance at the end of a motion) by which a joint '
+        'may deviate in computed_torque. Beyond it, the feedback no longer controls the joint: '
+        'the arm is braked, and held until ~/enable is called with true. Only where the node '
+        'moves a joint alone. 0: any deviation is allowed.',
+        Group.TIME, Level.EXPERT, 1.0, 1000.0, or_zero=True)
+    trip_saturation_time: float = parameter(
+        0.2,
+        'How long the effort of a joint may be at its limit in computed_torque while its '
+        'deviation grows [s]. After that, the same follows. 0: for ever.',
+        Group.TIME, Level.EXPERT, 0.01, 1000.0, or_zero=True)
+    trip_velocity_factor: float = parameter(
+        1.5,
+        "Multiple of the URDF's velocity limits above which a joint that the node moves alone is "
+        'braked: during a motion until ~/enable is called with true, else until it rests. 0: none '
+        'is.',
+        Group.TIME, Level.EXPERT, 1.0, 1000.0, or_zero=True)
+    controller_state_timeout: float = parameter(
+        0.1,
+        'How long the reference on controller_state is used after its reception [s].',
+        Group.TIME, Level.EXPERT, 0.001, 1000.0)
+    beyond_limits: BeyondLimits = parameter(
+        BeyondLimits.CLAMP,
+        'What happens if an effort exceeds its limit: clamp (it is saturated) or scale (the part '
+        'of each effort that holds its joint against gravity stays; the rest is reduced by one '
+        'factor for all joints, so that its ratios stay).',
+        Group.SAFETY, Level.EXPERT)
+    effort_limits: Mapping[str, float] = by_joint(
+        'Effort limits of joints, in place of those in the URDF [Nm or N]. A controlled joint '
+        'needs one if the URDF has none, 0, or a placeholder (above 10000 Nm, or 1000000 N): '
+        'until then nothing is sent. Nor is anything sent while a name here is no joint of the '
+        'robot.',
+        'a number above 0, up to 10000 Nm or 1000000 N',
+        Group.SAFETY, Level.FIRST, is_positive, example=87.0)
+    effort_limit_factor: float = parameter(
+        1.0,
+        'Share of the effort limits that may be sent, 0 to 1.',
+        Group.SAFETY, Level.ARM, 0.0, 1.0)
+    effort_rate_limit: float = parameter(
+        0.0,
+        'Upper bound of the rate limit, which is how fast an effort may change [Nm/s or N/s]. 0: '
+        'each joint may reach its effort limit in 0.05 s, but not faster than 1000 Nm/s; a joint '
+        'above 150 Nm may reach it in 0.15 s. Another number: in 0.05 s, but not faster than this '
+        'number. .inf: there is no rate limit. Effort limits are those after effort_limit_factor.',
+        Group.SAFETY, Level.ARM, 0.0, inf)
+    start_from: StartFrom = parameter(
+        StartFrom.AUTOMATIC,
+        'The effort from which the first command starts, which should be the one that the '
+        'controller holds: automatic (by evidence: the last command after a restart of this node; '
+        'zero for a new controller manager, or an arm that compensates gravity by itself; else '
+        'the measured effort of an arm at rest; without evidence nothing is sent), last, '
+        'measured, gravity or zero.',
+        Group.SAFETY, Level.EXPERT)
+    blend_time: float = parameter(
+        0.5,
+        'How long the effort is blended [s] from the one that was sent last to the new one: at '
+        'the start, when the node is enabled, and after a change of settings or of the robot '
+        'model.',
+        Group.SAFETY, Level.EXPERT, 0.0, 60.0)
+    position_limit_margin: float = parameter(
+        0.0,
+        'Distance to the position limits of the URDF [rad or m] that a joint keeps: the part of '
+        'an effort that would drive it there too fast to be braked in time is taken away. What '
+        'holds it against gravity, and what brakes it, stays.',
+        Group.SAFETY, Level.ARM, 0.0, 1000.0)
+    velocity_limit_factor: float = parameter(
+        1.0,
+        "Share of the URDF's velocity limits from which on a joint is no longer accelerated "
+        'further.',
+        Group.SAFETY, Level.ARM, 0.001, inf)
+    on_stop: OnStop = parameter(
+        OnStop.GRAVITY,
+        'The effort to which the last effort leads before the node stops sending: when joint '
+        'states stop, when enabled becomes false, and when the node ends. Controllers without a '
+        'timeout hold it for ever. gravity (what holds the last measured state) or zero. Joints '
+        'that the node moves alone are braked first, until the arm rests; with stale states, and '
+        'where another controller holds the arm, the effort fades within state_timeout.',
+        Group.SAFETY, Level.ARM)
+    braking_time: float = parameter(
+        0.1,
+        'Time constant with which joints that the node moves alone are braked [s]. A shorter one '
+        'stops the arm on a shorter way, with more effort; the damping is limited to what is '
+        'stable at the measured period and feedback_delay.',
+        Group.SAFETY, Level.EXPERT, 0.01, 10.0)
+    longest_braking: float = parameter(
+        2.0,
+        'After this time nothing is sent any more, also where the arm still moves [s]. It has to '
+        'be shorter than the time that a launch file waits between SIGINT and SIGTERM (5 s).',
+        Group.SAFETY, Level.EXPERT, 0.01, 60.0)
+    friction_assistance: float = parameter(
+        0.0,
+        'Share of the friction (parameters damping and friction) that is compensated in mode '
+        'gravity_compensation at the measured velocity, 0 to 0.7, so that an arm is easier to '
+        'guide. Begin with 0.3: if the true friction is less than that of the parameters, a joint '
+        'moves on by itself.',
+        Group.GUIDING, Level.FIRST, 0.0, LARGEST_ASSISTANCE)
+    friction_assistance_deadband: float = parameter(
+        0.05,
+        'Speed up to which friction_assistance does nothing [rad/s or m/s]; at twice the speed it '
+        'has its full share. It has to be above the noise of the measured velocities.',
+        Group.GUIDING, Level.EXPERT, 1e-06, 1000.0)
+    dead_man_button: int = parameter(
+        -1,
+        'Index of the button in messages on the topic joy (sensor_msgs/Joy) that has to be '
+        'pressed for efforts to be sent. When it is released, the arm is stopped as on_stop says. '
+        '-1: no button.',
+        Group.GUIDING, Level.ARM, -1, 1000)
+    dead_man_timeout: float = parameter(
+        0.5,
+        'How long a pressed dead_man_button is valid after its message [s]. The driver of the '
+        'joystick has to repeat its messages more often.',
+        Group.GUIDING, Level.EXPERT, 0.01, 10.0)
+    guiding_damping: Mapping[str, float] = by_joint(
+        'Damping of joints in mode gravity_compensation, and after a contact with '
+        'contact_reaction hold [Nm s/rad or N s/m].',
+        'a finite number, 0 or more',
+        Group.GUIDING, Level.FIRST, is_not_negative, example=0.5)
+    end_stop_stiffness: Mapping[str, float] = by_joint(
+        'Stiffness of the end stops of joints in mode gravity_compensation [Nm/rad or N/m]: '
+        'springs that begin position_limit_margin before the position limits.',
+        'a finite number, 0 or more',
+        Group.GUIDING, Level.ARM, is_not_negative, example=20.0)
+    command_scale: Mapping[str, float] = by_joint(
+        "What one Nm (or N) is on ~/commands in the unit of a joint's drive, such as amperes; "
+        'negative for a drive that turns the other way. It cannot change at run time.',
+        'a finite number other than 0',
+        Group.GUIDING, Level.ARM, is_not_zero, example=0.55)
+    wrench_exerted_by: ExertedBy = parameter(
+        ExertedBy.ENVIRONMENT,
+        'Who exerts the wrench on the topic wrench: environment (it acts on the robot) or robot '
+        '(it acts on the environment).',
+        Group.WRENCH, Level.ARM)
+    wrench_gain: float = parameter(
+        0.5,
+        'Share of a measured wrench that is compensated, 0 to 1. In contact it is the gain of a '
+        'positive feedback loop, in which the force grows to 1 / (1 - gain) times its value '
+        'without compensation. 1: only for a wrench that is known and does not depend on the '
+        'effort, such as that of a hose or of a planned process force. 0: no compensation.',
+        Group.WRENCH, Level.ARM, 0.0, 1.0)
+    wrench_force_limit: float = parameter(
+        50.0,
+        'Largest compensated force [N]. Above it, force and moment are reduced by one factor. The '
+        'default is the weight of 5 kg; hoses and cables pull with less.',
+        Group.WRENCH, Level.ARM, 0.0, 1000000.0)
+    wrench_moment_limit: float = parameter(
+        10.0,
+        'Largest compensated moment [Nm], likewise. The default is 50 N at a lever of 0.2 m. With '
+        '0, most forces are not compensated either, because a force has a moment about the origin '
+        'of the frame.',
+        Group.WRENCH, Level.EXPERT, 0.0, 1000000.0)
+    wrench_effort_share: float = parameter(
+        0.2,
+        'Largest share of the effort limit of each joint that the compensation of wrenches may '
+        'use, 0 to 1. Above it, all wrenches are reduced by one factor.',
+        Group.WRENCH, Level.EXPERT, 0.0, 1.0)
+    wrench_timeout: float = parameter(
+        0.1,
+        'How long a wrench is used after its reception [s].',
+        Group.WRENCH, Level.EXPERT, 0.001, 1000.0)
+    wrench_fade_time: float = parameter(
+        0.2,
+        'How long a wrench fades out after wrench_timeout [s].',
+        Group.WRENCH, Level.EXPERT, 0.0, 1000.0)
+    wrench_time_constant: float = parameter(
+        0.05,
+        'Time constant of the low-pass filter for wrenches [s]. Below 0.02 s, and so with 0 (no '
+        'filter), the compensation oscillates in contact with a stiff environment.',
+        Group.WRENCH, Level.EXPERT, 0.0, 1000.0)
+    wrench_force_deadband: float = parameter(
+        0.0,
+        'Deadband of the force [N]: only the part above it is used.',
+        Group.WRENCH, Level.EXPERT, 0.0, 1000000.0)
+    wrench_moment_deadband: float = parameter(
+        0.0,
+        'Deadband of the moment [Nm]: only the part above it is used.',
+        Group.WRENCH, Level.EXPERT, 0.0, 1000000.0)
+    wrench_tool_mass: float = parameter(
+        0.0,
+        'Mass beyond the sensor that the URDF contains too [kg]. Its weight is subtracted from '
+        'the measured wrench, as it would be compensated twice otherwise.',
+        Group.WRENCH, Level.ARM, 0.0, 1000000.0)
+    wrench_tool_center: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0),
+        'Centre of mass of the tool beyond the sensor, in the frame of the wrench [m].',
+        Group.WRENCH, Level.ARM, size=3)
+    wrench_frames: tuple[str, ...] = parameter(
+        (),
+        'The links whose wrenches act at the same time, such as [left_tool, right_tool]. They '
+        'must not measure the same contact, which would be compensated twice. Empty: the wrench '
+        'of one link at a time; that of another link is refused until the first has faded out.',
+        Group.WRENCH, Level.ARM)
+    wrench_in_gravity_compensation: bool = parameter(
+        False,
+        'Whether wrenches are compensated also where no motion is followed: in mode '
+        'gravity_compensation, and before the first trajectory. That would cancel the force of a '
+        'hand that guides the arm.',
+        Group.WRENCH, Level.EXPERT)
     may_be_enabled: bool = True
+    """False where the node and not its user has disabled the efforts, because their receiver is
+    not known or the node is not active."""
     may_send_last: bool = True
+    """False where not even the effort of ``on_stop`` may be sent, because it could reach other
+    joints than those it is meant for."""
     held_by_others: frozenset[str] = frozenset()
-    assumed_positions: Mapping[str, tuple[float, ...]] = field(default_factory=_nothing_by_name)
-    gravity: tuple[float, float, float] = STANDARD_GRAVITY
-    gravity_from_imu: bool = False
-    imu_timeout: float = 0.5
-    gravity_time_constant: float = 0.5
-    gravity_tolerance: float = 1.05
-    state_timeout: float = 0.1
-    plausible_speed_factor: float = 3.0
-    lookahead: float = 0.0
-    hold_tolerance: float = 0.1
-    path_tolerance: float = 0.2
-    path_tolerance_prismatic: float = 0.05
+    """The controlled joints whose position or velocity another active controller commands, or the
+    drives control.  The node moves all others *alone*."""
     rules: ControllerRules = ControllerRules()
-    controller_state_timeout: float = 0.1
-    wrench_timeout: float = 0.1
-    wrench_fade_time: float = 0.2
-    wrench_exerted_by: ExertedBy = ExertedBy.ENVIRONMENT
-    wrench_gain: float = 0.5
-    wrench_force_limit: float = 50.0
-    wrench_moment_limit: float = 10.0
-    wrench_effort_share: float = 0.2
-    wrench_in_gravity_compensation: bool = False
-    wrench_time_constant: float = 0.05
-    wrench_force_deadband: float = 0.0
-    wrench_moment_deadband: float = 0.0
-    wrench_tool_mass: float = 0.0
-    wrench_tool_center: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    wrench_frames: tuple[str, ...] = ()
-    beyond_limits: BeyondLimits = BeyondLimits.CLAMP
-    effort_limits: Mapping[str, float] = field(default_factory=_nothing_by_name)
-    effort_limit_factor: float = 1.0
-    effort_rate_limit: float = 0.0
-    start_from: StartFrom = StartFrom.AUTOMATIC
-    blend_time: float = 0.5
-    position_limit_margin: float = 0.0
-    velocity_limit_factor: float = 1.0
-    friction_assistance: float = 0.0
-    friction_assistance_deadband: float = 0.05
-    guiding_damping: Mapping[str, float] = field(default_factory=_nothing_by_name)
-    end_stop_stiffness: Mapping[str, float] = field(default_factory=_nothing_by_name)
-    command_scale: Mapping[str, float] = field(default_factory=_nothing_by_name)
-    dead_man_button: int = -1
-    dead_man_timeout: float = 0.5
-    on_stop: OnStop = OnStop.GRAVITY
-    braking_time: float = 0.1
-    longest_braking: float = 2.0
-    trip_deviation: float = 2.0
-    trip_saturation_time: float = 0.2
-    trip_velocity_factor: float = 1.5
-    feedback_delay: float = 0.002
-    velocity_filter_time: float = 0.0
-    mimic_tolerance: float = 0.02
-    observe_external_effort: bool = False
-    external_effort_gain: float = 50.0
-    external_effort_threshold: Mapping[str, float] = field(default_factory=_nothing_by_name)
-    external_wrench_link: str = ''
-    contact_reaction: ContactReaction = ContactReaction.NONE
+    """By which the controller follows trajectories."""
 
     def __post_init__(self) -> None:
-        for name in ('gravity', 'wrench_tool_center'):
-            value = getattr(self, name)
-            if len(value) != 3 or not all(map(isfinite, value)):
-                raise ArgumentError(f'{name} is {value}; it needs 3 finite numbers')
-        for name in _SHARES:
-            value = getattr(self, name)
-            if not 0.0 <= value <= 1.0:
-                raise ArgumentError(f'{name} is {value}; it needs a number from 0 to 1')
-        for joint, limit in self.effort_limits.items():
-            if not 0.0 < limit < inf:
-                raise ArgumentError(
-                    f'effort_limits.{joint} is {limit}; it needs a finite number above 0')
+        for each in _DECLARED:
+            each.check_field(getattr(self, each.name))
         self._check_observer()
-        if not self.velocity_limit_factor > 0.0:
-            raise ArgumentError(
-                f'velocity_limit_factor is {self.velocity_limit_factor}; '
-                'it needs a number above 0')
-        if not self.effort_rate_limit >= 0.0:
-            raise ArgumentError(
-                f'effort_rate_limit is {self.effort_rate_limit}; it needs a number, 0 or more')
         self._check_guiding()
-        for name in ('braking_time', 'longest_braking'):
-            if not 0.0 < getattr(self, name) < inf:
-                raise ArgumentError(
-                    f'{name} is {getattr(self, name)}; it needs a finite number above 0')
-        for name in _FINITE:
-            value = getattr(self, name)
-            if not 0.0 <= value < inf:
-                raise ArgumentError(f'{name} is {value}; it needs a finite number, 0 or more')
         for name in ('position_gains', 'velocity_gains'):
             self._check_gains(name, getattr(self, name))
         self._check_terms()
@@ -361,15 +565,6 @@ class Settings:
         self._check_measured()
 
     def _check_observer(self) -> None:
-        if not 0.0 < self.external_effort_gain < inf:
-            raise ArgumentError(
-                f'external_effort_gain is {self.external_effort_gain}; it needs a finite number '
-                'above 0')
-        for joint, threshold in self.external_effort_threshold.items():
-            if not 0.0 < threshold < inf:
-                raise ArgumentError(
-                    f'external_effort_threshold.{joint} is {threshold}; it needs a finite number '
-                    'above 0')
         if self.contact_reaction is ContactReaction.HOLD and not (
                 self.observe_external_effort and self.external_effort_threshold):
             raise ArgumentError(
@@ -426,27 +621,10 @@ class Settings:
 
     def _check_guiding(self) -> None:
         share = self.friction_assistance
-        if not 0.0 <= share <= LARGEST_ASSISTANCE:
-            raise ArgumentError(
-                f'friction_assistance is {share}; it needs a number from 0 to '
-                f'{LARGEST_ASSISTANCE}, so that friction still brakes a joint')
-        if not 0.0 < self.friction_assistance_deadband < inf:
-            raise ArgumentError(
-                f'friction_assistance_deadband is {self.friction_assistance_deadband}; it needs a '
-                'finite number above 0')
         if share and 'friction' in self.sent_terms.left_out:
             raise ArgumentError(
                 f'friction_assistance is {share}, but friction is not sent, as to an arm that '
                 f'compensates it by itself (arm: {self.arm.value}); it needs 0')
-        for family in ('guiding_damping', 'end_stop_stiffness'):
-            for joint, value in getattr(self, family).items():
-                if not 0.0 <= value < inf:
-                    raise ArgumentError(
-                        f'{family}.{joint} is {value}; it needs a finite number, 0 or more')
-        for joint, scale in self.command_scale.items():
-            if not 0.0 < abs(scale) < inf:
-                raise ArgumentError(
-                    f'command_scale.{joint} is {scale}; it needs a finite number other than 0')
 
     def _check_gains(self, name: str, gains: tuple[float, ...]) -> None:
         if not all(0.0 <= gain <= HIGHEST_GAIN for gain in gains):
@@ -511,22 +689,7 @@ MEASURED_IS_NO_EFFORT = ('all',)
 UPRIGHT_TOLERANCE = 0.1
 """Gravity that differs less than this from the standard is not taken as a tilt [m/s^2]."""
 
-LARGEST_ASSISTANCE = 0.7
-"""Largest accepted share of friction that is compensated: with more, a joint moves by itself where
-the true friction is 30 % less than that of the model."""
-
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""
 
-_SHARES = ('effort_limit_factor', 'wrench_gain', 'wrench_effort_share')
-
-_FINITE = (
-    'state_timeout', 'plausible_speed_factor', 'lookahead', 'hold_tolerance', 'path_tolerance',
-    'path_tolerance_prismatic', 'controller_state_timeout',
-    'gravity_time_constant', 'gravity_tolerance',
-    'wrench_timeout', 'wrench_fade_time', 'wrench_time_constant',
-    'wrench_force_deadband', 'wrench_moment_deadband', 'wrench_force_limit',
-    'wrench_moment_limit', 'wrench_tool_mass', 'blend_time',
-    'position_limit_margin', 'mimic_tolerance', 'dead_man_timeout', 'imu_timeout',
-    'trip_deviation', 'trip_saturation_time', 'trip_velocity_factor', 'feedback_delay',
-    'velocity_filter_time')
+_DECLARED = declared_in(Settings)

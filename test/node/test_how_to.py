@@ -15,13 +15,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from types import SimpleNamespace
 
 import pytest
 from rclpy.node import Node
-from repository import ROOT
+from repository import script
 from ros2_rnea import Robot
 from small_robots import ARM
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -55,11 +54,7 @@ def example(monkeypatch):
         ExecuteTrajectory=SimpleNamespace(Goal=SimpleNamespace), RobotTrajectory=SimpleNamespace)
     for name in ('moveit_msgs', 'moveit_msgs.action', 'moveit_msgs.msg'):
         monkeypatch.setitem(sys.modules, name, messages)
-    path = ROOT / 'docs' / 'how-to' / 'plan_fill_execute.py'
-    spec = importlib.util.spec_from_file_location('plan_fill_execute', path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script('docs/how-to/plan_fill_execute.py')
 
 
 @pytest.fixture

@@ -15,19 +15,22 @@
 
 from collections.abc import Callable
 from enum import Enum
+import os
 import re
 
 import pytest
 from rclpy.node import Node
-from repository import ROOT
+from repository import ROOT, script
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.parameters import (
     BY_NAME,
     declare,
     declare_for_joints,
-    PER_JOINT,
+    descriptor_of,
+    OF_JOINTS,
     read,
+    SPECIFICATIONS,
     values_of,
     with_changes,
 )
@@ -51,17 +54,38 @@ def test_the_file_has_the_defaults(values):
     assert read(values).settings == Settings()
 
 
-def test_the_comment_above_a_parameter_is_its_description():
-    comments, block = {}, []
-    for line in map(str.strip, FILE.read_text().splitlines()):
-        if line.startswith('#'):
-            block.append(line[1:].strip())
-            continue
-        comments[line.partition(':')[0]] = re.sub(r'\s+', ' ', ' '.join(block)).replace('`', '')
-        block = []
-    for name, specification in BY_NAME.items():
-        # Headings of sections stand directly above the first comment.
-        assert re.sub('^-+ .* -+ ', '', comments[name]) == specification.description, name
+def test_file_and_table_are_what_the_declarations_make():
+    maker = script('docs/make_parameters.py')
+    assert FILE.read_text(encoding='utf-8') == maker.parameter_file()
+    assert maker.TABLE.read_text(encoding='utf-8') == maker.table()
+
+
+# ---- descriptors --------------------------------------------------------------------------------
+
+
+def test_a_descriptor_says_range_and_type_and_whether_it_is_fixed():
+    shown = descriptor_of(BY_NAME['wrench_gain'])
+    assert (shown.name, shown.read_only) == ('wrench_gain', False)
+    assert shown.description.startswith('Share of a measured wrench')
+    assert shown.additional_constraints == 'a number from 0 to 1'
+    (span,) = shown.floating_point_range
+    assert (span.from_value, span.to_value) == (0.0, 1.0)
+    assert not shown.integer_range
+    shown = descriptor_of(BY_NAME['state_depth'])
+    (span,) = shown.integer_range
+    assert (span.from_value, span.to_value, span.step) == (1, 1000, 1)
+    assert not shown.floating_point_range
+    shown = descriptor_of(BY_NAME['executor'])
+    assert shown.read_only
+    assert not shown.floating_point_range and not shown.integer_range
+    for name in ('rate', 'effort_rate_limit'):  # 0 has a meaning of its own
+        assert descriptor_of(BY_NAME[name]).floating_point_range[0].from_value == 0.0
+    # So that a whole number does for a float:
+    assert all(descriptor_of(each).dynamic_typing for each in SPECIFICATIONS)
+
+
+def test_a_priority_is_one_that_linux_has():
+    assert BY_NAME['thread_priority'].maximum == os.sched_get_priority_max(os.SCHED_FIFO)
 
 
 # ---- what ros2 param dump has written -----------------------------------------------------------
@@ -151,13 +175,13 @@ def test_a_saved_configuration_that_nobody_changed_comes_back(declared):
 @pytest.mark.ros
 def test_a_saved_value_of_every_parameter_comes_back(declared):
     saved = {**{name: another(name) for name in BY_NAME},
-             **{family + joint: 0.5 for family in PER_JOINT for joint in JOINTS}}
+             **{f'{family}.{joint}': 0.5 for family in OF_JOINTS for joint in JOINTS}}
     assert all(BY_NAME[name].check(saved[name]) != BY_NAME[name].default for name in BY_NAME)
     assert declared(saved) == (saved, {})
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize('family', [family.rstrip('.') for family in PER_JOINT])
+@pytest.mark.parametrize('family', OF_JOINTS)
 def test_a_value_for_no_joint_is_no_parameter(declared, family):
     values, refused = declared({family: [87.0, 87.0]})
     assert family not in values and not refused

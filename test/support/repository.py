@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 import re
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'ros2_rnea'
@@ -38,6 +40,16 @@ def python_folders() -> list[str]:
     """Return setup.py and the folders with Python files, for linters that take paths."""
     folders = [ROOT / name for name in FOLDERS if any((ROOT / name).rglob('*.py'))]
     return [str(path) for path in [ROOT / 'setup.py', *folders]]
+
+
+def script(name: str) -> ModuleType:
+    """Return a Python file that is in no package, such as ``docs/make_figures.py``."""
+    spec = spec_from_file_location(Path(name).stem, ROOT / name)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(name)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def requirements(name: str) -> list[str]:

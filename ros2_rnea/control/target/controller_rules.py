@@ -19,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ros2_rnea.control.parameter import Group, Level, parameter
+
 _RULES = (
     'allow_nonzero_velocity_at_trajectory_end',
     'allow_partial_joints_goal',
@@ -85,23 +87,36 @@ class ControllerRules:
     """
     The rules of a controller that its parameters determine.
 
-    The first four have the names of these parameters.
-
-    :ivar allow_nonzero_velocity_at_trajectory_end: a trajectory's last point may have a velocity.
-    :ivar allow_partial_joints_goal: a trajectory need not name all joints.
-    :ivar allow_trajectory_replacement: a trajectory continues until the start of its successor,
-        and for joints that the successor omits.  Otherwise a successor ends it on reception.
-    :ivar interpolate_from_desired_state: a motion starts from the desired state, and otherwise
-        from the measured one; an older name of this parameter is ``open_loop_control``.
-    :ivar omitted_joints_stay_where_commanded: joints that a trajectory omits hold their desired
-        position, and otherwise their measured one.
+    The first four have the names of these parameters; an older name of
+    ``interpolate_from_desired_state`` is ``open_loop_control``.
     """
 
-    allow_nonzero_velocity_at_trajectory_end: bool = False
-    allow_partial_joints_goal: bool = True
-    allow_trajectory_replacement: bool = False
-    interpolate_from_desired_state: bool = False
-    omitted_joints_stay_where_commanded: bool = True
+    allow_nonzero_velocity_at_trajectory_end: bool = parameter(
+        False,
+        'Whether a trajectory may end in motion, as the single points that MoveIt Servo streams '
+        'do. The controller that moves the arm has a parameter of the same name.',
+        Group.TIME, Level.EXPERT)
+    allow_partial_joints_goal: bool = parameter(
+        True,
+        'Whether a trajectory may omit joints. It must be as in the controller.',
+        Group.TIME, Level.EXPERT)
+    allow_trajectory_replacement: bool = parameter(
+        False,
+        'Whether a trajectory continues until the start time of the next one. Otherwise it ends '
+        'when the next one is received. It must be as in the controller. Where they meet, a '
+        'continuous joint goes the shorter way; the controller turns it by a whole turn if the '
+        'driver wraps positions, and the node then sends gravity until they agree.',
+        Group.TIME, Level.EXPERT)
+    interpolate_from_desired_state: bool = parameter(
+        False,
+        'Whether a trajectory starts from the desired state. Otherwise it starts from the '
+        'measured state. It must be as in the controller.',
+        Group.TIME, Level.EXPERT)
+    omitted_joints_stay_where_commanded: bool = parameter(
+        True,
+        'Whether joints that a trajectory omits stay at their desired position, as with a '
+        'controller that commands positions. Otherwise they stay at their measured position.',
+        Group.TIME, Level.EXPERT)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> ControllerRules:

@@ -63,8 +63,7 @@ def _warn_of_unknown_joints(
     """Warn of unknown joints in parameters; in ``effort_limits`` they are an error besides."""
     for name in overrides:
         family, _, joint = name.partition('.')
-        kind = f'{family}.'
-        if kind != parameters.EFFORT_LIMITS and kind in parameters.PER_JOINT and (
+        if family != 'effort_limits' and family in parameters.OF_JOINTS and (
                 joint not in robot.joint_names):
             logger.warning(
                 f'{name} names no independent moving joint of '

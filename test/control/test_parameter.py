@@ -14,21 +14,27 @@
 """What one parameter may be, and how that is said."""
 
 from array import array
-import os
 
 import pytest
-from ros2_rnea.control.settings import Mode
+from ros2_rnea.control.parameter import declared_in, Group, Level, Specification
+from ros2_rnea.control.settings import Mode, Settings
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.node.parameter_specification import Specification
-from ros2_rnea.node.parameters import BY_NAME, SPECIFICATIONS
 
-FACTOR = Specification('factor', 0.5, 'A factor.', 0.0, 2.0)
-DEPTH = Specification('depth', 1, 'A depth.', 1, 10)
-MODE = Specification('mode', Mode.FEEDFORWARD, 'A mode.')
-NAMES = Specification('joints', (), 'Names.')
-GAINS = Specification('gains', (), 'Gains.', items=float)
-GRAVITY = Specification('gravity', (0.0, 0.0, -9.81), 'Gravity.', size=3, items=float)
-KIND = Specification('kind', 'plain', 'A kind.', choices=('plain', 'fancy'), read_only=True)
+SPECIFICATIONS = [each for each in declared_in(Settings) if isinstance(each, Specification)]
+BY_NAME = {each.name: each for each in SPECIFICATIONS}
+
+
+def parameter(name, default, description, *bounds, **more):
+    return Specification(name, default, description, Group.TIME, Level.ARM, *bounds, **more)
+
+
+FACTOR = parameter('factor', 0.5, 'A factor.', 0.0, 2.0)
+DEPTH = parameter('depth', 1, 'A depth.', 1, 10)
+MODE = parameter('mode', Mode.FEEDFORWARD, 'A mode.')
+NAMES = parameter('joints', (), 'Names.')
+GAINS = parameter('gains', (), 'Gains.', items=float)
+GRAVITY = parameter('gravity', (0.0, 0.0, -9.81), 'Gravity.', size=3, items=float)
+KIND = parameter('kind', 'plain', 'A kind.', choices=('plain', 'fancy'), read_only=True)
 
 
 @pytest.mark.parametrize('specification, value, expected', [
@@ -36,7 +42,7 @@ KIND = Specification('kind', 'plain', 'A kind.', choices=('plain', 'fancy'), rea
     (DEPTH, 10, 10), (MODE, 'gravity_compensation', Mode.GRAVITY_COMPENSATION),
     (NAMES, ['a', 'b'], ('a', 'b')), (NAMES, [], ()),
     (GAINS, array('d', [1.0, 2.0]), (1.0, 2.0)), (GRAVITY, [0, 0, -9], (0.0, 0.0, -9.0)),
-    (KIND, 'fancy', 'fancy'), (Specification('on', True, 'A switch.'), False, False)])
+    (KIND, 'fancy', 'fancy'), (parameter('on', True, 'A switch.'), False, False)])
 def test_what_fits_comes_back_in_the_type_of_the_default(specification, value, expected):
     checked = specification.check(value)
     assert checked == expected
@@ -68,27 +74,11 @@ def test_what_fits_comes_back_in_the_type_of_the_default(specification, value, e
     (GRAVITY, [0.0, 0.0, float('inf')], 'it needs 3 finite numbers'),
     (KIND, 'odd', "kind is 'odd'; it needs plain or fancy"),
     (KIND, 1, 'kind is 1; it needs plain or fancy'),
-    (Specification('on', True, 'A switch.'), 1, 'on is 1; it needs true or false'),
-    (Specification('text', '', 'A text.'), 1, 'text is 1; it needs a text')])
+    (parameter('on', True, 'A switch.'), 1, 'on is 1; it needs true or false'),
+    (parameter('text', '', 'A text.'), 1, 'text is 1; it needs a text')])
 def test_what_does_not_fit_is_refused_with_the_value_and_what_would_do(specification, value, said):
     with pytest.raises(ArgumentError, match=said):
         specification.check(value)
-
-
-def test_a_descriptor_says_range_and_type_and_whether_it_is_fixed():
-    shown = FACTOR.descriptor()
-    assert (shown.name, shown.description, shown.read_only) == ('factor', 'A factor.', False)
-    assert shown.additional_constraints == 'a number from 0 to 2'
-    (span,) = shown.floating_point_range
-    assert (span.from_value, span.to_value) == (0.0, 2.0)
-    assert not shown.integer_range
-    shown = DEPTH.descriptor()
-    (span,) = shown.integer_range
-    assert (span.from_value, span.to_value, span.step) == (1, 10, 1)
-    assert not shown.floating_point_range
-    shown = KIND.descriptor()
-    assert shown.read_only
-    assert not shown.floating_point_range and not shown.integer_range
 
 
 @pytest.mark.parametrize('specification', SPECIFICATIONS, ids=lambda each: each.name)
@@ -97,12 +87,10 @@ def test_a_default_fits_itself_and_is_what_ros_can_store(specification):
     assert isinstance(initial, (bool, int, float, str, list))
     assert specification.check(initial) == specification.default
     assert (specification.minimum is None) is (specification.maximum is None)
-    assert specification.descriptor().dynamic_typing  # so that a whole number does for a float
 
 
-def test_shares_end_at_one_and_a_priority_where_linux_has_no_higher():
+def test_shares_end_at_one():
     shares = [each for each in SPECIFICATIONS if '0 to 1.' in each.description]
     assert len(shares) >= 2
     for share in (*shares, BY_NAME['wrench_gain']):
         assert (share.minimum, share.maximum) == (0.0, 1.0), share.name
-    assert BY_NAME['thread_priority'].maximum == os.sched_get_priority_max(os.SCHED_FIFO)
