@@ -97,7 +97,8 @@ def readable(
     def plain(text: str | None) -> str | None:
         if text is None:
             return None
-        return re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r'\1', text).replace('<factory>', '...')
+        text = re.sub(r"TypeAliasForwardRef\('(\w+)'\)|<class '(\w+)'>", r'\1\2', text)
+        return text.replace('<factory>', '...')
     if isinstance(thing, type) and issubclass(thing, Enum):
         return '', None
     return plain(signature), plain(returned)

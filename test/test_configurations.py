@@ -86,7 +86,8 @@ def _flat(values: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, An
 
 
 def test_each_configuration_has_its_three_files():
-    configs = {path.stem for path in CONFIG.glob('*.yaml')} - {'inverse_dynamics'}
+    configs = {path.stem for path in CONFIG.glob('*.yaml')} - {
+        'inverse_dynamics', 'gravity_compensation', 'feedforward'}
     launches = {path.name[:-len('.launch.py')] for path in LAUNCH.glob('*.launch.py')}
     assert configs == {*NAMES, *(f'{name}_controllers' for name in NAMES)}
     assert launches == {*NAMES, 'inverse_dynamics', 'demo'}

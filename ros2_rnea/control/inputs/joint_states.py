@@ -242,7 +242,7 @@ class JointStates:
         :param now: present time on the steady clock [s].
         :return: whether the state of a controlled joint was taken from the message.
         :raises MessageError: for wrong lengths, values that are not finite or larger than
-            :data:`~ros2_rnea.control.arrays.LARGEST`, an old stamp, or a message that was
+            :data:`~ros2_rnea.robots.arguments.LARGEST`, an old stamp, or a message that was
             received longer ago than the timeout.
         """
         names, positions, velocities, efforts, stamp, age, given = message
