@@ -28,7 +28,7 @@ from rclpy.signals import SignalHandlerOptions
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.command import ends_with_its_reader
 from ros2_rnea.errors import RneaError
 from ros2_rnea.node.topics.command_record import record_path
 from ros2_rnea.simulation.demo.arm import Arm, arm_of

@@ -21,8 +21,7 @@ from enum import IntEnum
 import json
 import sys
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
-from ros2_rnea.errors import RneaError
+from ros2_rnea.command_line.command import command
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.audit import examine, Severity
 from ros2_rnea.offline.commands.check_model.as_json import as_json
@@ -39,7 +38,7 @@ class ExitCode(IntEnum):
     NOT_A_ROBOT = 2
 
 
-@ends_with_its_reader
+@command('check_model', ExitCode.NOT_A_ROBOT)
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Check one model and print the report.
@@ -53,12 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         print('\ncheck_model: name the file of a robot description', file=sys.stderr)
         return ExitCode.NOT_A_ROBOT
-    try:
-        text = read_source(options.file, options.mappings)
-        figures = Figures(examine(parse_urdf(text), text, options.massless))
-    except RneaError as error:
-        print(f'check_model: {error}', file=sys.stderr)
-        return ExitCode.NOT_A_ROBOT
+    text = read_source(options.file, options.mappings)
+    figures = Figures(examine(parse_urdf(text), text, options.massless))
     findings = figures.examination.findings
     if options.json:
         print(json.dumps(as_json(figures), indent=2, ensure_ascii=False))

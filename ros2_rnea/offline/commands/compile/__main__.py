@@ -27,8 +27,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
-from ros2_rnea.errors import ArgumentError, CompilerError, RneaError
+from ros2_rnea.command_line.command import command
+from ros2_rnea.errors import ArgumentError, CompilerError
 from ros2_rnea.kernels import machine
 from ros2_rnea.kernels.cache import (
     ObjectCache,
@@ -59,7 +59,7 @@ class ExitCode(IntEnum):
     NOT_COMPILED = 2
 
 
-@ends_with_its_reader
+@command('compile', ExitCode.NOT_COMPILED)
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Compile the kernels of one robot, and print where they are.
@@ -69,19 +69,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_intermixed_args(arguments)
     started = monotonic()
-    try:
-        source = _source(options)
-        tree, _ = read_description(source)
-        for link in options.payload_link:
-            check_link(tree, link)
-        cache = _cache(options.output)
-        target = _target(options)
-        robot = adjustable(
-            tree, source, Engine.COMPILED, CompiledKernels(tree, cache, target))
-        total, compiled = _compile(robot, source.kernels)
-    except RneaError as error:
-        print(f'compile: {error}', file=sys.stderr)
-        return ExitCode.NOT_COMPILED
+    source = _source(options)
+    tree, _ = read_description(source)
+    for link in options.payload_link:
+        check_link(tree, link)
+    cache = _cache(options.output)
+    target = _target(options)
+    robot = adjustable(
+        tree, source, Engine.COMPILED, CompiledKernels(tree, cache, target))
+    total, compiled = _compile(robot, source.kernels)
     if cache.reason:
         print(f'compile: the kernels are compiled, but cannot be stored: {cache.reason}',
               file=sys.stderr)

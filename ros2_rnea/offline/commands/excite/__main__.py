@@ -27,10 +27,10 @@ import time
 import numpy as np
 from rich.console import Console
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.command_line.terminal import progress_bar, say_written
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
@@ -65,7 +65,7 @@ class ExitCode(IntEnum):
     NOT_FOUND = 2
 
 
-@ends_with_its_reader
+@command('excite', ExitCode.NOT_FOUND)
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Search a motion, print what it does and tells, and write the files.
@@ -75,13 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_intermixed_args(arguments)
     console = Console(highlight=False)
-    try:
-        wanted = _wanted(options)
-        plan = _searched(wanted, options)
-        files = [] if options.dry_run else _write(plan, options)
-    except RneaError as error:
-        print(f'excite: {error}', file=sys.stderr)
-        return ExitCode.NOT_FOUND
+    wanted = _wanted(options)
+    plan = _searched(wanted, options)
+    files = [] if options.dry_run else _write(plan, options)
     for table in tables(plan):
         console.print(table)
     for sentence in sentences(plan):

@@ -23,10 +23,9 @@ import sys
 
 from rich.console import Console
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.terminal import progress_bar, say_written
 from ros2_rnea.control.settings import Settings
-from ros2_rnea.errors import RneaError
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory, write_trajectory
 from ros2_rnea.offline.commands.fill_efforts.found import FileError, Found
@@ -53,7 +52,7 @@ class ExitCode(IntEnum):
     NOT_FILLED = 2
 
 
-@ends_with_its_reader
+@command('fill_efforts', ExitCode.NOT_FILLED)
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Fill one trajectory, print the report and write the files.
@@ -63,18 +62,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_intermixed_args(arguments)
     console = Console(highlight=False)
-    try:
-        robot = robot_of(read_source(options.urdf, options.mappings), options)
-        found = _with_all_joints(
-            read_trajectory(options.file, options.topic, options.message), options)
-        limits = read_limits(options.limits, robot)
-        given = _checked(robot, found.plan, found, limits, options)
-        result = _retimed(robot, given, found, limits, options) if options.retime else given
-        if not options.dry_run:
-            _write(given, result, options, console)
-    except RneaError as error:
-        print(f'fill_efforts: {error}', file=sys.stderr)
-        return ExitCode.NOT_FILLED
+    robot = robot_of(read_source(options.urdf, options.mappings), options)
+    found = _with_all_joints(
+        read_trajectory(options.file, options.topic, options.message), options)
+    limits = read_limits(options.limits, robot)
+    given = _checked(robot, found.plan, found, limits, options)
+    result = _retimed(robot, given, found, limits, options) if options.retime else given
+    if not options.dry_run:
+        _write(given, result, options, console)
     console.print(report_table(result))
     if options.retime:
         console.print(comparison_table(given, result))

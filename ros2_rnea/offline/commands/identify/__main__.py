@@ -29,9 +29,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.terminal import progress_bar, say_written
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_document
 from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts
 from ros2_rnea.offline.commands.identify.files import PARAMETERS, SUMMARY, URDF, write_files
@@ -62,7 +62,7 @@ class ExitCode(IntEnum):
     NOT_IDENTIFIED = 2
 
 
-@ends_with_its_reader
+@command('identify', ExitCode.NOT_IDENTIFIED)
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Identify one robot, print the result and write the files.
@@ -72,39 +72,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     console = Console(highlight=False)
-    try:
-        unknowns = unknowns_from(options.unknown)
-        _check_payloads(options, unknowns)
-        document = read_document(options.urdf)
-        robot = robot_of(decoded(document)[0], options)
-        store = SampleStore()
-        with progress_bar() as progress, _executor(options.workers) as executor:
-            prepared, remarks = _prepared(options, robot, store, progress)
-            before = Report.of('before', prepared, robot, remarks)
-            if not options.anyway:
-                _check_efforts(before, unknowns)
-            task = progress.add_task('identifying', total=None)
-            identification = identify(prepared, robot, unknowns, options.held_back, executor)
-            progress.remove_task(task)
-        after = Report.of(
-            'after', with_gains(prepared, identification, store), identification.robot)
-        found = doubts(
-            identification, before.diagnosis, after.diagnosis, unknowns.gains, prepared)
-        urdf = write_files(identification, document, options.out, found, prepared)
-        for remark in (*remarks, *identification.not_identifiable):
-            console.print(remark, markup=False, style='dim')
-        console.print(parameter_table(identification))
-        console.print(effort_table(identification, options.held_back))
-        for sentence in (*sentences(identification, found), *urdf.remarks):
-            console.print(sentence, markup=False)
-        with progress_bar() as progress:
-            progress.add_task('writing the report', total=None)
-            write_report([before, replace(
-                after, remarks=tuple(f'WARNING: {doubt.sentence}' for doubt in found))],
-                options.out)
-    except RneaError as error:
-        print(f'identify: {error}', file=sys.stderr)
-        return ExitCode.NOT_IDENTIFIED
+    unknowns = unknowns_from(options.unknown)
+    _check_payloads(options, unknowns)
+    document = read_document(options.urdf)
+    robot = robot_of(decoded(document)[0], options)
+    store = SampleStore()
+    with progress_bar() as progress, _executor(options.workers) as executor:
+        prepared, remarks = _prepared(options, robot, store, progress)
+        before = Report.of('before', prepared, robot, remarks)
+        if not options.anyway:
+            _check_efforts(before, unknowns)
+        task = progress.add_task('identifying', total=None)
+        identification = identify(prepared, robot, unknowns, options.held_back, executor)
+        progress.remove_task(task)
+    after = Report.of(
+        'after', with_gains(prepared, identification, store), identification.robot)
+    found = doubts(
+        identification, before.diagnosis, after.diagnosis, unknowns.gains, prepared)
+    urdf = write_files(identification, document, options.out, found, prepared)
+    for remark in (*remarks, *identification.not_identifiable):
+        console.print(remark, markup=False, style='dim')
+    console.print(parameter_table(identification))
+    console.print(effort_table(identification, options.held_back))
+    for sentence in (*sentences(identification, found), *urdf.remarks):
+        console.print(sentence, markup=False)
+    with progress_bar() as progress:
+        progress.add_task('writing the report', total=None)
+        write_report([before, replace(
+            after, remarks=tuple(f'WARNING: {doubt.sentence}' for doubt in found))],
+            options.out)
     say_written(console, [options.out / name for name in (URDF, PARAMETERS, SUMMARY, PAGE)])
     return ExitCode.DOUBTFUL if found else ExitCode.BETTER
 

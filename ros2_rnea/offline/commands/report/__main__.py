@@ -24,9 +24,8 @@ import sys
 
 from rich.console import Console
 
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.terminal import say_written
-from ros2_rnea.errors import RneaError
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.recordings import (
     add_recording_options,
@@ -50,7 +49,7 @@ class ExitCode(IntEnum):
     NO_REPORT = 2
 
 
-@ends_with_its_reader
+@command('report', ExitCode.NO_REPORT)
 def main(arguments: Sequence[str] | None = None) -> int:
     """
     Compare recordings with a model, print what follows and write the files.
@@ -59,13 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code.
     """
     options = _parser().parse_args(arguments)
-    try:
-        report = _report(options)
-        if not options.dry_run:
-            write_report([report], options.out, options.format)
-    except RneaError as error:
-        print(f'report: {error}', file=sys.stderr)
-        return ExitCode.NO_REPORT
+    report = _report(options)
+    if not options.dry_run:
+        write_report([report], options.out, options.format)
     if options.json:
         print(json.dumps(as_json([report]), indent=2))
     else:

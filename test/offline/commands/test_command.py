@@ -19,7 +19,8 @@ import subprocess
 import sys
 
 import pytest
-from ros2_rnea.command_line.broken_pipe import ends_with_its_reader
+from ros2_rnea.command_line.command import command, ends_with_its_reader
+from ros2_rnea.errors import RneaError
 from small_robots import ARM
 
 
@@ -51,3 +52,11 @@ def test_exit_code_and_arguments_are_passed_on(capsys: pytest.CaptureFixture):
         return 7
     assert program(['a', 'b']) == 7
     assert capsys.readouterr().out == 'a b\n'
+
+
+def test_an_error_is_one_line_and_an_exit_code(capsys: pytest.CaptureFixture):
+    @command('try', 3)
+    def program(arguments=None):
+        raise RneaError('it is too heavy')
+    assert program([]) == 3
+    assert capsys.readouterr().err == 'try: it is too heavy\n'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The end of a command whose output is no longer read, as in ``check_model robot.urdf | head``."""
+"""What all commands do where something goes wrong."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from functools import wraps
 import os
 import signal
 import sys
+
+from ros2_rnea.errors import RneaError
 
 Main = Callable[..., int]
 
@@ -41,3 +43,25 @@ def ends_with_its_reader(main: Main) -> Main:
             return 128 + signal.SIGPIPE
         return code
     return program
+
+
+def command(name: str, failed: int) -> Callable[[Main], Main]:
+    """
+    Return a decorator for a program that says its errors in one line.
+
+    It also :func:`ends_with_its_reader`.
+
+    :param name: of the program, for errors.
+    :param failed: the exit code after an error.
+    """
+    def decorated(main: Main) -> Main:
+        @ends_with_its_reader
+        @wraps(main)
+        def program(arguments: Sequence[str] | None = None) -> int:
+            try:
+                return main(arguments)
+            except RneaError as error:
+                print(f'{name}: {error}', file=sys.stderr)
+                return failed
+        return program
+    return decorated
