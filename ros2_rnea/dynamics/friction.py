@@ -20,14 +20,14 @@ one coordinate may have what an identification finds in real gears:
 - an *offset*, the same at all velocities, also at rest;
 - viscous and Coulomb friction *by direction*: what one direction has more than the other;
 - *breakaway friction*, which fades with speed.  Of the velocity laws in use for this Stribeck
-  effect, the one here is b sign(v) / (1 + v²/(v_s² + SLOW²)): about half is left at the Stribeck
-  velocity v_s, where that is well above SLOW (Hess and Soom, "Friction at a Lubricated Line
-  Contact Operating at Oscillating Sliding Velocities", 1990; Armstrong-Hélouvry, Dupont and
-  Canudas de Wit, "A Survey of Models, Analysis Tools and Compensation Methods for the Control of
-  Machines with Friction", Automatica 1994).
+  effect, the one here is b sign(v) / (1 + v²/(v_s² + w²)): about half is left at the Stribeck
+  velocity v_s, where that is well above w (Hess and Soom, "Friction at a Lubricated Line Contact
+  Operating at Oscillating Sliding Velocities", 1990; Armstrong-Hélouvry, Dupont and Canudas de
+  Wit, "A Survey of Models, Analysis Tools and Compensation Methods for the Control of Machines
+  with Friction", Automatica 1994).
 
-The sign is smooth, v / sqrt(v² + SLOW²): nothing at rest, and 0.7 at SLOW.  Numbers that are zero
-cost nothing: the graph of a kernel does not contain their terms.
+The sign is smooth, v / sqrt(v² + w²): nothing at rest, and 0.7 at w, which is SIGN_WIDTH.  Numbers
+that are zero cost nothing: the graph of a kernel does not contain their terms.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ros2_rnea.model.description import FRICTION_LAW
 from ros2_rnea.model.tree import Body, Tree
 from ros2_rnea.spatial import Number, sqrt
 
-SLOW = 0.01
+SIGN_WIDTH = 0.01
 """The speed [rad/s or m/s] around which Coulomb friction goes over from one sign to the other."""
 
 TELLS_DIRECTION = 3.0
@@ -112,9 +112,9 @@ def _slope(body: Body, rate: Number) -> Number:
     slope = body.damping
     if not _depends_on_direction(body):
         return slope
-    square = rate * rate + SLOW * SLOW
+    square = rate * rate + SIGN_WIDTH * SIGN_WIDTH
     root = sqrt(square)
-    sign, steepness = rate / root, SLOW * SLOW / (square * root)
+    sign, steepness = rate / root, SIGN_WIDTH * SIGN_WIDTH / (square * root)
     dry, dry_slope = body.friction, 0.0
     if body.damping_positive or body.friction_positive:
         forward, change = 0.5 + 0.5 * sign, 0.5 * steepness
@@ -141,23 +141,23 @@ def _depends_on_direction(body: Body) -> bool:
         body.friction_negative, body.breakaway_friction))
 
 
-def smooth_sign(rate: Number, width: float = SLOW) -> Number:
+def smooth_sign(rate: Number, width: float = SIGN_WIDTH) -> Number:
     """Return the sign of a velocity, smooth around rest: 0.7 at the width."""
     return rate / sqrt(rate * rate + width * width)
 
 
 def sign_width(slowest: float) -> float:
     """
-    Return the speed at which the sign of a recorded velocity is rounded off, SLOW at most.
+    Return the speed at which the sign of a recorded velocity is rounded off, SIGN_WIDTH at most.
 
     The friction of a machine has its full value at any speed.  In a fit of a joint that is always
-    slow, a sign that is rounded off at SLOW would make it too large.  Where samples at rest are
-    among those that are said to move, nothing tells the sign, and it is SLOW, too.
+    slow, a sign that is rounded off at SIGN_WIDTH would make it too large.  Where samples at rest
+    are among those that are said to move, nothing tells the sign, and it is SIGN_WIDTH, too.
 
     :param slowest: the least speed of the samples in which the joint moves [rad/s or m/s].
     """
-    is_known = AT_REST < slowest < TELLS_DIRECTION * SLOW
-    return slowest / SHARP if is_known else SLOW
+    is_known = AT_REST < slowest < TELLS_DIRECTION * SIGN_WIDTH
+    return slowest / SHARP if is_known else SIGN_WIDTH
 
 
 def stribeck_share(rate: Number, stribeck_velocity: Number) -> Number:
@@ -167,5 +167,5 @@ def stribeck_share(rate: Number, stribeck_velocity: Number) -> Number:
 
 
 def _stribeck_width(stribeck_velocity: Number) -> Number:
-    """Return the square of the speed at which half is left; SLOW keeps it above 0."""
-    return stribeck_velocity * stribeck_velocity + SLOW * SLOW
+    """Return the square of the speed at which half is left; SIGN_WIDTH keeps it above 0."""
+    return stribeck_velocity * stribeck_velocity + SIGN_WIDTH * SIGN_WIDTH

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ros2_rnea.dynamics.friction import SLOW, smooth_sign, stribeck_share
+from ros2_rnea.dynamics.friction import SIGN_WIDTH, smooth_sign, stribeck_share
 from ros2_rnea.spatial import Number
 
 JointColumn = Callable[[Number, Number, float], Number]
@@ -31,17 +31,17 @@ From velocity [rad/s or m/s], acceleration and a speed that belongs to the numbe
 a coordinate for a number of 1 [Nm or N].
 
 The speed is the Stribeck velocity, or else that at which the sign of the velocity is rounded off;
-0 is SLOW.
+0 is SIGN_WIDTH.
 """
 
 
 JOINT_COLUMNS: dict[str, JointColumn] = {
     'viscous': lambda rate, acceleration, knee: rate,
     'viscous_forward': lambda rate, acceleration, knee: (
-        0.5 + 0.5 * smooth_sign(rate, knee or SLOW)) * rate,
+        0.5 + 0.5 * smooth_sign(rate, knee or SIGN_WIDTH)) * rate,
     'viscous_backward': lambda rate, acceleration, knee: (
-        0.5 - 0.5 * smooth_sign(rate, knee or SLOW)) * rate,
-    'coulomb': lambda rate, acceleration, knee: smooth_sign(rate, knee or SLOW),
+        0.5 - 0.5 * smooth_sign(rate, knee or SIGN_WIDTH)) * rate,
+    'coulomb': lambda rate, acceleration, knee: smooth_sign(rate, knee or SIGN_WIDTH),
     'stribeck': lambda rate, acceleration, knee: smooth_sign(rate) * stribeck_share(rate, knee),
     'offset': lambda rate, acceleration, knee: 0.0 * rate + 1.0,
     'rotor_inertia': lambda rate, acceleration, knee: acceleration,

@@ -122,7 +122,7 @@ def forward_dynamics(tree: Tree, given: DynamicsInputs) -> Numbers:
         crba.mass_matrix(tree, given.q), _difference(effort, held))
 
 
-def forward_dynamics_beside_held(
+def forward_dynamics_with_locked_joints(
         tree: Tree, given: DynamicsInputs, held: Collection[int]) -> Numbers:
     """
     Return the accelerations that efforts cause while some degrees of freedom are held.

@@ -26,7 +26,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from ros2_rnea.control.decision import Decision, LimitFlags, State, Status
 from ros2_rnea.errors import shortened
-from ros2_rnea.node.models.models import Payload
+from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.state_gaps import StateGaps
 from ros2_rnea.node.topics.conversions import listed
 from ros2_rnea.offline.audit import Finding

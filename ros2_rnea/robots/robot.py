@@ -436,7 +436,7 @@ class Robot(Observables):
         self._check_plausible(q, accelerations)
         return accelerations
 
-    def forward_dynamics_beside_held(
+    def forward_dynamics_with_locked_joints(
             self,
             q: ArrayLike,
             qd: ArrayLike,
@@ -463,7 +463,7 @@ class Robot(Observables):
             body = self._tree.bodies[joints[name]]
             indices.update(range(*body.v_slice.indices(self.nv)))
         with self._call(gravity, q=q, qd=qd, tau=tau) as call:
-            accelerations = call.result(quantities.forward_dynamics_beside_held(
+            accelerations = call.result(quantities.forward_dynamics_with_locked_joints(
                 self._tree, call.dynamics_inputs(call.body_forces(f_ext)), indices), self.nv)
         self._check_plausible(q, accelerations)
         return accelerations

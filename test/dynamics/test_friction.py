@@ -22,7 +22,7 @@ import numpy as np
 from paired_robots import needs_llvmlite
 import pytest
 from ros2_rnea import AdjustableRobot, Robot
-from ros2_rnea.dynamics.friction import friction_slope, joint_friction, SLOW
+from ros2_rnea.dynamics.friction import friction_slope, joint_friction, SIGN_WIDTH
 from ros2_rnea.dynamics.terms import FRICTION_EFFORT
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.kernels.tracing import trace
@@ -63,19 +63,19 @@ def test_at_rest_there_is_none():
 
 
 def test_at_the_slow_speed_there_is_seven_tenths_of_it():
-    effort, _ = joint_friction(arm(damping=0.0, friction=COULOMB), [SLOW, 0.0])
+    effort, _ = joint_friction(arm(damping=0.0, friction=COULOMB), [SIGN_WIDTH, 0.0])
     assert effort == pytest.approx(COULOMB / sqrt(2.0))
 
 
 def test_the_sign_is_smooth_odd_and_grows():
     """No step between two velocities gives more than the steepest slope, which is at rest."""
     tree = arm(damping=0.0, friction=COULOMB)
-    rates = np.linspace(-5.0 * SLOW, 5.0 * SLOW, 1001)
+    rates = np.linspace(-5.0 * SIGN_WIDTH, 5.0 * SIGN_WIDTH, 1001)
     efforts = np.array([joint_friction(tree, [rate, 0.0])[0] for rate in rates])
     np.testing.assert_allclose(efforts, -efforts[::-1], atol=1e-15)
     steps = np.diff(efforts)
     assert np.all(steps > 0.0)
-    assert np.max(steps) <= COULOMB / SLOW * (rates[1] - rates[0]) * (1.0 + 1e-9)
+    assert np.max(steps) <= COULOMB / SIGN_WIDTH * (rates[1] - rates[0]) * (1.0 + 1e-9)
 
 
 def test_the_noise_of_a_joint_at_rest_brings_little_of_it():
@@ -104,15 +104,15 @@ LAW = {
     'damping_negative': 0.125, 'friction_positive': 0.5, 'friction_negative': 0.75,
     'breakaway_friction': 1.5, 'stribeck_velocity': 0.2}
 Q = [0.3, 0.2]
-SPEEDS = [*np.linspace(-1.0, 1.0, 41), -30.0, 30.0, -SLOW, SLOW, 1e-9]
+SPEEDS = [*np.linspace(-1.0, 1.0, 41), -30.0, 30.0, -SIGN_WIDTH, SIGN_WIDTH, 1e-9]
 
 
 def by_the_formula(rate):
     """Return the friction of LAW as docs/theory.rst writes it."""
-    s = rate / sqrt(rate**2 + SLOW**2)
+    s = rate / sqrt(rate**2 + SIGN_WIDTH**2)
     viscous = 0.5 + 0.25 * (1.0 + s) / 2.0 + 0.125 * (1.0 - s) / 2.0
     dry = (3.0 + 0.5 * (1.0 + s) / 2.0 + 0.75 * (1.0 - s) / 2.0
-           + 1.5 / (1.0 + rate**2 / (0.2**2 + SLOW**2)))
+           + 1.5 / (1.0 + rate**2 / (0.2**2 + SIGN_WIDTH**2)))
     return viscous * rate + s * dry - 0.4
 
 
@@ -181,7 +181,7 @@ def test_a_robot_without_it_has_the_kernel_of_viscous_and_coulomb_friction_alone
     for variant in variants:
         traced = trace(arm(), FRICTION_EFFORT, variant)
         counts.append(traced.graph.count(traced.outputs))
-    # Of each of two joints: v², + SLOW², its root, v / root; d v, f s, and their sum.
+    # Of each of two joints: v², + SIGN_WIDTH², its root, v / root; d v, f s, and their sum.
     assert counts[0] == {'multiply': 6, 'add': 4, 'square root': 2, 'divide': 2}
     assert counts[1].total() > 2 * counts[0].total()
 

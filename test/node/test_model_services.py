@@ -26,7 +26,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import ArgumentError, UnsafeChangeError
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models.models import Payload
+from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.services import compute_services
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER
@@ -143,8 +143,8 @@ def test_forward_dynamics_is_computed_for_one_robot(arm, monkeypatch):
     arm.answer(['shoulder', 'elbow'], Q, QD)
     request = interfaces.ComputeForwardDynamics.Request(names=['shoulder'], positions=[0.3])
     reply = services._forward_dynamics(policy, request)
-    assert asked == ['forward_dynamics_beside_held', 'inverse_dynamics']
-    still = ROBOT.forward_dynamics_beside_held(Q, [0.0, 0.0], [0.0, 0.0], ['elbow'])
+    assert asked == ['forward_dynamics_with_locked_joints', 'inverse_dynamics']
+    still = ROBOT.forward_dynamics_with_locked_joints(Q, [0.0, 0.0], [0.0, 0.0], ['elbow'])
     same(reply.state.effort, [ROBOT.inverse_dynamics(Q, [0.0, 0.0], still)[1], 0.0])
 
 
@@ -266,7 +266,7 @@ def test_joints_that_are_not_named_are_held_and_it_says_by_which_effort(arm):
         arm, names=['shoulder'], positions=[0.3], velocities=[0.5], efforts=[3.0])
     assert list(reply.held) == ['elbow']
     assert list(reply.state.velocity) == [0.0, 0.5]
-    expected = ROBOT.forward_dynamics_beside_held(Q, [0.5, 0.0], [3.0, 0.0], ['elbow'])
+    expected = ROBOT.forward_dynamics_with_locked_joints(Q, [0.5, 0.0], [3.0, 0.0], ['elbow'])
     same(reply.accelerations, [0.0, expected[0]])
     holding = ROBOT.inverse_dynamics(Q, [0.5, 0.0], expected)
     same(reply.state.effort, [holding[1], 3.0])
@@ -285,7 +285,7 @@ def test_a_gripper_that_is_not_named_is_held_where_it_is_assumed(bench):
     assert (list(reply.held), list(reply.state.name)) == (['grip'], [*JOINTS, 'grip'])
     robot = Robot.from_urdf(ARM_WITH_GRIPPER)
     q, zero = [*Q, 0.1], [0.0] * 3
-    expected = robot.forward_dynamics_beside_held(q, zero, zero, ['grip'])
+    expected = robot.forward_dynamics_with_locked_joints(q, zero, zero, ['grip'])
     same(reply.accelerations, [expected[1], expected[0], 0.0])
 
 
@@ -295,7 +295,7 @@ def test_a_joint_of_several_degrees_of_freedom_is_always_held(bench):
         bench(joints=['camera'], state_timeout=9.0, assumed_positions__flight=flight), FREE_FLYER)
     drone.answer(['camera'], [0.7], [0.4])
     robot = Robot.from_urdf(FREE_FLYER)
-    expected = robot.forward_dynamics_beside_held(
+    expected = robot.forward_dynamics_with_locked_joints(
         [*flight, 0.7], [0.0] * 6 + [0.4], [0.0] * 7, ['flight'])
     for fields in ({}, {'names': ['camera'], 'positions': [0.7], 'velocities': [0.4]}):
         reply = forward_dynamics(drone, **fields)

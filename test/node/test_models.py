@@ -21,7 +21,7 @@ from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models.models import (
+from ros2_rnea.node.models.model_building import (
     adjustable,
     Model,
     ModelParameters,

@@ -39,7 +39,7 @@ from ros2_rnea.kernels import call, compiled, machine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
 from ros2_rnea.node.models import build_report, configuration, models
-from ros2_rnea.node.models.models import Payload
+from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from ros2_rnea.robots.joint_index_map import single_joints

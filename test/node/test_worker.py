@@ -36,7 +36,7 @@ from ros2_rnea.errors import DescriptionError, RneaError
 from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.node.models.models import KERNELS, ModelParameters, Payload, Source
+from ros2_rnea.node.models.model_building import KERNELS, ModelParameters, Payload, Source
 from ros2_rnea.node.worker import model_worker as worker_module
 from ros2_rnea.node.worker import worker_process as process_module
 from ros2_rnea.node.worker import worker_program
@@ -243,7 +243,7 @@ NODE = """
 from sys import argv
 from threading import Thread
 from ros2_rnea.kernels.engines import Engine
-from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.models.model_building import Source
 from ros2_rnea.node.worker.model_worker import model_request
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 process = WorkerProcess(print)
@@ -305,7 +305,7 @@ from pathlib import Path
 import ros2_rnea
 from ros2_rnea.errors import RneaError
 from ros2_rnea.kernels.engines import Engine
-from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.models.model_building import Source
 from ros2_rnea.node.worker.model_worker import model_request
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 process = WorkerProcess(print)
@@ -345,7 +345,7 @@ def test_a_process_with_other_code_than_the_node_is_not_believed(tmp_path):
 
 OVERLAID = """
 from ros2_rnea.kernels.engines import Engine
-from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.models.model_building import Source
 from ros2_rnea.node.worker.model_worker import model_request
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 process = WorkerProcess(print)

@@ -404,7 +404,7 @@ def test_a_held_joint_moves_the_others_as_a_fixed_one_does(arm):
         f'<child link="lower"/><origin xyz="0 0 0.3" rpy="0 {Q[1]} 0"/>')
     fixed = Robot.from_urdf(turned)
     f_ext, gravity, qd = {'tool': np.arange(6.0)}, (1.0, 2.0, -9.0), [QD[0], 0.0]
-    accelerations = arm.forward_dynamics_beside_held(
+    accelerations = arm.forward_dynamics_with_locked_joints(
         Q, qd, [5.0, 1e3], ['elbow'], f_ext, gravity)
     expected = fixed.forward_dynamics(Q[:1], qd[:1], [5.0], f_ext, gravity)
     np.testing.assert_allclose(accelerations, [*expected, 0.0], rtol=1e-12)
@@ -415,14 +415,15 @@ def test_a_held_joint_moves_the_others_as_a_fixed_one_does(arm):
 def test_beside_held_joints_forward_dynamics_inverts_inverse_dynamics(held, free):
     gripper = Robot.from_urdf(ARM_WITH_GRIPPER)
     q, qd, tau = np.random.default_rng(1).normal(size=(3, 4, 3))
-    accelerations = gripper.forward_dynamics_beside_held(q, qd, tau, held)
+    accelerations = gripper.forward_dynamics_with_locked_joints(q, qd, tau, held)
     assert not np.delete(accelerations, free, axis=1).any()
     needed = gripper.inverse_dynamics(q, qd, accelerations)
     np.testing.assert_allclose(needed[:, free], tau[:, free], rtol=1e-11, atol=1e-12)
 
 
 def test_all_joints_may_be_held(arm):
-    assert arm.forward_dynamics_beside_held(Q, QD, QDD, arm.joint_names).tolist() == [0.0, 0.0]
+    none_moves = arm.forward_dynamics_with_locked_joints(Q, QD, QDD, arm.joint_names)
+    assert none_moves.tolist() == [0.0, 0.0]
 
 
 MASSLESS_TIP = robot(
@@ -536,7 +537,7 @@ def test_what_does_not_fit_is_refused(call, arm):
     lambda arm: arm.flat({'shoulder': 'far', 'elbow': [1.0]}),
     lambda arm: arm.jacobian(Q, 'tool', 'nowhere'),
     lambda arm: arm.jacobian(Q, 'tool', 1),
-    lambda arm: arm.forward_dynamics_beside_held(Q, QD, QDD, ['wrist']),
+    lambda arm: arm.forward_dynamics_with_locked_joints(Q, QD, QDD, ['wrist']),
 ])
 def test_what_does_not_fit_is_refused_too(call, arm):
     with pytest.raises(ArgumentError):

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ros2_rnea.control.output.effort_limits import ROUNDING
-from ros2_rnea.dynamics.friction import SLOW
+from ros2_rnea.dynamics.friction import SIGN_WIDTH
 from ros2_rnea.model.tree import Body, Tree
 from ros2_rnea.robots.robot import Robot
 
@@ -60,7 +60,7 @@ class FrictionShares:
         limits = np.array([body.limits.velocity for body in bodies])
         has_limit = (limits > 0.0) & np.isfinite(limits)
         fastest = np.where(has_limit, 0.5 * limits, SPEED_WITHOUT_LIMIT)
-        speeds = np.geomspace(SLOW, np.maximum(fastest, SLOW), SPEEDS_OF_FRICTION)
+        speeds = np.geomspace(SIGN_WIDTH, np.maximum(fastest, SIGN_WIDTH), SPEEDS_OF_FRICTION)
         self._velocities = [np.zeros_like(fastest), *speeds, *-speeds]
         self._tree: Tree | None = None  # whose friction is known
         self._largest = np.zeros(len(bodies))

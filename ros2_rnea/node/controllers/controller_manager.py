@@ -81,7 +81,7 @@ class ControllerManager:
                 ControllerManagerActivity, self._activity_topic, self._on_activity, ACTIVITY)
 
     @property
-    def owes_answer(self) -> bool:
+    def awaits_answer(self) -> bool:
         """Return whether it runs, and it is not known yet what its active controllers command."""
         if self._report is None:
             return self._list is not None and self._list.service_is_ready()
@@ -107,7 +107,7 @@ class ControllerManager:
 
     def look_again(self) -> None:
         """Ask a controller manager that may have started since the last :meth:`poll`."""
-        if self._pending is None and self.owes_answer:
+        if self._pending is None and self.awaits_answer:
             self._request()
 
     def close(self) -> None:

@@ -263,9 +263,9 @@ class EffortController:
         """Apply and report a changed reason to send nothing."""
         own = self._own()
         reason = self.reason_to_send_nothing(own)
-        owes_kinds = self._manager is not None and self._manager.owes_answer
+        awaits_kinds = self._manager is not None and self._manager.awaits_answer
         if self._answer is not None:
-            self._receivers.is_checked = not owes_kinds or (
+            self._receivers.is_checked = not awaits_kinds or (
                 self._receivers.is_checked and self._receivers.is_serving)
             self._fitted = (self.node_name, tuple(own['joints'])) if not reason else ('', ())
         if reason != self._reason:
@@ -283,7 +283,7 @@ class EffortController:
             self._diagnostics.waiting(EFFORT, reason)
         else:
             self._diagnostics.notice(EFFORT, reason, is_error=True)
-        self._look_often(bool(self.node_name) and (self._answer is None or owes_kinds) and (
+        self._look_often(bool(self.node_name) and (self._answer is None or awaits_kinds) and (
             bool(own[EFFORT]) or self.node_name in self._receivers.nodes))
 
     def _look_often(self, is_needed: bool) -> None:
@@ -317,7 +317,7 @@ class EffortController:
     def _note_holder(self) -> None:
         """Note who holds the arm while the controller is not active, or did until just now."""
         kinds = {} if self._manager is None else self._manager.kinds
-        are_all_known = self._manager is None or not self._manager.owes_answer
+        are_all_known = self._manager is None or not self._manager.awaits_answer
         self._holder = self._activation.holder(
             self._own()['joints'], kinds, are_all_known, self._can_arm_hold_itself)
         self._receivers.set_active(not self._activation.obstacle, self._holder)

@@ -50,8 +50,7 @@ from ros2_rnea.node.models.description_guard import (
     robot_name,
     Verdict,
 )
-from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
-from ros2_rnea.node.models.models import (
+from ros2_rnea.node.models.model_building import (
     check_strictly,
     Model,
     ModelParameters,
@@ -59,6 +58,7 @@ from ros2_rnea.node.models.models import (
     Payload,
     Source,
 )
+from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.parameters import (
     FRICTION_FROM_DESCRIPTION,
     NodeParameters,

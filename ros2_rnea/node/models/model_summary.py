@@ -21,7 +21,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import did_you_mean
 from ros2_rnea.node import parameters
-from ros2_rnea.node.models.models import Model
+from ros2_rnea.node.models.model_building import Model
 from ros2_rnea.node.topics.conversions import listed
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot

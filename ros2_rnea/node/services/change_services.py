@@ -27,8 +27,8 @@ from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.model.description import Inertial, LinkDescription, Pose, RobotDescription
 from ros2_rnea.node.bounds import check_name, MAX_TRANSITION_TIME
 from ros2_rnea.node.models.configuration import Configuration
+from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.models.model_summary import NO_ROBOT
-from ros2_rnea.node.models.models import Payload
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.offline.audit.findings import Severity
 from ros2_rnea.offline.audit.links import link_findings

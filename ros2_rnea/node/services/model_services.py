@@ -95,7 +95,7 @@ class ModelServices(BackgroundServices):
         more = {'f_ext': wrenches_by_frame(request.wrenches),
                 'gravity': list(request.gravity) or None}
         accelerations = self._ask(
-            robot, 'forward_dynamics_beside_held', q=state.q, qd=state.qd, tau=tau,
+            robot, 'forward_dynamics_with_locked_joints', q=state.q, qd=state.qd, tau=tau,
             held=held, **more)[joints.v_index]
         _check_finite('acceleration', accelerations, joints.names)
         message = _state_message(joints, state)

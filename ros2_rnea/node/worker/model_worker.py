@@ -41,7 +41,7 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.kernels.compiled import say_once
 from ros2_rnea.kernels.engines import Compilation, Engine, engine_of, Kernels, kernels_of
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.node.models.models import adjustable, Model, ModelParameters, Source
+from ros2_rnea.node.models.model_building import adjustable, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain

@@ -29,7 +29,7 @@ import numpy as np
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial, JointLimits, JointType, Pose
 from ros2_rnea.model.tree import Body, LinkFrame, Tree
-from ros2_rnea.node.models.models import Source
+from ros2_rnea.node.models.model_building import Source
 from ros2_rnea.offline.audit.findings import Finding, Kind
 from ros2_rnea.robots.sent_terms import Terms
 from ros2_rnea.spatial import Inertia, Matrix, Transform, Vector

@@ -29,7 +29,7 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.kernels.compiled import cache, what_is_not_used
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
-from ros2_rnea.node.models.models import adjustable, read_description, Source
+from ros2_rnea.node.models.model_building import adjustable, read_description, Source
 from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS, VERSION
 from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.offline.audit import Finding
@@ -143,7 +143,7 @@ def query(request: Message, _: Report) -> Message:
 TASKS: dict[str, Callable[[Message, Report], Message]] = {
     'model': make_model, 'fill': fill, 'query': query}
 
-QUERIES = ('mass_matrix', 'jacobian', 'forward_dynamics_beside_held', 'inverse_dynamics')
+QUERIES = ('mass_matrix', 'jacobian', 'forward_dynamics_with_locked_joints', 'inverse_dynamics')
 """The methods that the task ``query`` calls."""
 
 

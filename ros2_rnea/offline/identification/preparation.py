@@ -60,7 +60,7 @@ from scipy.ndimage import minimum_filter1d
 POSITIONS, VELOCITIES, AUTOMATIC = 'positions', 'velocities', 'automatic'
 SOURCES = (AUTOMATIC, POSITIONS, VELOCITIES)
 
-SLOW = 0.05
+SLOW_SPEED = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
 
 SLOW_SHARE = 0.05
@@ -614,7 +614,7 @@ class _Preparing:
                 noise = velocity_noise(
                     spectra['positions'][k].noise, min(cutoff, 0.5 / period))
                 usual = SLOW_SHARE * float(np.percentile(np.abs(qd[:, v]), 99.0))
-                slow = max(min(SLOW, usual), MIN_SPEED, FEW_SIGMA * noise)
+                slow = max(min(SLOW_SPEED, usual), MIN_SPEED, FEW_SIGMA * noise)
             limits.append(slow)
             for piece in signals.pieces:
                 velocity = qd[piece, v]

@@ -31,7 +31,7 @@ from functools import cached_property
 from math import inf
 
 import numpy as np
-from ros2_rnea.dynamics.friction import sign_width, SLOW, smooth_sign
+from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width, smooth_sign
 from ros2_rnea.offline.identification.comparison import Comparison, Run
 from ros2_rnea.offline.identification.correlation import correlation_of
 from ros2_rnea.offline.identification.recording import slowest_speeds
@@ -154,7 +154,7 @@ def _sharper_friction(robot: Robot, columns: Columns) -> np.ndarray:
     for index in robot.tree.joints.values():
         body, v = robot.tree.bodies[index], robot.tree.bodies[index].v_index
         width = float(columns.sign_widths[v])
-        if body.type.nv == 1 and body.friction and width < SLOW:
+        if body.type.nv == 1 and body.friction and width < SIGN_WIDTH:
             more[:, v] = body.friction * (
                 smooth_sign(columns.qd[:, v], width) - smooth_sign(columns.qd[:, v]))
     return more

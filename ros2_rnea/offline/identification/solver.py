@@ -54,7 +54,7 @@ The F statistic that breakaway friction has to reach.  One column alone reaches 
 of a thousand data sets; the rest is for the choice among many.
 """
 
-UNSEEN = 1e4
+UNSEEN_DEVIATION = 1e4
 """The standard deviation of what the data does not see, relative to its natural scale."""
 
 MIN_NOISE = 1e-4
@@ -66,7 +66,7 @@ What is left to gain when a Newton method takes its last step, in units of half 
 error; that step gains all of it but its square.
 """
 
-FALL = 0.1
+PRIOR_DECAY = 0.1
 """By which factor the weight of the prior falls at a time."""
 
 MAX_STEPS = 100
@@ -304,11 +304,11 @@ def data_covariance(hessian: np.ndarray, scales: np.ndarray) -> np.ndarray:
 
     :param hessian: of half the weighted sum of squares.
     :param scales: a large change of each unknown; along what the data does not see, the standard
-        deviation is ``UNSEEN`` of it.
+        deviation is ``UNSEEN_DEVIATION`` of it.
     """
     values, vectors = eigh(scales[:, None] * hessian * scales[None, :])
-    seen = values > max(UNSEEN**-2, 1e-12 * values[-1])
-    variances = np.where(seen, 1.0 / np.where(seen, values, 1.0), UNSEEN**2)
+    seen = values > max(UNSEEN_DEVIATION**-2, 1e-12 * values[-1])
+    variances = np.where(seen, 1.0 / np.where(seen, values, 1.0), UNSEEN_DEVIATION**2)
     scaled = scales[:, None] * vectors
     return (scaled * variances) @ scaled.T
 
@@ -340,7 +340,7 @@ def _minimum(
     weight = max(float(np.max(np.abs(slope), initial=0.0)), URDF_WEIGHT)
     while weight > URDF_WEIGHT:
         x = _newton(gradient, hessian, prior, chosen, start, x, weight, weight)
-        weight *= FALL
+        weight *= PRIOR_DECAY
     return _newton(gradient, hessian, prior, chosen, start, x, URDF_WEIGHT, CONVERGED)
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from ros2_rnea.dynamics.friction import sign_width, SLOW
+from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.regression import regression, RegressionRow
 from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
@@ -46,7 +46,7 @@ A column of the regressor is taken for a sum of others if what they do not expla
 than this share of its norm; rounding leaves some 1e-15.
 """
 
-KNEES = 16
+STRIBECK_VELOCITIES = 16
 """How many Stribeck velocities are tried for each joint."""
 
 
@@ -495,7 +495,7 @@ def _friction(
         viscous = unit_of(tree, name, 'Nm s/rad', 'N s/m')
         effort = unit_of(tree, name, 'Nm', 'N')
         single = body.type.nv == 1
-        width = widths[body.v_index] if single and widths[body.v_index] < SLOW else 0.0
+        width = widths[body.v_index] if single and widths[body.v_index] < SIGN_WIDTH else 0.0
         if unknowns.by_direction and single:
             result += [
                 Unknown('viscous_forward', name, viscous, body.damping, index, width),
@@ -514,10 +514,10 @@ def _friction(
 def _knees(body: Body, largest_speeds: np.ndarray) -> list[float]:
     """Return the Stribeck velocities to try: evenly in logarithm, below the largest speed."""
     fastest = 0.5 * float(largest_speeds[body.v_index])
-    slowest = 2.0 * SLOW
+    slowest = 2.0 * SIGN_WIDTH
     if not fastest > 2.0 * slowest:
         return []
-    return np.geomspace(slowest, fastest, KNEES).tolist()
+    return np.geomspace(slowest, fastest, STRIBECK_VELOCITIES).tolist()
 
 
 def unit_of(tree: Tree, joint: str, turning: str, sliding: str) -> str:

@@ -26,7 +26,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import cache, compiled, machine
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import Inertial
-from ros2_rnea.node.models.models import ModelParameters, Source
+from ros2_rnea.node.models.model_building import ModelParameters, Source
 from ros2_rnea.node.worker.model_worker import Built, model_request, ModelWorker, Request
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.offline.commands.compile.__main__ import main

@@ -117,7 +117,7 @@ def test_true_values_are_within_the_intervals_as_often_as_they_say(colour):
 @pytest.mark.parametrize('largest', [0.04, 0.1, 0.4])
 @pytest.mark.usefixtures('fastest_engine')
 def test_friction_of_slow_joints_is_within_its_intervals(kind, largest):
-    """The friction of a machine has its full value at any speed, not from SLOW on."""
+    """The friction of a machine has its full value at any speed, not from SIGN_WIDTH on."""
     robot = arm(size=2, kinds=(kind,))
     t, q, qd, qdd = motion(robot, 3000, 2)
     share = largest / np.abs(qd).max(axis=0)

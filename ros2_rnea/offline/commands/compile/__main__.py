@@ -40,7 +40,7 @@ from ros2_rnea.kernels.cache import (
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.model.description import OPTIONAL_PARAMETERS
-from ros2_rnea.node.models.models import adjustable, read_description, Source
+from ros2_rnea.node.models.model_building import adjustable, read_description, Source
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.compile.parameter_file import (
     is_set_for_joints,
