@@ -28,7 +28,7 @@ from closed_loop.motions import Sine  # noqa: E402
 from closed_loop.plant import Plant  # noqa: E402
 from closed_loop.sensors import SensorQuality, Velocities  # noqa: E402
 from ros2_rnea.control.decision import State  # noqa: E402
-from ros2_rnea.control.settings import ContactReaction, OnStop  # noqa: E402
+from ros2_rnea.control.settings import BeyondLimits, ContactReaction, OnStop  # noqa: E402
 from ros2_rnea.errors import TrajectoryError  # noqa: E402
 
 START = seven_joints().start
@@ -295,3 +295,29 @@ def test_states_that_stop_while_the_arm_is_braked_throw_it_nowhere():
     assert done.velocities.min() > -0.2  # it was thrown with 0.8
     assert np.abs(done.velocities[-1]).max() < 0.02
     assert done.last.effort is None
+
+
+def test_one_joint_at_its_limit_takes_the_damping_from_no_other():
+    loop = ClosedLoop(
+        Plant(seven_joints(), viscous=0.0), beyond_limits=BeyondLimits.SCALE,
+        effort_limits={'joint2': 17.0}, **GUIDED).run(0.3)
+    loop.push(15.0 * np.eye(7)[1], 0.25)  # to where its gravity is more than it has
+    loop.plant.set_velocities(np.eye(7)[0])
+    loop.run(0.003)
+    disable(loop)
+    loop.run(0.1)
+    assert loop.plant.velocities[0] < 0.25  # joint 2 falls, and moves it later
+
+
+@pytest.mark.parametrize('seconds', [-0.06, 0.06])
+def test_an_end_is_held_on_where_the_clock_is_set(seconds):
+    loop = ClosedLoop(**COMPUTED_TORQUE)
+    loop.run(0.6)
+    loop.stay(0.5)
+    loop.run(1.0)
+    loop.plant.set_payload(1.0)
+    loop.run(2.0)
+    here = loop.plant.positions
+    loop.step_ros_clock(seconds)
+    begin = loop.time
+    assert loop.run(3.0).record.since(begin).farthest(here) < 0.01

@@ -72,7 +72,7 @@ def start(tmp_path, monkeypatch):
     ('report', ['--help']),
 ])
 def test_tools_import_nothing_from_there(start, module, arguments):
-    process = start(f'ros2_rnea.tools.{module}.__main__', *arguments)
+    process = start(f'ros2_rnea.offline.commands.{module}.__main__', *arguments)
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, output
 
@@ -105,7 +105,8 @@ def test_run_starts_tools_where_files_are_as_typed_by_their_executables():
     text = (ROOT / 'run').read_text(encoding='utf-8')
     commands = [part.split(';;')[0] for part in text.split('cd -- "$caller"')[1:]]
     tools = [command for command in commands if 'PYTHONPATH' not in command]
-    registered = re.findall(r"'(\w+) = ros2_rnea\.tools\.", (ROOT / 'setup.py').read_text())
+    registered = re.findall(
+        r"'(\w+) = ros2_rnea\.(?:offline\.commands|simulation)\.", (ROOT / 'setup.py').read_text())
     assert sorted(re.findall(r'/bin/(\w+)', ''.join(tools))) == sorted(
         {*registered} - {'simulated_driver'})
     assert [command for command in tools if 'bin/python' in command.split('\n', 1)[1]] == []

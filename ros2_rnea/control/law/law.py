@@ -158,7 +158,8 @@ class Law:
             self.last_guiding = self.braking.effort(
                 self.last_motion.q, known.velocities, period)
         effort = holding + self.last_guiding
-        return Needed(effort, np.where(self._alone, effort, 0.0), holding, holding)
+        return Needed(
+            effort, np.where(self._alone, effort, 0.0), holding, holding, brakes=True)
 
     def _gravity(self, known: Snapshot, holding: np.ndarray, period: float) -> Needed:
         model = self._model(
@@ -172,11 +173,10 @@ class Law:
                 np.array((known.positions, known.measured_velocities)), self.damping_share)
         if guiding is None:
             return Needed(model, np.where(self._alone, holding, 0.0), holding, model)
-        # Otherwise, with BeyondLimits.SCALE, an end stop would take gravity from other joints.
-        limits = np.maximum(self._allowed, np.abs(model))
+        limits = np.maximum(self._allowed, np.abs(model))  # so that ~/terms has what is sent
         self.last_guiding = np.clip(model + guiding, -limits, limits) - model
         free = np.where(self._alone, holding + self.last_guiding, 0.0)
-        return Needed(model + self.last_guiding, free, holding, model)
+        return Needed(model + self.last_guiding, free, holding, model, brakes=True)
 
     def _feedforward(
             self, state: State, target: Target, known: Snapshot, holding: np.ndarray) -> Needed:

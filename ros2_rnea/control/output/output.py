@@ -51,12 +51,15 @@ class Needed(NamedTuple):
         the node moves alone; 0 for others.
     :ivar holding: what holds the joints where they are.
     :ivar model: the part that no measured velocity changes, for a hand-over from another model.
+    :ivar brakes: whether each joint is braked or guided by itself, so that one at its limit takes
+        nothing from the others, whatever ``beyond_limits`` says.
     """
 
     effort: np.ndarray
     free: np.ndarray
     holding: np.ndarray
     model: np.ndarray
+    brakes: bool = False
 
 
 LastSent = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, bool, float]
@@ -195,7 +198,7 @@ class Output:
         """
         effort, saturated = needed.effort, self._none
         if not all_set(np.abs(effort) <= self.limits):
-            if self._scales:
+            if self._scales and not needed.brakes:
                 effort, saturated = scale(effort, self.limits, self.saturated(needed.holding))
             else:
                 effort, saturated = clamp(effort, self.limits)

@@ -157,7 +157,7 @@ class Motion:
         """
         Discard the trajectory, also one that is being planned, because its clock was set.
 
-        One that has ended stays where the clock was set forward: nothing of it comes again.
+        One that has ended, by both times, stays: nothing of it comes again.
 
         :param time: the present time, on the clock of trajectory stamps.
         :param step: by how much that clock was set forward [s].
@@ -165,7 +165,7 @@ class Motion:
         """
         self.memory.changes += 1
         path = self.memory.path
-        if path is None or step > 0.0 and time - step >= path.end:
+        if path is None or min(time, time - step) >= path.end:
             return False
         self.memory.path = None
         return True

@@ -273,6 +273,7 @@ class Payload(Event):
 
     def _set(self, episode: Episode, mass: float) -> None:
         episode.disturb(0.5, 'payload')
+        episode.judge.holds_other_load = not episode.loop.policy.is_sending
         episode.loop.plant.set_payload(mass)
         if self.told:
             episode.attempt(lambda: episode.loop.set_model_payload(mass))

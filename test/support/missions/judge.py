@@ -128,6 +128,8 @@ class Judge:
     :ivar sinking: largest speed at which the arm sinks at present by the error of its model
         [rad/s].
     :ivar faults: how often the state became FAULT.
+    :ivar holds_other_load: whether the drives hold an effort from before the load changed, from
+        which the next one starts.
     :ivar worst: the largest speed beside the allowed one outside of disturbances, and how far the
         arm was from the reference of its drives [rad/s, rad].
     """
@@ -139,6 +141,7 @@ class Judge:
     sinking: float = 0.0
     faults: int = 0
     has_sent: bool = False
+    holds_other_load: bool = False
     worst: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
@@ -203,6 +206,9 @@ class Judge:
                     raise Failure(f'the arm is {off:.2f} rad from the reference of its drives')
 
     def _look_at(self, decision: Decision, time: float) -> None:
+        if self.holds_other_load and decision.effort is not None:
+            self.holds_other_load = False
+            self.disturbances.append(Disturbance(time, time + 0.5, 'another load'))
         name, before = decision.state.name, self._last_name
         self._last_name = name
         if name not in ('TRACKING', 'HOLDING'):
