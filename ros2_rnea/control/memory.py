@@ -36,6 +36,7 @@ from ros2_rnea.control.inputs.plausibility import PlausibilityMemory
 from ros2_rnea.control.inputs.snapshot import AT_REST
 from ros2_rnea.control.inputs.wrenches import WrenchesMemory
 from ros2_rnea.control.law.feedback_check import InstabilityMemory
+from ros2_rnea.control.law.state_feedback import GainMemory
 from ros2_rnea.control.law.wrench_compensation import WrenchFadeMemory
 from ros2_rnea.control.output.hand_over import HandOverMemory
 from ros2_rnea.control.output.output import SentMemory
@@ -121,6 +122,7 @@ class Memory:
     :ivar dead_man: the last press of the switch.
     :ivar motion: the motion in progress.
     :ivar wrench_fade: how far wrenches are compensated.
+    :ivar gains: those of feedback that were used last.
     :ivar external: the effort of the environment.
     :ivar trips: what exceeds a limit that stops the motion.
     :ivar instability: why the feedback is unstable at the measured period.
@@ -159,6 +161,7 @@ class Memory:
     dead_man: DeadManMemory | None = None
     motion: MotionMemory = field(default_factory=MotionMemory)
     wrench_fade: WrenchFadeMemory = field(default_factory=WrenchFadeMemory)
+    gains: GainMemory = field(default_factory=GainMemory)
     external: ExternalMemory | None = None
     trips: TripMemory = field(default_factory=TripMemory)
     instability: InstabilityMemory = field(default_factory=InstabilityMemory)
@@ -197,7 +200,7 @@ class Memory:
         if self.sent.joints != joints.controlled:
             zero = np.zeros(len(joints.controlled))
             memory.hand_over, memory.rest = HandOverMemory(zero), Rest(zero)
-            memory.trips, memory.behind_by = TripMemory(), None
+            memory.trips, memory.behind_by, memory.gains = TripMemory(), None, GainMemory()
         if self.joints is not None and self.joints.names != names:
             memory.joints = self.joints.for_joints(names)
         if self.plausibility is not None and self.plausibility.names != names:

@@ -122,7 +122,7 @@ class Stages:
         # What is wanted, and what is needed for it.
         self.motion = Motion(
             controlled, joints.continuous, joints.turns, settings, memory.motion)
-        self.law.go_on(self.wrenches, memory.wrench_fade)
+        self.law.go_on(self.wrenches, memory.wrench_fade, memory.gains)
         # What stops it.
         self.trips = Trips(
             controlled, [body.limits for body in joints.bodies], settings, self.alone,

@@ -214,3 +214,19 @@ def test_end_stops_that_begin_earlier_do_not_step_the_effort_of_an_arm_at_rest()
     begin = loop.run(2.0).time
     loop.change(position_limit_margin=0.4)  # 15 Nm at once
     assert loop.run(0.1).record.since(begin - 0.002).largest_step() < 0.5
+
+
+def test_other_gains_in_motion_do_not_step_the_effort():
+    """With what the model lacks, the arm is behind its motion, and the gains multiply that."""
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.5)
+    loop.stay(0.3)
+    loop.run(1.0)
+    loop.plant.set_payload(1.0)
+    loop.run(1.0)
+    loop.follow([(4.0, START + 0.5, REST, REST)])
+    loop.run(1.5)
+    begin = loop.time
+    loop.change(position_gains=(400.0,), velocity_gains=(40.0,))
+    done = loop.run(1.0).record.since(begin)
+    assert done.largest_step() < 1.0
+    assert loop.policy.memory.gains.used[:, 0].tolist() == [400.0, 40.0]

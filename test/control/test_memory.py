@@ -64,7 +64,7 @@ def remembered(joints):
     memory.period.value = 0.004
     memory.motion.awaits_reference, memory.motion.changes = True, 4
     memory.trips.fast, memory.pending.hand_over = 2, 0.3
-    memory.wrench_fade.share = 0.5
+    memory.wrench_fade.share, memory.gains.used = 0.5, np.ones((2, n))
     memory.ramp_since, memory.lacked_at = 1.5, 2.5
     memory.behind_since, memory.behind_by, memory.instability.period = 1.5, np.ones(n), 0.01
     memory.releases = memory.has_landed = memory.starts_anew = memory.has_driven = True

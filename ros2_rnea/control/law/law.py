@@ -28,7 +28,7 @@ from ros2_rnea.control.law.braking import Braking
 from ros2_rnea.control.law.effort_law import EffortLaw, RobotMotion
 from ros2_rnea.control.law.guiding import Guiding
 from ros2_rnea.control.law.stable_damping import StableDamping
-from ros2_rnea.control.law.state_feedback import StateFeedback
+from ros2_rnea.control.law.state_feedback import GainMemory, StateFeedback
 from ros2_rnea.control.law.wrench_compensation import WrenchCompensation, WrenchFadeMemory
 from ros2_rnea.control.output.effort_limits import share_of
 from ros2_rnea.control.output.joint_bounds import JointBounds
@@ -89,14 +89,16 @@ class Law:
         self.last_motion = self._motions.held(np.full(joints.index_map.q_index.shape, np.nan))
         self.last_guiding = self._zero
 
-    def go_on(self, wrenches: ExternalWrenches, fade: WrenchFadeMemory) -> None:
+    def go_on(
+            self, wrenches: ExternalWrenches, fade: WrenchFadeMemory, gains: GainMemory) -> None:
         """
         Go on with a memory.
 
         :param wrenches: that are measured.
         :param fade: how far these are compensated; it is changed.
+        :param gains: those of feedback that were used last; it is changed.
         """
-        self._wrenches, self.compensation.memory = wrenches, fade
+        self._wrenches, self.compensation.memory, self._gains = wrenches, fade, gains
 
     def catch_up_error(
             self, first: np.ndarray, present: np.ndarray, duration: float) -> np.ndarray | None:
@@ -190,7 +192,8 @@ class Law:
         measured = np.array((known.positions, known.measured_velocities))
         correction = feedback.acceleration(
             target.present[0], target.present[1], measured[0], measured[1], largest_error,
-            weight)
+            weight, feedback.gains(
+                self._gains, known.now.steady, self._settings.blend_time))
         self._set_other_joints(known)
         motion = self._motions.corrected(target, measured, correction, weight)
         effort = self._model(motion, known, state.follows)

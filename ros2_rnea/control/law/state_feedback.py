@@ -16,6 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf
 
 import numpy as np
 
@@ -25,6 +27,26 @@ from ros2_rnea.trajectories.trajectory import whole_turns
 
 CATCH_UP_SPEED = 0.15
 """How much faster a joint is than a motion that has begun without it [rad/s or m/s]."""
+
+
+RAMP_CONSTANTS = 4.0
+"""Time constants in which other gains come, within the duration of a hand-over."""
+
+SAME_GAINS = 1e-3
+"""Gains that differ less than by this share of the new ones are the new ones."""
+
+
+@dataclass
+class GainMemory:
+    """
+    The gains that were used last.
+
+    :ivar used: for position and velocity, shape (2, joints); None: there were none.
+    :ivar at: when that was [s].
+    """
+
+    used: np.ndarray | None = None
+    at: float = -inf
 
 
 class StateFeedback:
@@ -51,12 +73,31 @@ class StateFeedback:
             continuous: Sequence[bool]) -> None:
         check_gains('position_gains', position_gains, joints)
         check_gains('velocity_gains', velocity_gains, joints)
-        self._stiffness = np.broadcast_to(np.array(position_gains, dtype=float), len(joints))
-        self._damping = np.broadcast_to(np.array(velocity_gains, dtype=float), len(joints))
+        self._gains = np.array([
+            np.broadcast_to(np.array(gains, dtype=float), len(joints))
+            for gains in (position_gains, velocity_gains)])
         self._continuous = np.array(continuous, dtype=bool)
         with np.errstate(divide='ignore', invalid='ignore'):  # gains may be 0
-            caught_up = CATCH_UP_SPEED * self._damping / self._stiffness
-        self._first_error = np.where(self._stiffness > 0.0, caught_up, np.inf)
+            caught_up = CATCH_UP_SPEED * self._gains[1] / self._gains[0]
+        self._first_error = np.where(self._gains[0] > 0.0, caught_up, np.inf)
+
+    def gains(self, memory: GainMemory, now: float, duration: float) -> np.ndarray:
+        """
+        Return the gains to use, shape (2, joints): others come gradually, so that nothing steps.
+
+        :param memory: it is changed.
+        :param now: on the steady clock [s].
+        :param duration: of a hand-over [s]; 0: there is none.
+        """
+        if memory.used is not self._gains:
+            used = self._gains
+            if memory.used is not None and duration > 0.0 and now >= memory.at:
+                left = (memory.used - used) * exp(-RAMP_CONSTANTS * (now - memory.at) / duration)
+                if (np.abs(left) > SAME_GAINS * np.abs(used)).any():
+                    used = used + left
+            memory.used = used
+        memory.at = now
+        return memory.used
 
     def catch_up_error(
             self, first: np.ndarray, present: np.ndarray, duration: float) -> np.ndarray | None:
@@ -83,20 +124,23 @@ class StateFeedback:
             positions: np.ndarray,
             velocities: np.ndarray,
             largest_error: np.ndarray | None = None,
-            weight: float = 1.0) -> np.ndarray:
+            weight: float = 1.0,
+            gains: np.ndarray | None = None) -> np.ndarray:
         """
         Return the accelerations that correct the errors, shape (joints,) [rad/s^2 or m/s^2].
 
         :param largest_error: of position, beyond which the correction does not grow, shape
             (joints,) [rad or m]; None: there is none.
         :param weight: of the motion, 0 to 1; the damping always has its full weight.
+        :param gains: as of :meth:`gains`; None: those given at first.
         """
+        stiffness, damping = self._gains if gains is None else gains
         error = desired_positions - positions
         error -= whole_turns(error, self._continuous)
         if largest_error is not None:
             error = np.clip(error, -largest_error, largest_error)
-        return (weight * self._stiffness * error
-                + self._damping * (weight * desired_velocities - velocities))
+        return (weight * stiffness * error
+                + damping * (weight * desired_velocities - velocities))
 
 
 def check_gains(what: str, gains: Sequence[float], joints: Sequence[str]) -> None:
