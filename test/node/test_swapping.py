@@ -38,7 +38,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, compiled, machine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
-from ros2_rnea.node.models import build_report, configuration, models
+from ros2_rnea.node.models import build_report, configuration, model_building
 from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
@@ -83,9 +83,9 @@ def threads(monkeypatch):
         monkeypatch.setattr(owner, name, watched)
 
     for module, name in (
-            (models, 'parse_urdf'), (models, 'build_tree'), (models, 'audit'),
-            (machine, 'compile_object'), (machine, 'load'), (compiled, 'trace'),
-            (Policy, '__init__'), (AdjustableRobot, '__init__')):
+            (model_building, 'parse_urdf'), (model_building, 'build_tree'),
+            (model_building, 'audit'), (machine, 'compile_object'), (machine, 'load'),
+            (compiled, 'trace'), (Policy, '__init__'), (AdjustableRobot, '__init__')):
         watch(module, name)
     return seen
 
@@ -820,7 +820,7 @@ def test_a_payload_that_the_robot_cannot_have_leaves_the_others(loaded, monkeypa
 
     changes = loaded.node._configuration
     with monkeypatch.context() as patch:
-        patch.setattr(models.Model, 'update', fail)
+        patch.setattr(model_building.Model, 'update', fail)
         with pytest.raises(ArgumentError, match='too much'):
             changes.set_payload(box(2.0, 'lower', 'other'))
     with pytest.raises(ArgumentError, match="no payload 'other'"):
