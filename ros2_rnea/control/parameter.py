@@ -120,6 +120,11 @@ class Specification:
             raise ArgumentError(f'{self.name} is {_plain(value)!r}; it needs {self.wanted}')
 
     @property
+    def has_range(self) -> bool:
+        """Return whether there are values of its type that are not allowed."""
+        return self.minimum is not None or self.size is not None or bool(self.choices)
+
+    @property
     def initial(self) -> Any:
         """Return the default in its ROS type."""
         if isinstance(self.default, Enum):
@@ -202,6 +207,7 @@ class JointSpecification:
     accepts: Callable[[float], bool] | None
     example: float
     of_one_coordinate: bool = True
+    has_range = True
 
     def check_field(self, values: Mapping[str, Any]) -> None:
         """

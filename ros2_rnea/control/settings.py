@@ -692,4 +692,4 @@ UPRIGHT_TOLERANCE = 0.1
 HIGHEST_GAIN = 1e6
 """Largest accepted gain [1/s^2, 1/s]; a larger one is a mistake."""
 
-_DECLARED = declared_in(Settings)
+_DECLARED = tuple(each for each in declared_in(Settings) if each.has_range)

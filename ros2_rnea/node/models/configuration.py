@@ -1033,15 +1033,19 @@ def _updated(model: Model, policy: Policy, request: Request) -> Policy:
     :raises RneaError: where the model cannot be used with these values.
     """
     model.update(request.parameters)
-    changes_units = request.settings.command_scale != policy.settings.command_scale
-    if changes_units or not policy.can_change_to(request.settings):
-        policy = Policy(model.robot, request.settings)
+    settings, is_checked = request.settings, False
+    changes_units = settings.command_scale != policy.settings.command_scale
+    if changes_units or not policy.can_change_to(settings):
+        policy = Policy(model.robot, settings)
     else:
         _twin(model, policy).update(request.parameters)
-        if policy.settings != request.settings:
-            policy.change_settings(request.settings)
-    policy.take_snapshot()
-    policy.check_held()
+        if policy.settings != settings:
+            policy.change_settings(settings)  # with a snapshot
+            is_checked = settings.enabled
+        else:
+            policy.take_snapshot()
+    if not is_checked:
+        policy.check_held()
     policy.friction_shares()  # here, so that the swap need not compute them
     return policy
 
