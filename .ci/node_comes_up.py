@@ -21,7 +21,7 @@ from time import monotonic
 
 import rclpy
 from rclpy.node import Node
-from ros2_rnea.simulation.ros_domain import reserve_domain
+from ros2_rnea.tools.ros_domain import reserve_domain
 from ros2_rnea_interfaces.srv import ComputeGravity
 
 NAME = 'inverse_dynamics'

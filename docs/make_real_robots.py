@@ -44,8 +44,8 @@ from ros2_rnea.errors import RneaError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.audit import examine, Severity
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation.demo.arm import arm_of
-from ros2_rnea.simulation.models import Model
+from ros2_rnea.tools.demo.arm import arm_of
+from ros2_rnea.tools.models import Model
 import yaml
 
 OUTPUT = Path(__file__).parent / 'real-robots.rst'
@@ -304,7 +304,7 @@ def demo_result(path: Path, folder: Path) -> dict[str, Any]:
     summary = folder / 'summary.json'
     if not summary.exists():
         demo = subprocess.run(
-            [sys.executable, '-m', 'ros2_rnea.simulation.demo', '--out', str(folder.resolve()),
+            [sys.executable, '-m', 'ros2_rnea.tools.demo', '--out', str(folder.resolve()),
              '--urdf', str(path.resolve())], capture_output=True, text=True, check=False)
         if not summary.exists():
             sys.exit(f'The demo could not run with {path}: {demo.stderr or demo.stdout}')

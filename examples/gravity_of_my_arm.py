@@ -14,7 +14,7 @@
 """Print the gravity of my arm, in five lines."""
 
 from ros2_rnea import Robot
-from ros2_rnea.simulation.models import seven_dof_arm
+from ros2_rnea.tools.models import seven_dof_arm
 
 
 def main() -> None:

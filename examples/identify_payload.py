@@ -24,7 +24,7 @@ import numpy as np
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.regressor import PARAMETERS
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.simulation.models import seven_dof_arm
+from ros2_rnea.tools.models import seven_dof_arm
 
 PAYLOAD = Inertial(
     mass=1.5, origin=Pose(xyz=(0.03, -0.02, 0.18)),

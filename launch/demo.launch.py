@@ -39,7 +39,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.launch_actions import declare_arguments, node_actions
-from ros2_rnea.simulation.models import MODELS, with_ros2_control
+from ros2_rnea.tools.models import MODELS, with_ros2_control
 
 HERE = Path(__file__).parent
 CONTROLLERS = HERE.parent / 'config' / 'live_feedforward_controllers.yaml'

@@ -23,8 +23,8 @@ A robot goes through this package from right to left::
 them.  ``robots`` is the public face of all that on NumPy arrays.  ``control`` decides what to send
 when messages are late, short or missing, and ``node`` carries messages between that and ROS 2.
 ``offline`` computes what no motor waits for: audits of models, efforts of whole trajectories, the
-identification of robots, and the commands for these.  ``simulation`` is an arm to try all that on,
-with the demo.  Each uses only what stands to its right.
+identification of robots, and the commands for these.  ``tools`` has a simulated arm to try all
+that on, with the demo.  Each uses only what stands to its right.
 """
 
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench

@@ -54,7 +54,7 @@ if 'PYTEST_XDIST_WORKER' not in os.environ:  # else it is that of the process th
     os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
     atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
 
-from ros2_rnea.simulation.ros_domain import reserve_domain  # noqa: E402, after what it depends on
+from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what it depends on
 
 os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
 

@@ -45,7 +45,7 @@ FLOORS = [
     ['control', 'offline.audit', 'offline.filling', 'offline.identification'],
     ['__init__'],
     ['node', 'command_line'],
-    ['simulation'],
+    ['tools'],
     ['offline.commands'],
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -94,7 +94,7 @@ def lends(lender: str, borrower: str) -> bool:
     return lender == borrower or FLOOR_OF[lender] < FLOOR_OF[borrower]
 
 
-WITHOUT_ROS = [path for path in MODULES if room_of(name_of(path)) not in ('node', 'simulation')]
+WITHOUT_ROS = [path for path in MODULES if room_of(name_of(path)) not in ('node', 'tools')]
 
 
 def test_every_module_stands_in_a_known_room():
@@ -108,7 +108,7 @@ def test_imports_go_one_way():
     assert not wrong, 'a room imports only from those on lower floors'
 
 
-def test_ros_is_imported_only_in_node_and_simulation():
+def test_ros_is_imported_only_in_node_and_tools():
     wrong = [f'{name_of(path)} imports {name}' for path in WITHOUT_ROS
              for name in imports(path) if ROS.match(name)]
     assert not wrong
@@ -157,7 +157,7 @@ def test_an_optional_library_is_imported_in_one_place(library):
                  if any(name.partition('.')[0] == library for name in imports(path))}
     owner = OPTIONAL[library]
     assert all(
-        f'{module}.'.startswith((f'{owner}.', 'offline.commands.', 'simulation.'))
+        f'{module}.'.startswith((f'{owner}.', 'offline.commands.', 'tools.'))
         for module in importing), importing
 
 
@@ -174,7 +174,7 @@ def mechanics_in(path: Path) -> Iterator[str]:
 def test_no_mechanics_outside_spatial_and_dynamics():
     found = [function for path in MODULES
              if room_of(name_of(path)) not in (
-                 'spatial', 'dynamics', 'kernels', 'simulation', 'offline.commands')
+                 'spatial', 'dynamics', 'kernels', 'tools', 'offline.commands')
              for function in mechanics_in(path)]
     assert not found, 'belongs into spatial.py or dynamics/'
     assert list(mechanics_in(PACKAGE / 'spatial.py'))

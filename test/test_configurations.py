@@ -30,7 +30,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.robots.joint_index_map import joint_body
-from ros2_rnea.simulation.models import seven_dof_arm
+from ros2_rnea.tools.models import seven_dof_arm
 import yaml
 
 rclpy = pytest.importorskip('rclpy')

@@ -176,7 +176,7 @@ def test_errata_and_their_tests_are_the_same():
 
 
 ROOMS = {path.stem for path in PACKAGE.glob('[!_]*') if path.is_dir() or path.suffix == '.py'}
-LIBRARY = ROOMS - {'node', 'simulation', 'command_line', 'offline', 'robots'} | {
+LIBRARY = ROOMS - {'node', 'tools', 'command_line', 'offline', 'robots'} | {
     f'offline.{room}' for room in ('audit', 'filling', 'identification')} | {
     f'robots.{path.stem}' for path in PACKAGE.glob('robots/[!_]*.py')}
 

@@ -48,7 +48,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.errors import RneaError
-from ros2_rnea.simulation.ros_domain import reserve_domain
+from ros2_rnea.tools.ros_domain import reserve_domain
 
 ROBOTS = ('panda', 'talos')
 RATES = (250.0, 500.0, 1000.0)

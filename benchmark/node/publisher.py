@@ -34,7 +34,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
-from ros2_rnea.simulation.simulated_driver.pacer import Pacer
+from ros2_rnea.tools.simulated_driver.pacer import Pacer
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

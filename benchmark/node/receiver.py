@@ -33,7 +33,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
-from ros2_rnea.simulation.executor import lean_executor
+from ros2_rnea.tools.executor import lean_executor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

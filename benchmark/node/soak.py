@@ -40,7 +40,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
-from ros2_rnea.simulation.ros_domain import reserve_domain
+from ros2_rnea.tools.ros_domain import reserve_domain
 
 NAMESPACE = '/node'
 

@@ -34,10 +34,6 @@ from ros2_rnea.control.target.motion import Target
 from ros2_rnea.control.transitions import hand_over
 
 
-STOPPED_BY_SOMEBODY = (Status.DISABLED, Status.NOT_ALLOWED, Status.RELEASED)
-"""Reasons to stop that end the motion of an arm that is moved alone."""
-
-
 def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = None) -> Decision:
     """
     Return what to send now, and store it as sent.
@@ -50,9 +46,10 @@ def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = No
     known = stages.known(now)
     memory.rest.update(known.velocities, now.steady)
     period = memory.period.count(now.steady, stages.settings.state_timeout)
-    stop = stop or stages.reason_to_stop(known)
-    if stop is not None and stop.status in STOPPED_BY_SOMEBODY and stages.alone.any():
+    by_somebody = stages.stopped_by_somebody(now)
+    if by_somebody is not None and stages.alone.any():
         stages.motion.leave()  # it does not go on by itself
+    stop = stop or by_somebody or stages.reason_to_stop(known)
     target = stages.wanted(known, memory, stop)
     start = stages.start(memory, known) if needs_start(memory, stop) else None
     situation = situation_of(stages, memory, known, target, start, stop)
@@ -64,7 +61,7 @@ def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = No
     if state is State.OFF:
         return _nothing(stages, memory, known, situation, rows)
     blend = hand_over(stages, memory, known, situation, rows)
-    memory.has_landed = situation.lands and state is State.BRAKING
+    memory.has_sent_stop_effort = situation.sends_stop_effort and state is State.BRAKING
     needed = _needed(stages, memory, known, target, state)
     if not np.isfinite(needed.effort).all():
         return _not_finite(stages, memory, now, needed, stop)
@@ -99,7 +96,7 @@ def _needed(
     """Return the effort of a state."""
     if state is State.BRAKING and memory.releases:
         return stages.law.released()
-    if state is State.BRAKING and memory.has_landed:  # the last effort is that of rest
+    if state is State.BRAKING and memory.has_sent_stop_effort:  # the last effort is that of rest
         known = known._replace(velocities=np.zeros_like(known.velocities))
     blend_time = stages.settings.blend_time
     elapsed = known.now.steady - memory.ramp_since

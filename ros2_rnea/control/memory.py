@@ -136,7 +136,7 @@ class Memory:
         [s]; infinite: it has been near it since.
     :ivar behind_by: how far each joint was then, shape (joints,) [rad or m]; None: not known yet.
     :ivar releases: whether braking goes on to no effort at all (``on_stop`` is zero).
-    :ivar has_landed: whether the effort of rest has been sent after braking.
+    :ivar has_sent_stop_effort: whether the effort of ``on_stop`` was sent after braking.
     :ivar evidence: what is known outside about the effort that the actuators hold.
     :ivar starts_anew: whether another effort than the last command may be held.
     :ivar start_reason: for people: from which effort the first command started, and why.
@@ -169,7 +169,7 @@ class Memory:
     behind_since: float = inf
     behind_by: np.ndarray | None = None
     releases: bool = False
-    has_landed: bool = False
+    has_sent_stop_effort: bool = False
     evidence: Evidence = Evidence()
     starts_anew: bool = False
     start_reason: str = ''

@@ -479,8 +479,8 @@ class Policy:
                     '~/enable with true first')
             if stop is not None:
                 raise TrajectoryError(
-                    f'no motion begins while somebody stops the arm ({stop.status.value}): send '
-                    'it again afterwards')
+                    f'no motion begins as long as this holds: {stop.status.value}. Send the '
+                    'trajectory again afterwards')
         return self.stages.motion.start(
             now, self.stages.states.median_measured(), supervisor.state, supervisor.status, age,
             self._motion_check())

@@ -60,26 +60,27 @@ def situation(
         not sent.is_late and now >= memory.hand_over.end and memory.pending.hand_over is None)
     brakes = bool(stages.alone.any()) and known.has_velocity
     # After an error the arm is held, whatever on_stop says.
-    ends = stop is not None and stop.status is not Status.FAILED
+    wants_stop_effort = stop is not None and stop.status is not Status.FAILED
     is_braked = supervisor.state is State.BRAKING and _is_braked(
-        stages, memory, known, is_settled, brakes, ends)
+        stages, memory, known, is_settled, brakes, wants_stop_effort)
     return Situation(
         now, stop, obstacle, trip, None if follows else fast, target.wanted,
         Cause(target.status, detail=target.detail), brakes and known.is_fresh, is_settled,
-        is_braked and (stop is None or memory.has_landed), is_off or sent.has_start,
+        is_braked and (stop is None or memory.has_sent_stop_effort), is_off or sent.has_start,
         known.age > OLDEST_STATE * stages.settings.state_timeout,
         stages.settings.may_send_last and not stages.judgement.unknown_positions(),
-        sent.is_late, memory.releases, ends, is_braked and stop is not None)
+        sent.is_late, memory.releases, wants_stop_effort, is_braked and stop is not None)
 
 
 def _is_braked(
         stages: Stages, memory: Memory, known: Snapshot, is_settled: bool, brakes: bool,
-        ends: bool) -> bool:
+        wants_stop_effort: bool) -> bool:
     """Return whether the arm rests at the effort of ``on_stop``, or the time is over."""
     if not known.is_fresh:
         return is_settled and (memory.releases or stages.settings.on_stop is not OnStop.ZERO)
     is_at_rest = not brakes or memory.rest.is_reached(stages.alone)
     if known.now.steady - memory.supervisor.since > stages.settings.longest_braking:
         return True
-    is_released = memory.releases or stages.settings.on_stop is not OnStop.ZERO or not ends
+    is_released = memory.releases or not wants_stop_effort or (
+        stages.settings.on_stop is not OnStop.ZERO)
     return is_settled and is_at_rest and is_released

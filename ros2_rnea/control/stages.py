@@ -151,10 +151,7 @@ class Stages:
                 now.steady, self.settings.imu_timeout))
 
     def reason_to_stop(self, known: Snapshot) -> Cause | None:
-        """Return why nothing is to be sent; None: efforts are wanted."""
-        settings, stop = self.settings, self.stopped_by_somebody(known.now)
-        if stop is not None:
-            return stop
+        """Return why nothing is to be sent where nobody stops the arm; None: efforts are due."""
         if self.defects:
             return Cause(Status.NO_EFFORT_LIMIT, self.defects.names, self.defects.text)
         if not known.is_fresh:
@@ -163,7 +160,7 @@ class Stages:
         if unknown:
             return Cause(
                 Status.UNKNOWN_POSITION, unknown, self.judgement.remedy(unknown[0]))
-        if settings.mode is Mode.COMPUTED_TORQUE and known.without_velocity:
+        if self.settings.mode is Mode.COMPUTED_TORQUE and known.without_velocity:
             return Cause(Status.UNKNOWN_VELOCITY, known.without_velocity)
         return None
 
@@ -285,7 +282,7 @@ class Stages:
             for name, held, effort in zip(
                 self.joints.controlled, sent.effort.tolist(), self.stop_effort().tolist())
             if abs(held - effort) > MIN_TO_REPORT)
-        is_late = sent.is_late or not memory.has_landed or (
+        is_late = sent.is_late or not memory.has_sent_stop_effort or (
             known.now.steady < memory.hand_over.end) or (
             self.settings.on_stop is OnStop.ZERO and not memory.releases)
         return lacking if not lacking else (

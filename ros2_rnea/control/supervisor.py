@@ -60,8 +60,9 @@ class Situation(NamedTuple):
     :ivar may_send_last: false where not even the effort of braking may be sent.
     :ivar is_late: whether the rate limit holds the effort back.
     :ivar is_released: whether no effort holds the arm, as ``on_stop`` wants it.
-    :ivar ends: whether the effort of ``on_stop`` is wanted, since nothing is to be sent any more.
-    :ivar lands: whether the arm has been braked, so that this cycle sends the effort of rest.
+    :ivar wants_stop_effort: whether the effort of ``on_stop`` is wanted, since nothing is to be
+        sent any more.
+    :ivar sends_stop_effort: whether the arm has been braked, so that this cycle sends it.
     """
 
     now: float
@@ -79,8 +80,8 @@ class Situation(NamedTuple):
     may_send_last: bool = True
     is_late: bool = False
     is_released: bool = False
-    ends: bool = False
-    lands: bool = False
+    wants_stop_effort: bool = False
+    sends_stop_effort: bool = False
 
 
 @dataclass
@@ -112,7 +113,7 @@ class HandOver(Enum):
     BRAKE = 'damping at once, the rest within 0.05 s'
     BLEND = 'for blend_time'
     BLEND_IN_MOTION = 'for blend_time where the arm moves, else at once'
-    UNBRAKE = 'within 0.05 s where the node moves the arm alone and it moves, else for blend_time'
+    RESUME = 'within 0.05 s where the node moves the arm alone and it moves, else for blend_time'
     RAMP = 'at once where the motion begins at the arm, else for blend_time'
 
 
@@ -277,7 +278,7 @@ TABLE = (
     Row((State.TRACKING, State.HOLDING), leaves, State.GRAVITY, HandOver.BLEND),
     Row((State.BRAKING,), stop_is_over, State.OFF),
     Row((State.BRAKING,), fault_is_over, State.FAULT),
-    Row((State.BRAKING,), can_resume, State.GRAVITY, HandOver.UNBRAKE),
+    Row((State.BRAKING,), can_resume, State.GRAVITY, HandOver.RESUME),
     Row((State.FAULT,), is_acknowledged, State.GRAVITY, HandOver.BLEND),
 )
 """The order of the rows is their priority."""

@@ -57,7 +57,7 @@ def hand_over(
             blend = Blend(settings.blend_time)
         elif row.hand_over is HandOver.BLEND_IN_MOTION and moves:
             blend = Blend(settings.blend_time)
-        elif row.hand_over is HandOver.UNBRAKE:  # damping of a velocity that has gone would drive
+        elif row.hand_over is HandOver.RESUME:  # damping of a velocity that has gone would drive
             longest = BRAKE_TIME if moves and stages.alone.any() else settings.blend_time
             blend = Blend(min(settings.blend_time, longest))
         elif row.hand_over is HandOver.BRAKE:
@@ -75,13 +75,14 @@ def hand_over(
             memory.cut_short, memory.releases = '', False
             if memory.supervisor.latch is not None:
                 stages.motion.leave()
-    if memory.releases and not situation.ends:  # nothing holds the arm, and it shall be held again
+    if memory.releases and not situation.wants_stop_effort:
+        # Nothing holds the arm, and it shall be held again.
         memory.releases, memory.supervisor.may_resume = False, False
         if memory.supervisor.latch is None:
             memory.supervisor.cause = Cause(Status.STOPPING, detail='nothing has held the arm')
         blend = Blend(_fade_time(stages, known), damps=True)
     if memory.supervisor.state is State.BRAKING and not memory.releases and (
-            situation.ends and _releases_now(stages, memory, known)):
+            situation.wants_stop_effort and _releases_now(stages, memory, known)):
         memory.releases = True
         blend = Blend(_fade_time(stages, known._replace(is_fresh=False)))
     return blend and blend._replace(changes_model=changes_model)

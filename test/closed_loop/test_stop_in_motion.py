@@ -233,7 +233,7 @@ def test_an_arm_that_is_stopped_during_a_gap_of_the_states_does_not_go_on_by_its
 def test_a_motion_that_is_sent_while_somebody_stops_the_arm_is_refused(stop, settings):
     loop = ClosedLoop(**settings, **COMPUTED_TORQUE).run(0.5)
     stop(loop)
-    with pytest.raises(TrajectoryError, match='while somebody stops the arm'):
+    with pytest.raises(TrajectoryError, match='no motion begins as long as this holds: '):
         loop.follow([(4.0, START + MOVED, REST, REST)])
 
 

@@ -67,7 +67,7 @@ def remembered(joints):
     memory.wrench_fade.share, memory.gains.used = 0.5, np.ones((2, n))
     memory.ramp_since, memory.lacked_at = 1.5, 2.5
     memory.behind_since, memory.behind_by, memory.instability.period = 1.5, np.ones(n), 0.01
-    memory.releases = memory.has_landed = memory.starts_anew = memory.has_driven = True
+    memory.releases = memory.has_sent_stop_effort = memory.starts_anew = memory.has_driven = True
     memory.evidence = Evidence(Receiver.SAME, {'elbow': 1.0})
     memory.start_reason, memory.cut_short = 'why', 'what'
     return memory

@@ -191,7 +191,8 @@ class AnythingHappens(RuleBasedStateMachine):
 
     def stop(self, known):
         """Return why nothing is to be sent."""
-        return self.policy.stages.reason_to_stop(known)
+        stages = self.policy.stages
+        return stages.stopped_by_somebody(known.now) or stages.reason_to_stop(known)
 
     def check_fault(self, decision):
         """After a fault nothing is followed, and later no reference that is far."""
@@ -217,7 +218,7 @@ class AnythingHappens(RuleBasedStateMachine):
             return
         assert held == {name: self.sent[name] for name in self.policy.controlled}
         if self.last_wanted is not None and 'cut short' not in decision.detail and (
-                self.policy.memory.has_landed):
+                self.policy.memory.has_sent_stop_effort):
             np.testing.assert_allclose(
                 [*held.values()], self.last_wanted, rtol=1e-9, atol=MIN_TO_REPORT)
 

@@ -37,7 +37,7 @@ from patience import until
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.control.settings import Settings
-from ros2_rnea.simulation.models import ur5
+from ros2_rnea.tools.models import ur5
 from two_hosts import TwoHosts, why_impossible
 
 DEMANDED = 'ROS2_RNEA_DEMANDS_HOSTS' in os.environ

@@ -23,7 +23,7 @@ from patience import PATIENCE
 import pytest
 from repository import PACKAGE, ROOT
 
-ARM = ROOT / 'ros2_rnea' / 'simulation' / 'models' / 'seven_dof_arm.urdf'
+ARM = ROOT / 'ros2_rnea' / 'tools' / 'models' / 'seven_dof_arm.urdf'
 
 PENDULUM = ROOT / 'docs' / 'listings' / 'pendulum.urdf'
 
@@ -106,7 +106,7 @@ def test_run_starts_tools_where_files_are_as_typed_by_their_executables():
     commands = [part.split(';;')[0] for part in text.split('cd -- "$caller"')[1:]]
     tools = [command for command in commands if 'PYTHONPATH' not in command]
     registered = re.findall(
-        r"'(\w+) = ros2_rnea\.(?:offline\.commands|simulation)\.", (ROOT / 'setup.py').read_text())
+        r"'(\w+) = ros2_rnea\.(?:offline\.commands|tools)\.", (ROOT / 'setup.py').read_text())
     assert sorted(re.findall(r'/bin/(\w+)', ''.join(tools))) == sorted(
         {*registered} - {'simulated_driver'})
     assert [command for command in tools if 'bin/python' in command.split('\n', 1)[1]] == []

@@ -28,7 +28,7 @@ import pytest
 import ros2_control_rig
 from ros2_control_rig import EFFORT, JOINTS, JTC, REST, Rig, START, STATES, trajectory
 from ros2_rnea import Robot
-from ros2_rnea.simulation.models import seven_dof_arm
+from ros2_rnea.tools.models import seven_dof_arm
 from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from std_srvs.srv import SetBool
 

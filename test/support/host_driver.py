@@ -33,7 +33,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
-from ros2_rnea.simulation.models import ur5
+from ros2_rnea.tools.models import ur5
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 

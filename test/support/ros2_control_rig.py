@@ -31,7 +31,7 @@ import sys
 import numpy as np
 from patience import until
 from repository import ROOT
-from ros2_rnea.simulation.models import panda, with_ros2_control
+from ros2_rnea.tools.models import panda, with_ros2_control
 import yaml
 
 MISSING = ''
@@ -98,7 +98,7 @@ def description(folder: Path) -> str:
     arm = panda()._replace(start=START)
     if has_plugin('hardware_interface'):
         return with_ros2_control(arm)
-    from ros2_rnea.simulation.simulated_driver.description import for_mujoco
+    from ros2_rnea.tools.simulated_driver.description import for_mujoco
 
     model = folder / 'arm.urdf'
     model.write_text(for_mujoco(arm.urdf))

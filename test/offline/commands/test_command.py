@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Commands whose output is cut by another one, as in ``check_model robot.urdf | head -1``."""
+"""What all commands do: errors, and output that is cut, as in ``check_model arm.urdf | head``."""
 
 import os
 from pathlib import Path

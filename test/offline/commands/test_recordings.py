@@ -28,7 +28,7 @@ from ros2_rnea.offline.commands.recordings import (
 )
 from ros2_rnea.offline.identification.preparation import VELOCITIES
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation.models import MODELS
+from ros2_rnea.tools.models import MODELS
 
 
 def parsed(*arguments):

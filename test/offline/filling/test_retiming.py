@@ -23,7 +23,7 @@ from ros2_rnea.offline.filling.effort_filler import fill_efforts, Plan, Start
 from ros2_rnea.offline.filling.motion_check import described_limits, Moment, MotionLimits
 from ros2_rnea.offline.filling.torque_report import Checked, TorqueCheck
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation.models import panda
+from ros2_rnea.tools.models import panda
 from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 

@@ -23,7 +23,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.simulation.models import panda
+from ros2_rnea.tools.models import panda
 from small_robots import ARM, ARM_WITH_GRIPPER
 
 excitation = pytest.importorskip('ros2_rnea.offline.identification.excitation')

@@ -30,7 +30,7 @@ from ros2_rnea.offline.identification.csv_recording import csv_parts, read_csv
 from ros2_rnea.offline.identification.memory import Part, parts_of
 from ros2_rnea.offline.identification.preparation import prepare
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation.models import MODELS
+from ros2_rnea.tools.models import MODELS
 
 GIGABYTE = 10**9
 

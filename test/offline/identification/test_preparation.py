@@ -25,7 +25,7 @@ from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording
 from ros2_rnea.offline.identification.smoothing import averaged
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation.models import MODELS
+from ros2_rnea.tools.models import MODELS
 
 RATE = 100.0
 DURATION = 20.0

@@ -24,7 +24,7 @@ from example_robots import example_urdf
 import numpy as np
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation import models
+from ros2_rnea.tools import models
 
 
 @dataclass(frozen=True)

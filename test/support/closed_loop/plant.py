@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from closed_loop.arms import Arm
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.simulation.mujoco_library import mujoco
+from ros2_rnea.tools.mujoco_library import mujoco
 
 STEP = 5e-4
 """Time step of the integration [s]."""

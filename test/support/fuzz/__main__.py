@@ -40,7 +40,7 @@ from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from ros2_rnea.simulation.ros_domain import reserve_domain
+from ros2_rnea.tools.ros_domain import reserve_domain
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['ROS2_RNEA_ENGINE'] = 'textbook'  # the models live too short to be compiled

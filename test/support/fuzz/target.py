@@ -41,7 +41,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from ros2_rnea import Robot
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
-from ros2_rnea.simulation.models import ur5
+from ros2_rnea.tools.models import ur5
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, Joy
 from std_msgs.msg import Float64MultiArray, Header, String

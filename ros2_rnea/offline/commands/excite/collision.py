@@ -38,7 +38,7 @@ from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.offline.commands.excite.mesh_files import as_stl
 from ros2_rnea.robots.arguments import Array, check_link
 from ros2_rnea.robots.robot import Robot
-from ros2_rnea.simulation.mujoco_library import mujoco
+from ros2_rnea.tools.mujoco_library import mujoco
 
 _COMPILER = {'discardvisual': 'false', 'fusestatic': 'false', 'strippath': 'false',
              'balanceinertia': 'true'}

@@ -1,0 +1,52 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The picture of the efforts and errors over time."""
+
+import numpy as np
+import pytest
+
+from ros2_rnea.tools.demo.timeline import draw_timeline, with_gaps
+
+
+@pytest.mark.parametrize(('times', 'drawn'), [
+    ([0.0, 0.01, 0.02], '...'),
+    ([0.0, 0.01, 0.5, 0.51], '.. ..'),
+    ([0.0, 1.0, 2.0], '. . .'),
+    ([0.0], '.'),
+    ([], ''),
+])
+def test_curves_are_interrupted_where_nothing_came(times, drawn):
+    values = np.column_stack((times, times))
+    for kind in (values, values[:, 0]):
+        xs, ys = with_gaps(np.array(times), kind)
+        assert ''.join(' ' if np.isnan(x) else '.' for x in xs) == drawn
+        assert np.array_equal(np.isnan(xs), np.isnan(ys if ys.ndim == 1 else ys[:, 0]))
+        assert len(ys) == len(xs)
+
+
+@pytest.mark.parametrize(('name', 'beginning'), [
+    ('timeline.png', b'\x89PNG'), ('timeline.svg', b'<?xml')])
+def test_the_picture_is_drawn(make_results, make_episode, tmp_path, name, beginning):
+    episodes = {'payload': make_episode(),
+                'restart': make_episode(title='driver dies', silent=(2.1, 4.0))}
+    path = tmp_path / name
+    draw_timeline(make_results(phases=(), episodes=episodes), path)
+    assert path.read_bytes().startswith(beginning)
+
+
+def test_the_joint_that_is_drawn_alone_is_the_one_with_the_largest_effort(
+        make_results, make_episode, tmp_path):
+    path = tmp_path / 'timeline.svg'
+    draw_timeline(make_results(phases=(), episodes={'stop': make_episode(step=-9.0)}), path)
+    assert '<!-- joint4 [Nm] -->' in path.read_text()
