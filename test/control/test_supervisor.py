@@ -241,3 +241,9 @@ def test_the_table_is_complete_as_text():
 
 def test_nothing_is_sent_in_off_alone():
     assert {*State} - {*SENDING} == {State.OFF}
+
+
+def test_after_a_simulated_clock_has_jumped_back_a_state_lasts_since_then():
+    one = remembered(State.GRAVITY, since=NOW + 5.0)
+    assert supervise(CALM, one) == []
+    assert one.since == NOW

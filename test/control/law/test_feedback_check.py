@@ -79,3 +79,11 @@ def test_a_change_of_settings_does_not_hide_an_instability_and_softer_gains_end_
     assert memory.since == inf and not memory.reason
     judge_again(memory, STIFF, JOINTS, period)  # these are judged when they are asked for
     assert not memory.reason
+
+
+def test_after_a_simulated_clock_has_jumped_back_it_is_unstable_since_then():
+    memory, period = InstabilityMemory(), measured(0.03)
+    lasting_instability(memory, SOFT, JOINTS, period, 10.0)
+    assert lasting_instability(memory, SOFT, JOINTS, period, 5.0) == ''
+    assert 'every 0.03 s' in lasting_instability(
+        memory, SOFT, JOINTS, period, 5.1 + LONGEST_INSTABILITY)

@@ -242,3 +242,12 @@ def test_nobody_can_change_the_flags_that_all_decisions_share():
         one.time, None, PERIOD)
     with pytest.raises(ValueError, match='read-only'):
         flags.rate_limited[0] = True
+
+
+def test_after_a_simulated_clock_has_jumped_back_efforts_count_as_sent_since_then():
+    """Otherwise contacts would have no reaction until that time comes again."""
+    one = Sender()
+    one.send([5.0, -6.0])
+    one.time -= 5.0
+    one.send([5.0, -6.0])
+    assert one.sent.since == one.time
