@@ -483,7 +483,15 @@ class Policy:
                     'trajectory again afterwards')
         return self.stages.motion.start(
             now, self.stages.states.median_measured(), supervisor.state, supervisor.status, age,
-            self._motion_check())
+            self._motion_check(), self._held_in(now))
+
+    def _held_in(self, now: Instant) -> float:
+        """Return after what time an arm that the node moves alone is held; 0: it is [s]."""
+        if not self.stages.alone.any() or self.state not in (State.OFF, State.ARMING):
+            return 0.0
+        if self.state is State.OFF:  # it is armed from the next cycle on
+            return self.settings.blend_time
+        return max(0.0, self.memory.hand_over.end - now.steady)
 
     def _motion_check(self) -> MotionCheck:
         """Return the limits of the arm, with a robot that nobody changes."""

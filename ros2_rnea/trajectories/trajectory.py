@@ -108,6 +108,11 @@ class TrajectoryCommand(NamedTuple):
     waypoints: Sequence[Waypoint]
     stamp: RosTime | None = None
 
+    @property
+    def duration(self) -> float:
+        """Return the time of the last waypoint [s]; 0: there is none."""
+        return self.waypoints[-1].time if self.waypoints else 0.0
+
 
 class Splines(NamedTuple):
     """

@@ -22,6 +22,7 @@ pytest.importorskip('mujoco', reason='mujoco is not installed')
 
 from closed_loop.arms import seven_joints, STRETCHED  # noqa: E402, I100
 from closed_loop.loop import ClosedLoop, COMPUTED_TORQUE, GUIDED  # noqa: E402
+from closed_loop.motions import QuinticFrom  # noqa: E402
 from closed_loop.plant import Plant  # noqa: E402
 from ros2_rnea.control.target.controller_rules import ControllerRules  # noqa: E402
 from ros2_rnea.errors import TrajectoryError  # noqa: E402
@@ -53,6 +54,30 @@ def test_half_a_radian_in_a_tenth_of_a_second_is_refused():
     with pytest.raises(TrajectoryError, match='joint1.*velocity.*2.175'):
         loop.follow([(0.1, START + np.eye(7)[0] * 0.5, REST, REST)])
     assert loop.run(1.0).record.since(begin).farthest(START) < 0.01
+
+
+@pytest.mark.parametrize('sent_at', [0.0, 0.1, 0.4])
+def test_a_motion_sent_while_the_arm_is_armed_begins_when_it_is_held(sent_at):
+    """Before, there is no feedback: the arm would be 0.15 rad and 1 rad/s behind."""
+    loop = ClosedLoop(enabled=False, **COMPUTED_TORQUE).run(0.1)
+    loop.enable()
+    begin = loop.run(sent_at).time + max(0.0, 0.5 - sent_at)
+    goal = START + 0.8 * np.array([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+    loop.follow([(1.2, goal, REST, REST)])
+    motion = QuinticFrom(START, REST, goal, 1.2)
+    done = loop.run(2.2).record
+    assert done.farthest(lambda times: motion.at(np.maximum(times - begin, 0.0))[0]) < 0.01
+    assert done.last.state.name == 'HOLDING'
+
+
+def test_a_stamped_motion_and_a_stream_do_not_wait_while_the_arm_is_armed():
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.1)
+    for points, stamp, end in (
+            ([(2.0, START, REST, REST)], 0.0, 2.0), ([(0.04, START, REST, REST)], None, 0.04),
+            ([(2.0, START, REST, REST)], None, 2.4)):
+        loop.follow(points, stamp)
+        path = loop.policy.motion.memory.path
+        assert path.end - loop.now.ros == pytest.approx(end, abs=0.003)
 
 
 def test_one_wrong_velocity_at_the_start_of_feedback_hardly_moves_the_arm():

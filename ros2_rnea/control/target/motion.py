@@ -178,11 +178,11 @@ class Motion:
     def begins_at_arm(self, now: Instant) -> bool:
         """Return whether the motion has begun where the arm is, just now."""
         return (not self.has_reference and self.memory.path is not None
-                and self.memory.begins_at_arm and 0.0 <= now.ros - self.memory.entry <= FRESH)
+                and self.memory.begins_at_arm and now.ros - self.memory.entry <= FRESH)
 
     def start(
             self, now: Instant, measured: Array, state: State, last: Status, age: float = 0.0,
-            check: MotionCheck | None = None) -> MotionStart:
+            check: MotionCheck | None = None, held_in: float = 0.0) -> MotionStart:
         """
         Return what a trajectory that is read now starts from.
 
@@ -196,6 +196,7 @@ class Motion:
         :param last: the reason that was reported last.
         :param age: time since the reception of the trajectory [s]; infinite: it is not known.
         :param check: of the whole motion.
+        :param held_in: time until the arm is held, where it is being armed [s].
         """
         positions, velocities = measured.copy()
         target = self.target(now, positions, state, last)
@@ -207,7 +208,8 @@ class Motion:
         return MotionStart(
             self.joints, self._continuous, self._settings.rules, now, positions, velocities,
             target.status, desired, is_followed, self._has_feedback, self._is_held, path,
-            self.memory.changes, self.controller.is_fresh(now.steady), age, check)
+            self.memory.changes, self.controller.is_fresh(now.steady), age, check,
+            held_in if self._has_feedback else 0.0)
 
     def follow(self, planned: PlannedMotion | None, steady: float) -> None:
         """

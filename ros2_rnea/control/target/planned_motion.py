@@ -102,6 +102,7 @@ class MotionStart(NamedTuple):
         trajectory too.
     :ivar age: time from the reception of the trajectory to ``now`` [s]; infinite: it is not known.
     :ivar check: of the whole motion; None: it is not checked.
+    :ivar held_in: time until the arm is held, where it is being armed [s].
     """
 
     joint_names: tuple[str, ...]
@@ -120,6 +121,7 @@ class MotionStart(NamedTuple):
     is_only_checked: bool
     age: float = 0.0
     check: MotionCheck | None = None
+    held_in: float = 0.0
 
     @property
     def received(self) -> RosTime:
@@ -146,8 +148,23 @@ class MotionStart(NamedTuple):
         """
         Return the motion of a trajectory of some or all of the joints; None: it is only checked.
 
+        A trajectory without a stamp begins when the arm is held: before, there is no feedback
+        that moves it.  One that is over by then is a point of a stream, which does not wait.
+
         :raises TrajectoryError: when it cannot be followed.
         """
+        waits = command.stamp is None and 0.0 < self.held_in < command.duration
+        return (self._when_held() if waits else self)._planned(command)
+
+    def _when_held(self) -> MotionStart:
+        """Return the start of a motion that waits until the arm is held, at rest."""
+        rest = np.zeros_like(self.velocities)
+        return self._replace(
+            age=-self.held_in if isfinite(self.age) else self.age, velocities=rest,
+            desired=np.array((self.desired[0], rest, rest)))
+
+    def _planned(self, command: TrajectoryCommand) -> PlannedMotion | None:
+        """Return the motion of a trajectory that begins at its stamp, or at its reception."""
         trajectory, entry = self._checked(command), self.entry
         if self.is_only_checked:
             return None

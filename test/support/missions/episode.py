@@ -24,7 +24,7 @@ from closed_loop.motions import QuinticFrom
 from missions.drawing import drawn_events
 from missions.events import Event
 from missions.judge import Command, Disturbance, Failure, Judge
-from missions.setups import ARMS, drawn_setup, Setup
+from missions.setups import ARMS, drawn_setup, Setup, Use
 import numpy as np
 from ros2_rnea.errors import RneaError
 
@@ -122,7 +122,8 @@ class Episode:
         for earlier in commands:
             earlier.end = min(earlier.end, begin)
         commands.append(
-            Command(begin, begin + duration, peak, () if is_reference else tuple(paths[:MOST])))
+            Command(begin, begin + duration, peak, () if is_reference else tuple(paths[:MOST]),
+                    self.judge.use is Use.COMPUTED_TORQUE and not is_reference))
         if self.has_position_loop:
             first = self.loop.steady
             self.loop.drives.reference = lambda time: path.at(time - first)

@@ -98,12 +98,14 @@ class Command:
     :ivar speed: the largest of any joint [rad/s].
     :ivar paths: where it may lead: it begins where the arm is, or where it was wanted before;
         empty: that is not known in advance.
+    :ivar waits: whether it begins when the arm is held.
     """
 
     begin: float
     end: float
     speed: float
     paths: tuple[QuinticFrom, ...] = ()
+    waits: bool = False
 
 
 @dataclass
@@ -213,6 +215,8 @@ class Judge:
         self._last_name = name
         if name not in ('TRACKING', 'HOLDING'):
             self._not_followed_at = time
+        if name == 'ARMING':
+            self._let_wait(time)
         effort = decision.effort
         if effort is not None:
             self._sent_at, self.has_sent = time, True
@@ -228,6 +232,12 @@ class Judge:
         if name == 'OFF' and before not in ('OFF', 'ARMING') and self.use is not Use.FEEDFORWARD:
             self._check_rest(decision, time)
         self._check_missing(decision, time)
+
+    def _let_wait(self, time: float) -> None:
+        """Let the last motion begin not before now."""
+        last = self.commands[-1] if self.commands else None
+        if last is not None and last.waits and time > last.begin:
+            last.begin, last.end = time, last.end + time - last.begin
 
     def _check_cause(self, decision: Decision, time: float) -> None:
         """Check that a trip has a cause outside of the node."""
