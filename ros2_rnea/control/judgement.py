@@ -20,8 +20,9 @@ numbers that may be refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,7 +41,9 @@ from ros2_rnea.control.output.effort_limits import (
 )
 from ros2_rnea.control.robot_joints import controlled_joints, RobotJoints
 from ros2_rnea.control.settings import Mode, Settings
+from ros2_rnea.dynamics.wrenches import weight
 from ros2_rnea.errors import ArgumentError, UnsafeChangeError
+from ros2_rnea.model.description import Inertial
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.joint_index_map import (
     check_assumed_positions,
@@ -48,8 +51,16 @@ from ros2_rnea.robots.joint_index_map import (
     joint_body,
 )
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.spatial import Vector
 
 FIRST = 'change this, or set enabled to false first'
+
+
+class Load(NamedTuple):
+    """A body that is fixed to a link."""
+
+    link: str
+    inertial: Inertial
 
 
 def check_settings(robot: Robot, settings: Settings) -> None:
@@ -155,7 +166,8 @@ class Judgement:
 
     def check(
             self, settings: Settings, gravity: np.ndarray, is_sending: bool,
-            accepted: Mapping[str, float], friction: Mapping[str, float] | None = None) -> None:
+            accepted: Mapping[str, float], friction: Mapping[str, float] | None = None,
+            coming: Sequence[Load] = ()) -> None:
         """
         Check that an effort can be computed, and, while efforts are sent, that the arm is held.
 
@@ -166,13 +178,14 @@ class Judgement:
         :param is_sending: whether efforts are being sent.
         :param accepted: the overload that is there already, by joint [Nm or N].
         :param friction: the shares of friction before the change; None: they do not change.
+        :param coming: bodies that the robot will carry, and the twin does not have yet.
         :raises ArgumentError: naming the first joint whose effort is not a finite number.
         :raises UnsafeChangeError: where none could be sent, or less than what holds the arm, or
             friction that drives a joint by itself.
         """
         if not is_sending:
             positions = self._joints.index_map.with_zero_where_unknown(self.positions)
-            self._check_numbers(self._load(settings, gravity, positions)[0])
+            self._check_numbers(self._load(settings, gravity, positions, coming)[0])
             return
         reason = self.limit_defects(settings).text
         unknown = self.unknown_positions()
@@ -180,7 +193,7 @@ class Judgement:
             reason = (
                 f'the position of joint {unknown[0]!r} is unknown: {self.remedy(unknown[0])}')
         if not reason:
-            needed, allowed = self._load(settings, gravity, self.positions)
+            needed, allowed = self._load(settings, gravity, self.positions, coming)
             self._check_numbers(needed)
             reason = '; '.join(
                 overloads(self._joints.controlled, needed, allowed, accepted).values())
@@ -203,7 +216,7 @@ class Judgement:
 
     def _load(
             self, settings: Settings, gravity: np.ndarray, positions: np.ndarray,
-            ) -> tuple[np.ndarray, np.ndarray]:
+            coming: Sequence[Load] = ()) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the sizes of the efforts that hold the joints at positions, and their limits.
 
@@ -211,6 +224,23 @@ class Judgement:
         """
         self.twin.set_gravity(gravity)
         law = EffortLaw(self.twin, settings.sent_terms, settings.arm_gravity)
-        needed = law.effort(self._joints.motions.held(positions), self._tau)
+        motion = self._joints.motions.held(positions)
+        needed = law.effort(motion, self._tau)
+        if coming and 'gravity' not in settings.sent_terms.left_out:
+            needed = needed + self._effort_of(coming, gravity, motion.q)
         controlled = self._joints.motions.controlled
         return np.abs(needed[controlled]), allowed_efforts(self.twin, settings)[controlled]
+
+    def _effort_of(
+            self, loads: Sequence[Load], gravity: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return the effort that holds bodies which the twin does not have, shape (nv,)."""
+        robot, rest = self.twin, np.zeros_like(self._tau)
+        weights = dict.fromkeys((load.link for load in loads), np.zeros(6))
+        for link, body in loads:
+            free_fall = Vector(*(gravity @ robot.link_rotation(q, link)).tolist())
+            of_body = weight(body.mass, Vector(*body.origin.xyz), free_fall)
+            weights[link] = weights[link] + [*of_body.moment, *of_body.force]
+        if not np.isfinite([*weights.values()]).all():
+            return np.full_like(rest, inf)
+        return robot.inverse_dynamics(q, rest, rest, f_ext=weights) - robot.inverse_dynamics(
+            q, rest, rest)

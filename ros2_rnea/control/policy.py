@@ -34,7 +34,7 @@ from ros2_rnea.control.inputs.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.control.inputs.measured_gravity import MeasuredGravity
 from ros2_rnea.control.inputs.state_ages import check_age
 from ros2_rnea.control.inputs.wrenches import ExternalWrenches
-from ros2_rnea.control.judgement import check_settings, twin_of
+from ros2_rnea.control.judgement import check_settings, Load, twin_of
 from ros2_rnea.control.law.feedback_check import unstable_feedback
 from ros2_rnea.control.memory import Memory
 from ros2_rnea.control.output.effort_limits import raised_limits
@@ -246,7 +246,8 @@ class Policy:
             self.check_held(settings)  # the arm is braked and held with them
 
     def check_held(
-            self, settings: Settings | None = None, changes_friction: bool = True) -> None:
+            self, settings: Settings | None = None, changes_friction: bool = True,
+            coming: Sequence[Load] = ()) -> None:
         """
         Check that the arm is held with other settings, or with the numbers of the twin.
 
@@ -255,6 +256,7 @@ class Policy:
 
         :param settings: in place of those in use.
         :param changes_friction: whether the friction that is sent may become another.
+        :param coming: bodies that the robot will carry, and the twin does not have yet.
         :raises ArgumentError: where an effort is not a finite number.
         :raises UnsafeChangeError: where efforts are being sent, and the arm would not be held.
         """
@@ -262,7 +264,8 @@ class Policy:
         accepted = self.overload()
         friction = self.friction_shares() if changes_friction else None
         judgement.check(
-            chosen, self._gravity_with(chosen), self.is_sending, accepted, friction)
+            chosen, self._gravity_with(chosen), self.is_sending, accepted, friction,
+            coming)
         if self.is_sending:
             self._check_feedback(chosen, self.settings)
 

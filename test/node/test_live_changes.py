@@ -21,10 +21,13 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import monitor
+from ros2_rnea.node.models import configuration
+from ros2_rnea.node.worker.model_worker import ModelWorker
+from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from sensor_msgs.msg import Imu
 from small_robots import ARM
 from std_msgs.msg import Header
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
 pytestmark = pytest.mark.ros
@@ -56,10 +59,14 @@ def inertia(mass=1.0, com=(0.1, 0.0, 0.2), moments=(0.01, 0.01, 0.01)):
     return Inertia(m=mass, com=Vector3(x=x, y=y, z=z), ixx=ixx, iyy=iyy, izz=izz)
 
 
-def carry(arm, name='box', link='tool', transition_time=0.0, **what):
-    reply = arm.call(
+def ask_to_carry(arm, name='box', link='tool', transition_time=0.0, **what):
+    return arm.call(
         interfaces.SetPayload, 'set_payload', name=name, link=link, inertia=inertia(**what),
         transition_time=transition_time)
+
+
+def carry(arm, *arguments, **named):
+    reply = ask_to_carry(arm, *arguments, **named)
     arm.until(arm.is_settled)
     return reply
 
@@ -70,12 +77,12 @@ def drop(arm, name='box', **more):
     return reply
 
 
-def carrying(*masses, robot=BARE, link='tool'):
+def carrying(*masses, robot=BARE, link='tool', at=Q):
     """Return the gravity of the arm with payloads of these masses."""
     for i, mass in enumerate(masses):
         body = Inertial(mass, Pose((0.1, 0.0, 0.2)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.01))
         robot = robot.with_payload(str(i), link, body)
-    return robot.gravity(Q)
+    return robot.gravity(at)
 
 
 def turn(arm, vector, frame='', **more):
@@ -132,9 +139,68 @@ def test_a_payload_that_cannot_be_is_refused_and_nothing_changes(arm, fields, sa
 
 
 def test_a_payload_that_is_suspicious_is_taken_with_a_word(arm):
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: not arm.sends(JOINTS, Q))
     reply = carry(arm, mass=1500.0)
     assert reply.success
     assert '; ' in reply.message and 'grams' in reply.message
+
+
+def test_a_payload_that_the_arm_cannot_hold_is_refused_before_a_model_is_built(
+        arm, monkeypatch):
+    """Otherwise it would be removed after the answer, with the model that is built for it."""
+    of_a_kilogram = carrying(1.0) - carrying()
+    most = min((np.array([100.0, 40.0]) - carrying(3.0)) / of_a_kilogram)  # besides another one
+    with monkeypatch.context() as patch:
+        patch.setattr(ModelWorker, 'take', lambda _: None)
+        assert ask_to_carry(arm, name='other', mass=3.0).success
+        reply = ask_to_carry(arm, mass=1.001 * most)
+        assert not reply.success
+        assert 'elbow needs 40.' in reply.message
+        assert ask_to_carry(arm, mass=0.999 * most).success
+        assert sends(arm, carrying())
+    arm.until(arm.is_settled)
+    assert sends(arm, carrying(0.999 * most, 3.0))
+
+
+@pytest.mark.parametrize('gives_up', [False, True])
+def test_a_payload_waits_where_the_arm_has_moved_to_where_it_cannot_be_held(
+        arm, monkeypatch, gives_up):
+    upright, mass = [0.0, 0.0], 25.0
+    arm.answer(JOINTS, upright)
+    with monkeypatch.context() as patch:
+        patch.setattr(ModelWorker, 'take', lambda _: None)
+        assert ask_to_carry(arm, mass=mass).success
+        arm.answer(JOINTS, [1.0, 0.0])
+    arm.until(lambda: 'not used yet' in arm.told('model'))
+    assert 'elbow needs' in arm.told('model')
+    assert np.allclose(arm.answer(JOINTS, [1.0, 0.0]), BARE.gravity([1.0, 0.0]))
+    if gives_up:
+        assert drop(arm).success
+    else:
+        arm.answer(JOINTS, upright)
+    arm.until(lambda: arm.is_settled() and not arm.told('model'))
+    masses = [] if gives_up else [mass]
+    assert np.allclose(arm.answer(JOINTS, upright), carrying(*masses, at=upright))
+
+
+def test_a_payload_outlives_the_worker_that_builds_its_model(arm, monkeypatch, capfd):
+    ask, asked = WorkerProcess.ask, []
+
+    def fail_once(process, *request):
+        asked.append(request)
+        if len(asked) == 1:
+            raise WorkerError('the worker process was ended by SIGKILL')
+        return ask(process, *request)
+
+    monkeypatch.setattr(configuration, 'FIRST_REBUILD_PERIOD', 0.01)
+    monkeypatch.setattr(WorkerProcess, 'ask', fail_once)
+    assert carry(arm, mass=1.0).message == 'will be used once it is compiled'
+    arm.until(lambda: sends(arm, carrying(1.0)))
+    assert len(asked) == 2
+    log = capfd.readouterr().err
+    assert 'it is requested again, since the worker process was ended by SIGKILL' in log
+    assert 'is removed' not in log
 
 
 def test_what_is_not_there_cannot_be_removed(arm):

@@ -33,7 +33,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
-from ros2_rnea.control.judgement import check_settings
+from ros2_rnea.control.judgement import check_settings, Load
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.robot_joints import controlled_joints
 from ros2_rnea.control.settings import Settings
@@ -428,10 +428,12 @@ class Configuration:
             in use is not changed for that, and its twin has the same numbers again.
         """
         twin = _twin(model, policy)
+        coming = [Load(payload.link, payload.inertial) for payload in candidate.payloads
+                  if payload.link in model.tree.links and not model.accepts_payload(payload)]
         try:
             twin.update(candidate)
-            policy.check_held(settings, changes_friction=(
-                candidate.joint_parameters != self._applied.joint_parameters))
+            policy.check_held(settings, candidate.joint_parameters != (
+                self._applied.joint_parameters), coming)
             yield
         except BaseException:
             twin.update(self._applied)
@@ -866,12 +868,17 @@ class Configuration:
         """Report why a model is not used."""
         self._stop_waiting()
         self._refused = source
-        self._rebuild_at = inf
-        if isinstance(error, WorkerError):
-            self._rebuild_at = monotonic() + self._rebuild_period
+        is_requested_again = isinstance(error, WorkerError)
+        self._rebuild_at = monotonic() + self._rebuild_period if is_requested_again else inf
         model = self._model
-        if model is None:
+        if model is None or (
+                is_requested_again and source.description != model.source.description):
             self._diagnostics.refused('robot_description', error)
+        elif is_requested_again:
+            self._refusal = (
+                'the new model is not built yet, and the previous one stays in use: it is '
+                f'requested again, since {error}')
+            self._diagnostics.notice('model', self._refusal)
         elif source.description != model.source.description:
             self._diagnostics.refused('robot_description', error)
             self._remove_payloads(
@@ -921,7 +928,7 @@ class Configuration:
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
         except RneaError as error:
-            if isinstance(error, UnsafeChangeError) and self._may_wait(source):
+            if isinstance(error, UnsafeChangeError):
                 self._wait_with(Built(model, policy), error)
             else:
                 self._refuse(source, error)
@@ -968,15 +975,6 @@ class Configuration:
             return
         self._diagnostics.refused('robot_description', self._guard.withhold(
             description, name, robot_name(present.description)), is_error=True)
-
-    def _may_wait(self, source: Source) -> bool:
-        """
-        Return whether a model that is not used now may be used later.
-
-        One that was built for a new payload is refused with it, because nobody waits for that.
-        """
-        return self._model is None or self._is_of_another_robot(source) or all(
-            map(self._model.accepts_payload, self._payloads))
 
     def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
         """
