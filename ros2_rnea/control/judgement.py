@@ -236,8 +236,9 @@ class Judgement:
         """Return the effort that holds bodies which the twin does not have, shape (nv,)."""
         robot, rest = self.twin, np.zeros_like(self._tau)
         weights = dict.fromkeys((load.link for load in loads), np.zeros(6))
+        poses = robot.link_poses(q, weights)
         for link, body in loads:
-            free_fall = Vector(*(gravity @ robot.link_rotation(q, link)).tolist())
+            free_fall = Vector(*(gravity @ poses[link].rotation).tolist())
             of_body = weight(body.mass, Vector(*body.origin.xyz), free_fall)
             weights[link] = weights[link] + [*of_body.moment, *of_body.force]
         if not np.isfinite([*weights.values()]).all():

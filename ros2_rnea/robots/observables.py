@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from numpy.typing import ArrayLike
 from ros2_rnea.dynamics import energy, jacobian
 from ros2_rnea.dynamics.kinematics import body_transforms, link_rotation, link_transform
@@ -67,16 +69,19 @@ class Observables(Coordinates):
             axes = link_rotation(self._tree, call.q, link)
             return call.result([list(row) for row in axes.rows], 3, 3)
 
-    def link_poses(self, q: ArrayLike) -> dict[str, LinkPose]:
+    def link_poses(
+            self, q: ArrayLike, links: Iterable[str] | None = None) -> dict[str, LinkPose]:
         """
-        Return where every link is in the world, by name.
+        Return where links are in the world, by name.
 
         :param q: positions, shape (nq,) or (N, nq); rotations then have shape (N, 3, 3).
+        :param links: of these links; None: of all.
         """
-        poses = {}
+        poses, links = {}, self._tree.links if links is None else links
         with self._call(q=q) as call:
             X_base_to_body = body_transforms(self._tree, call.q)
-            for link in self._tree.links:
+            for link in links:
+                check_link(self._tree, link)
                 X = link_transform(self._tree, X_base_to_body, link)
                 axes = [list(row) for row in X.E.T.rows]
                 poses[link] = LinkPose(call.result(axes, 3, 3), call.result(list(X.r), 3))
