@@ -428,8 +428,10 @@ class Configuration:
             in use is not changed for that, and its twin has the same numbers again.
         """
         twin = _twin(model, policy)
-        coming = [Load(payload.link, payload.inertial) for payload in candidate.payloads
-                  if payload.link in model.tree.links and not model.accepts_payload(payload)]
+        waiting = [payload for payload in candidate.payloads
+                   if payload.link in model.tree.links and not model.accepts_payload(payload)]
+        is_new = any(payload not in self._applied.payloads for payload in waiting)
+        coming = [Load(payload.link, payload.inertial) for payload in waiting if is_new]
         try:
             twin.update(candidate)
             policy.check_held(settings, candidate.joint_parameters != (
