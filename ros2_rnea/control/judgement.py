@@ -226,8 +226,11 @@ class Judgement:
         law = EffortLaw(self.twin, settings.sent_terms, settings.arm_gravity)
         motion = self._joints.motions.held(positions)
         needed = law.effort(motion, self._tau)
-        if coming and 'gravity' not in settings.sent_terms.left_out:
-            needed = needed + self._effort_of(coming, gravity, motion.q)
+        if coming:
+            sent = gravity
+            if 'gravity' in settings.sent_terms.left_out:  # by the arm, for the gravity it knows
+                sent = gravity - (settings.arm_gravity or gravity)
+            needed = needed + self._effort_of(coming, sent, motion.q)
         controlled = self._joints.motions.controlled
         return np.abs(needed[controlled]), allowed_efforts(self.twin, settings)[controlled]
 

@@ -490,7 +490,7 @@ class Policy:
 
     def _held_in(self, now: Instant) -> float:
         """Return after what time an arm that the node moves alone is held; 0: it is [s]."""
-        if not self.stages.alone.any() or self.state not in (State.OFF, State.ARMING):
+        if not self.stages.alone.all() or self.state not in (State.OFF, State.ARMING):
             return 0.0
         if self.state is State.OFF:  # it is armed from the next cycle on
             return self.settings.blend_time

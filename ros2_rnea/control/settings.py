@@ -313,9 +313,8 @@ class Settings:
         'A measured position is refused if the joint would have moved faster than this times its '
         'velocity limit and than 2 rad/s or m/s, or is far outside its range. Three such messages '
         'that agree are believed, unless they are far outside. A velocity above the same speed is '
-        'accepted only if the positions change at that speed. A state that is repeated is refused '
-        'once its velocities should have moved a joint by 0.05 rad or m. 0: all positions and '
-        'velocities are believed.',
+        'accepted only if the positions change at that speed. 0: all positions and velocities are '
+        'believed.',
         Group.TIME, Level.EXPERT, 0.0, 1000.0)
     lookahead: float = parameter(
         0.0,

@@ -56,7 +56,7 @@ def test_half_a_radian_in_a_tenth_of_a_second_is_refused():
     assert loop.run(1.0).record.since(begin).farthest(START) < 0.01
 
 
-@pytest.mark.parametrize('sent_at', [0.0, 0.1, 0.4])
+@pytest.mark.parametrize('sent_at', [0.0, 0.1, 0.2])
 def test_a_motion_sent_while_the_arm_is_armed_begins_when_it_is_held(sent_at):
     """Before, there is no feedback: the arm would be 0.15 rad and 1 rad/s behind."""
     loop = ClosedLoop(enabled=False, **COMPUTED_TORQUE).run(0.1)
@@ -70,11 +70,13 @@ def test_a_motion_sent_while_the_arm_is_armed_begins_when_it_is_held(sent_at):
     assert done.last.state.name == 'HOLDING'
 
 
-def test_a_stamped_motion_and_a_stream_do_not_wait_while_the_arm_is_armed():
+def test_a_stamp_a_stream_and_a_motion_that_begins_later_do_not_wait_for_the_arm():
     loop = ClosedLoop(**COMPUTED_TORQUE).run(0.1)
+    goal = START + 0.8 * np.eye(7)[0]
     for points, stamp, end in (
-            ([(2.0, START, REST, REST)], 0.0, 2.0), ([(0.04, START, REST, REST)], None, 0.04),
-            ([(2.0, START, REST, REST)], None, 2.4)):
+            ([(2.0, goal, REST, REST)], 0.0, 2.0), ([(0.04, START, REST, REST)], None, 0.04),
+            ([(0.5, START, REST, REST), (2.0, goal, REST, REST)], None, 2.0),
+            ([(1.5, goal, REST, REST)], None, 1.9)):
         loop.follow(points, stamp)
         path = loop.policy.motion.memory.path
         assert path.end - loop.now.ros == pytest.approx(end, abs=0.003)

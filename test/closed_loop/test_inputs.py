@@ -148,21 +148,3 @@ def test_gravity_alone_has_no_offset_of_friction():
     model.set_joint_parameters('friction_offset', dict.fromkeys(seven_joints().joints, 1.0))
     loop = ClosedLoop(model=model, terms=Terms.GRAVITY_ONLY, **GUIDED)
     assert loop.run(2.0).record.farthest(START) < 0.02
-
-
-@pytest.mark.parametrize('is_disabled', [False, True])
-def test_a_driver_that_repeats_its_last_state_is_like_one_that_is_silent(is_disabled):
-    """With the damping and the feedback of the last state, the arm reaches 37 rad/s."""
-    done = {}
-    for repeats in (False, True):
-        loop = ClosedLoop(**COMPUTED_TORQUE).run(0.6)
-        loop.follow([(4.0, START + MOVED, REST, REST)])
-        begin = loop.run(2.0).time
-        loop.sensors.repeats = repeats
-        loop.sensors.silent_until = -np.inf if repeats else np.inf
-        if is_disabled:
-            loop.enable(False)
-        done[repeats] = loop.run(1.0).record.since(begin)
-    assert done[True].largest_speed() < 1.1 * done[False].largest_speed()
-    assert 'the driver repeats an old state' in loop.refused[-1][1]
-    assert done[True].last.state.name == 'OFF'

@@ -103,7 +103,7 @@ def test_a_motion_above_a_velocity_limit_is_refused():
 def test_at_the_velocity_limit_a_joint_is_not_restrained_again_and_again():
     """The motion is slower than the limit; noise of the velocities is not."""
     loop = ClosedLoop(
-        sensors=SensorQuality(velocity_noise=0.05), **COMPUTED_TORQUE).run(0.6)
+        sensors=SensorQuality(velocity_noise=0.05), **COMPUTED_TORQUE).run(0.3)
     sine = Sine(START, 1.7 * np.eye(7)[0], 0.4)  # up to 2.14 rad/s
     loop.follow(sine.points(5.0, after=0.6))
     begin = loop.time

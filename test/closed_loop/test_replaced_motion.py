@@ -34,7 +34,7 @@ SINE = Sine(seven_joints().start, 0.5 * MOVED, frequency=0.5)
 
 def test_computed_torque_goes_slowly_to_a_goal_near_by():
     """A spline that begins with the desired acceleration would lead the arm away by 2.6 rad."""
-    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.6)
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.3)
     loop.follow(SINE.points(6.0, after=0.5))
     loop.run(1.5)
     begin, here = loop.time, loop.plant.positions
@@ -46,7 +46,7 @@ def test_computed_torque_goes_slowly_to_a_goal_near_by():
 
 
 def test_computed_torque_turns_round_in_motion():
-    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.6)
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.3)
     loop.follow(SINE.points(6.0, after=0.5))
     loop.run(1.3)
     begin = loop.time

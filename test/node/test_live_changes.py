@@ -174,6 +174,7 @@ def test_a_payload_waits_where_the_arm_has_moved_to_where_it_cannot_be_held(
         arm.answer(JOINTS, [1.0, 0.0])
     arm.until(lambda: 'not used yet' in arm.told('model'))
     assert 'elbow needs' in arm.told('model')
+    assert "The payload 'box' waits for it" in arm.told('model')
     assert np.allclose(arm.answer(JOINTS, [1.0, 0.0]), BARE.gravity([1.0, 0.0]))
     assert arm.set_parameter('damping.elbow', 0.5).successful
     if gives_up:

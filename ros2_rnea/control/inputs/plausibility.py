@@ -44,15 +44,6 @@ FAR_SHARE, FAR_AT_LEAST = 0.5, 0.5
 AGREEING = 3
 """Number of implausible positions in succession that are believed if they agree."""
 
-STANDING_TRAVEL = 0.05
-"""
-A joint whose positions do not change is not as far as this from where its velocities lead it [rad
-or m].
-"""
-
-MOVING = 0.1
-"""A joint that rests is never said to be faster than this [rad/s or m/s]."""
-
 MEMORY = 0.5
 """How long a joint that is believed to be faster than its limit may be so again [s]."""
 
@@ -85,8 +76,6 @@ class PlausibilityMemory:
         received [s], and how fast it moves there [rad/s or m/s].
     :ivar jumped_at: when the joint has moved faster than it should [s]; −inf: never.
     :ivar agreeing: how many positions in succession have agreed.
-    :ivar travelled: where velocities would have led the joint since its position has changed last
-        [rad or m].
     :ivar has_believed: see :class:`Plausibility`.
     """
 
@@ -94,15 +83,13 @@ class PlausibilityMemory:
     suspects: np.ndarray
     jumped_at: np.ndarray
     agreeing: np.ndarray
-    travelled: np.ndarray
     has_believed: bool = False
 
     @classmethod
     def of(cls, names: Sequence[str]) -> PlausibilityMemory:
         """Return that of joints of which no implausible position has come."""
         n = len(names)
-        return cls(
-            tuple(names), np.zeros((3, n)), np.full(n, -inf), np.zeros(n, dtype=int), np.zeros(n))
+        return cls(tuple(names), np.zeros((3, n)), np.full(n, -inf), np.zeros(n, dtype=int))
 
     def for_joints(self, names: Sequence[str]) -> PlausibilityMemory:
         """Return a copy for other joints; of those that are not known here, nothing has come."""
@@ -111,7 +98,6 @@ class PlausibilityMemory:
         new.suspects[:, there] = self.suspects[:, here]
         new.jumped_at[there] = self.jumped_at[here]
         new.agreeing[there] = self.agreeing[here]
-        new.travelled[there] = self.travelled[here]
         new.has_believed = self.has_believed
         return new
 
@@ -165,11 +151,6 @@ class Plausibility:
 
     A velocity above the same speed is accepted only where the positions change at that speed.
 
-    A driver that cannot read its joints any more may repeat the last state with new stamps.  The
-    damping of a velocity that is not there would drive the arm.  Therefore nothing is accepted
-    where no position of a message has changed while a velocity led a joint farther than
-    :data:`STANDING_TRAVEL`.
-
     :param names: of the joints, in the order of all arrays.
     :param motion: how they can move.
     :param memory: of the same joints; None: no implausible position has come.
@@ -188,8 +169,7 @@ class Plausibility:
         self._limits, self._turn, self._speeds, self._lowest, self._highest = motion
         self._suspect, self._suspect_at, self._suspect_speed = self.memory.suspects
         self._jumped_at, self._agreeing = self.memory.jumped_at, self.memory.agreeing
-        self._travelled = self.memory.travelled
-        self._has_suspects = bool(self._agreeing.any() or self._travelled.any())
+        self._has_suspects = bool(self._agreeing.any())
         self.set_speed_factor(1.0)
 
     @property
@@ -220,10 +200,7 @@ class Plausibility:
             return False
         time_per_distance = self._time_per_distance[joints]
         needed = (positions - former) * time_per_distance
-        size = needed.dot(needed)
-        if not size <= SHORTEST_ELAPSED * SHORTEST_ELAPSED:
-            return False
-        if size == 0.0 and any_set(np.abs(velocities) > MOVING):
+        if not needed.dot(needed) <= SHORTEST_ELAPSED * SHORTEST_ELAPSED:
             return False
         share = velocities * time_per_distance
         return bool(share.dot(share) <= 1.0)
@@ -244,27 +221,14 @@ class Plausibility:
             unlike = ~(np.abs(velocities * elapsed - distance) < allowed * elapsed)
         too_fast = (np.abs(velocities) > allowed) & unlike
         agreeing = self._count_agreeing(joints, positions, distance, elapsed, jumps, now)
-        travelled = self._travelled_standing(reading)
-        refused = outside | too_fast | (jumps & (agreeing < AGREEING)) | (
-            np.abs(travelled) > STANDING_TRAVEL)
+        refused = outside | too_fast | (jumps & (agreeing < AGREEING))
         if any_set(refused[:needed]):  # nothing is accepted, so that nothing is believed now
             agreeing = np.minimum(agreeing, AGREEING - 1)
         else:
             self.has_believed = self.has_believed or any_set(jumps & (agreeing == AGREEING))
-        if not any_set(refused):
-            self._travelled[joints] = travelled
         self._agreeing[joints] = agreeing
-        self._has_suspects = bool(self._agreeing.any() or self._travelled.any())
+        self._has_suspects = bool(self._agreeing.any())
         return refused
-
-    def _travelled_standing(self, reading: Reading) -> np.ndarray:
-        """Return how far velocities lead joints of which none has another position [rad or m]."""
-        joints, positions, velocities, former, elapsed = reading
-        if not (positions == former).all():
-            return np.zeros_like(positions)
-        speed = np.where(np.abs(velocities) > MOVING, velocities, 0.0)
-        with np.errstate(invalid='ignore'):  # of infinite times
-            return self._travelled[joints] + np.nan_to_num(speed * elapsed, posinf=0.0, neginf=0.0)
 
     def explain(self, reading: Reading, at: int) -> str:
         """Return why a joint is not believed, by its place in the reading."""
@@ -284,11 +248,6 @@ class Plausibility:
                 f' s before; {self._allowance(joint)}, for {counted:.4f} s, explains '
                 f'{explained:g}.  {AGREEING} messages that agree are believed.  If the joint is '
                 'so fast, correct its velocity limit, or increase plausible_speed_factor')
-        if abs(velocity) <= self._allowed[joint]:
-            return (
-                f'joint {name!r} has velocity {velocity:g}, which would have moved it by '
-                f'{self._travelled_standing(reading)[at]:+.3f}, and no position has changed: the '
-                'driver repeats an old state. It needs to stop publishing where it cannot read')
         return (
             f'joint {name!r} has velocity {velocity:g}, but its position has changed by '
             f'{distance:+g} in {elapsed:.4f} s; more than {self._allowance(joint)}, is accepted '

@@ -50,6 +50,9 @@ MIN_TAKEUP_TOLERANCE = 0.01
 FRESH = 0.1
 """A motion begins at the arm for this long after its entry [s]."""
 
+EARLY = 0.01
+"""A motion that waits for the arm may be taken up this much earlier than it begins [s]."""
+
 
 @dataclass
 class MotionMemory:
@@ -178,7 +181,8 @@ class Motion:
     def begins_at_arm(self, now: Instant) -> bool:
         """Return whether the motion has begun where the arm is, just now."""
         return (not self.has_reference and self.memory.path is not None
-                and self.memory.begins_at_arm and now.ros - self.memory.entry <= FRESH)
+                and self.memory.begins_at_arm
+                and -EARLY <= now.ros - self.memory.entry <= FRESH)
 
     def start(
             self, now: Instant, measured: Array, state: State, last: Status, age: float = 0.0,

@@ -49,6 +49,9 @@ LONGEST_PAUSE = 0.5
 AT_ARM = 0.01
 """A motion that is nearer than this begins where the arm is [rad or m]."""
 
+FAR_WHEN_HELD = 0.05
+"""A motion that would have led farther than this waits until the arm is held [rad or m]."""
+
 DEVIATIONS = (Status.PATH_DEVIATION, Status.GOAL_DEVIATION)
 """Reasons that say that the robot is not where its motion wants it."""
 
@@ -148,13 +151,22 @@ class MotionStart(NamedTuple):
         """
         Return the motion of a trajectory of some or all of the joints; None: it is only checked.
 
-        A trajectory without a stamp begins when the arm is held: before, there is no feedback
-        that moves it.  One that is over by then is a point of a stream, which does not wait.
+        A trajectory without a stamp waits until the arm is held if it would leave the arm before:
+        there is no feedback yet that moves the arm.  One that is over by then is a point of a
+        stream, which does not wait.
 
         :raises TrajectoryError: when it cannot be followed.
         """
-        waits = command.stamp is None and 0.0 < self.held_in < command.duration
-        return (self._when_held() if waits else self)._planned(command)
+        motion = self._planned(command)
+        may_wait = command.stamp is None and 0.0 < self.held_in < command.duration
+        if may_wait and motion is not None and self._leaves_arm(motion.path):
+            return self._when_held()._planned(command)
+        return motion
+
+    def _leaves_arm(self, path: Trajectory) -> bool:
+        """Return whether a motion is far from where it has begun when the arm is held."""
+        begin, then = (path.sample(time)[0] for time in (self.entry, self.now.ros + self.held_in))
+        return bool((np.abs(then - begin) > FAR_WHEN_HELD).any())
 
     def _when_held(self) -> MotionStart:
         """Return the start of a motion that waits until the arm is held, at rest."""

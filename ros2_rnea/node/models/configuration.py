@@ -986,9 +986,14 @@ class Configuration:
         """
         if not self._retry_at:
             is_robot = self._is_of_another_robot(built.model.source)
+            waiting = [repr(payload.name) for payload in self._payloads
+                       if self._model is not None and not self._model.accepts_payload(payload)]
+            remedy = (
+                f'. The payload {", ".join(waiting)} waits for it: remove the payload, or move '
+                'the arm to where it can be held' if waiting else '')
             self._diagnostics.notice('robot_description' if is_robot else 'model', (
                 f'the new {"robot" if is_robot else "model"} is not used yet, and the previous '
-                f'one stays in use: {error}'), is_error=is_robot)
+                f'one stays in use: {error}{remedy}'), is_error=is_robot)
         self._retry_at, self._was_updated = monotonic() + RETRY_PERIOD, False
         if self._answer is not None:
             self._answer = self._answer._replace(result=built)

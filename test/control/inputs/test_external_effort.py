@@ -86,8 +86,7 @@ def test_a_push_on_an_arm_in_mujoco_is_seen_and_its_force_is_found(path, link):
 
 OBSERVING = Settings(
     joints=JOINTS, observe_external_effort=True, external_wrench_link='tool', state_timeout=0.1,
-    external_effort_threshold={'shoulder': 1.0, 'elbow': 1.0}, blend_time=0.0,
-    plausible_speed_factor=0.0)  # velocities of joints that stand are believed
+    external_effort_threshold={'shoulder': 1.0, 'elbow': 1.0}, blend_time=0.0)
 Q = np.array([0.3, -0.8])
 
 

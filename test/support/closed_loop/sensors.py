@@ -85,7 +85,6 @@ class Sensors:
     :ivar spike: added once to the next measured velocities, shape (joints,) [rad/s]; None: no.
     :ivar position_spike: likewise to the positions [rad].
     :ivar silent_until: nothing is received before this time [s].
-    :ivar repeats: whether the driver publishes its last state again and again, with new stamps.
     """
 
     def __init__(
@@ -98,8 +97,6 @@ class Sensors:
         self.spike: np.ndarray | None = None
         self.position_spike: np.ndarray | None = None
         self.silent_until = -np.inf
-        self.repeats = False
-        self._published: tuple[np.ndarray, np.ndarray] | None = None
 
     def measure(self, time: float, efforts: np.ndarray) -> None:
         """Measure the plant now, with the efforts that its motors exert."""
@@ -108,9 +105,6 @@ class Sensors:
         velocities = self._measured_velocities(positions)
         if self.spike is not None:
             velocities, self.spike = velocities + self.spike, None
-        if self.repeats and self._published is not None:
-            positions, velocities = self._published
-        self._published = positions, velocities
         self._on_the_way.append(MeasuredJoints(
             self._plant.arm.joints, positions.tolist(),
             () if quality.velocities is Velocities.NONE else velocities.tolist(),
