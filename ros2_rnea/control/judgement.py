@@ -20,9 +20,9 @@ numbers that may be refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import inf
-from typing import NamedTuple
+from types import MappingProxyType
 
 import numpy as np
 
@@ -56,11 +56,10 @@ from ros2_rnea.spatial import Vector
 FIRST = 'change this, or set enabled to false first'
 
 
-class Load(NamedTuple):
-    """A body that is fixed to a link."""
+Payloads = Mapping[str, tuple[str, Inertial]]
+"""The link and the mass properties in its frame, by name, as an AdjustableRobot has them."""
 
-    link: str
-    inertial: Inertial
+NO_PAYLOADS: Payloads = MappingProxyType({})
 
 
 def check_settings(robot: Robot, settings: Settings) -> None:
@@ -83,6 +82,27 @@ def check_settings(robot: Robot, settings: Settings) -> None:
 def twin_of(robot: AdjustableRobot) -> AdjustableRobot:
     """Return another robot with the same numbers, and with the kernels that are loaded."""
     return AdjustableRobot.of(robot, robot.payload_links, robot.optional_parameters)
+
+
+def effort_of_payloads(
+        robot: Robot, payloads: Payloads, gravity: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """
+    Return the effort that holds payloads which a robot does not have, shape (nv,) [Nm or N].
+
+    :param gravity: acceleration of free fall in the world's axes, shape (3,) [m/s^2].
+    :param q: positions, shape (nq,) [rad or m].
+    """
+    weights = {link: np.zeros(6) for link, _ in payloads.values()}
+    poses = robot.link_poses(q, weights)
+    for link, body in payloads.values():
+        free_fall = Vector(*(gravity @ poses[link].rotation).tolist())
+        of_body = weight(body.mass, Vector(*body.origin.xyz), free_fall)
+        weights[link] += [*of_body.moment, *of_body.force]
+    rest = np.zeros(robot.nv)
+    if not np.isfinite([*weights.values()]).all():
+        return np.full_like(rest, inf)
+    with_weights = robot.inverse_dynamics(q, rest, rest, f_ext=weights)
+    return with_weights - robot.inverse_dynamics(q, rest, rest)
 
 
 class Judgement:
@@ -167,7 +187,7 @@ class Judgement:
     def check(
             self, settings: Settings, gravity: np.ndarray, is_sending: bool,
             accepted: Mapping[str, float], friction: Mapping[str, float] | None = None,
-            coming: Sequence[Load] = ()) -> None:
+            coming: Payloads = NO_PAYLOADS) -> None:
         """
         Check that an effort can be computed, and, while efforts are sent, that the arm is held.
 
@@ -178,7 +198,7 @@ class Judgement:
         :param is_sending: whether efforts are being sent.
         :param accepted: the overload that is there already, by joint [Nm or N].
         :param friction: the shares of friction before the change; None: they do not change.
-        :param coming: bodies that the robot will carry, and the twin does not have yet.
+        :param coming: payloads that the robot will carry, and the twin cannot have yet.
         :raises ArgumentError: naming the first joint whose effort is not a finite number.
         :raises UnsafeChangeError: where none could be sent, or less than what holds the arm, or
             friction that drives a joint by itself.
@@ -216,7 +236,7 @@ class Judgement:
 
     def _load(
             self, settings: Settings, gravity: np.ndarray, positions: np.ndarray,
-            coming: Sequence[Load] = ()) -> tuple[np.ndarray, np.ndarray]:
+            coming: Payloads = NO_PAYLOADS) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the sizes of the efforts that hold the joints at positions, and their limits.
 
@@ -230,21 +250,6 @@ class Judgement:
             sent = gravity
             if 'gravity' in settings.sent_terms.left_out:  # by the arm, for the gravity it knows
                 sent = gravity - (settings.arm_gravity or gravity)
-            needed = needed + self._effort_of(coming, sent, motion.q)
+            needed = needed + effort_of_payloads(self.twin, coming, sent, motion.q)
         controlled = self._joints.motions.controlled
         return np.abs(needed[controlled]), allowed_efforts(self.twin, settings)[controlled]
-
-    def _effort_of(
-            self, loads: Sequence[Load], gravity: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Return the effort that holds bodies which the twin does not have, shape (nv,)."""
-        robot, rest = self.twin, np.zeros_like(self._tau)
-        weights = dict.fromkeys((load.link for load in loads), np.zeros(6))
-        poses = robot.link_poses(q, weights)
-        for link, body in loads:
-            free_fall = Vector(*(gravity @ poses[link].rotation).tolist())
-            of_body = weight(body.mass, Vector(*body.origin.xyz), free_fall)
-            weights[link] = weights[link] + [*of_body.moment, *of_body.force]
-        if not np.isfinite([*weights.values()]).all():
-            return np.full_like(rest, inf)
-        return robot.inverse_dynamics(q, rest, rest, f_ext=weights) - robot.inverse_dynamics(
-            q, rest, rest)

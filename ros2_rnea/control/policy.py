@@ -34,7 +34,7 @@ from ros2_rnea.control.inputs.joint_states import JointStates, MeasuredJoints
 from ros2_rnea.control.inputs.measured_gravity import MeasuredGravity
 from ros2_rnea.control.inputs.state_ages import check_age
 from ros2_rnea.control.inputs.wrenches import ExternalWrenches
-from ros2_rnea.control.judgement import check_settings, Load, twin_of
+from ros2_rnea.control.judgement import check_settings, NO_PAYLOADS, Payloads, twin_of
 from ros2_rnea.control.law.feedback_check import unstable_feedback
 from ros2_rnea.control.memory import Memory
 from ros2_rnea.control.output.effort_limits import raised_limits
@@ -247,7 +247,7 @@ class Policy:
 
     def check_held(
             self, settings: Settings | None = None, changes_friction: bool = True,
-            coming: Sequence[Load] = ()) -> None:
+            coming: Payloads = NO_PAYLOADS) -> None:
         """
         Check that the arm is held with other settings, or with the numbers of the twin.
 
@@ -256,7 +256,7 @@ class Policy:
 
         :param settings: in place of those in use.
         :param changes_friction: whether the friction that is sent may become another.
-        :param coming: bodies that the robot will carry, and the twin does not have yet.
+        :param coming: payloads that the robot will carry, and the twin cannot have yet.
         :raises ArgumentError: where an effort is not a finite number.
         :raises UnsafeChangeError: where efforts are being sent, and the arm would not be held.
         """

@@ -63,7 +63,8 @@ def hand_over(
         elif row.hand_over is HandOver.BRAKE:
             memory.trips.restart(len(stages.alone))
             blend = Blend(_fade_time(stages, known), damps=True)
-        elif row.hand_over is HandOver.RAMP and not stages.motion.begins_at_arm(now):
+        elif row.hand_over is HandOver.RAMP and not stages.motion.begins_at_arm(
+                now, known.positions):
             if stages.law.has_feedback:
                 memory.ramp_since = memory.behind_since = now.steady
                 memory.behind_by = None

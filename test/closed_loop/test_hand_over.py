@@ -70,6 +70,20 @@ def test_a_motion_sent_while_the_arm_is_armed_begins_when_it_is_held(sent_at):
     assert done.last.state.name == 'HOLDING'
 
 
+@pytest.mark.parametrize('push', [1.0, 2.0])
+def test_the_effort_does_not_step_to_a_motion_from_which_the_arm_was_pushed_while_it_waited(push):
+    """By 0.19 and 0.39 rad; the motion is ramped in, or waits until it is near."""
+    loop = ClosedLoop(blend_time=1.0, **COMPUTED_TORQUE).run(0.05)
+    loop.follow([(3.0, START + 0.8 * np.eye(7)[0], REST, REST)])
+    loop.push(push * np.eye(7)[0], 0.5)
+    begin = loop.run(0.9).time
+    assert np.abs(loop.plant.positions - START).max() > 0.15
+    done = loop.run(3.0).record.since(begin)
+    assert done.largest_step() < 0.2
+    assert done.largest_speed() < 1.0
+    assert done.last.state.name != 'FAULT'
+
+
 def test_a_stamp_a_stream_and_a_motion_that_begins_later_do_not_wait_for_the_arm():
     loop = ClosedLoop(**COMPUTED_TORQUE).run(0.1)
     goal = START + 0.8 * np.eye(7)[0]

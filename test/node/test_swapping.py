@@ -50,7 +50,8 @@ pytestmark = pytest.mark.ros
 
 JOINTS = ['shoulder', 'elbow']
 MOST_CALLS = {
-    'swap': 700, 'declaration': 700, 'swap while sending': 800, 'update while sending': 2000}
+    'swap': 700, 'declaration': 700, 'first swap while sending': 1400,
+    'swap while sending': 800, 'update while sending': 2000}
 """How many functions of Python and C the control thread calls at most, for 32 joints; 2000 take
 about a millisecond."""
 
@@ -156,6 +157,7 @@ def test_a_swap_calls_few_functions_while_efforts_are_sent_too(
         assert arm.node.policy.robot.friction([1.0] * len(joints)) == pytest.approx(
             Robot.from_urdf(described).friction([1.0] * len(joints)))
     assert len(counts['swap']) == 4 and len(counts['update']) == 3  # the first is at once
+    assert counts['swap'][0] <= MOST_CALLS['first swap while sending']
     assert max(counts['swap'][1:]) <= MOST_CALLS['swap while sending']
     assert max(counts['update']) <= MOST_CALLS['update while sending']
 
@@ -324,6 +326,25 @@ def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatc
     assert calls == [True]
     arm.describe(ARM_WITH_GRIPPER)
     assert len(calls) > 5
+
+
+def test_no_callback_declares_parameters_for_long_before_the_first_robot_either(
+        bench, monkeypatch):
+    """Each of them takes 4 ms here."""
+    now = itertools.count(step=0.004)
+    monkeypatch.setattr(configuration, 'thread_time', lambda: next(now))
+    declare, declared = configuration.Configuration._declare_some, []
+
+    def noted(self):
+        before = len(self._node._parameters)
+        more = declare(self)
+        declared.append(len(self._node._parameters) - before)
+        return more
+
+    monkeypatch.setattr(configuration.Configuration, '_declare_some', noted)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert len(declared) > 5 and max(declared) <= 3
 
 
 def test_one_description_makes_one_robot_with_its_twin_and_one_policy(bench, monkeypatch):

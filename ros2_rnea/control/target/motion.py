@@ -37,7 +37,12 @@ from ros2_rnea.control.target.controller_state import (
     ReferenceMemory,
 )
 from ros2_rnea.control.target.motion_check import MotionCheck
-from ros2_rnea.control.target.planned_motion import DEVIATIONS, MotionStart, PlannedMotion
+from ros2_rnea.control.target.planned_motion import (
+    AT_ARM,
+    DEVIATIONS,
+    MotionStart,
+    PlannedMotion,
+)
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import Array, Trajectory, whole_turns
 
@@ -50,9 +55,6 @@ MIN_TAKEUP_TOLERANCE = 0.01
 FRESH = 0.1
 """A motion begins at the arm for this long after its entry [s]."""
 
-EARLY = 0.01
-"""A motion that waits for the arm may be taken up this much earlier than it begins [s]."""
-
 
 @dataclass
 class MotionMemory:
@@ -64,6 +66,7 @@ class MotionMemory:
     :ivar path: of a trajectory, from where the arm was; None: there is none.
     :ivar entry: when the motion has begun.
     :ivar begins_at_arm: whether it has begun there where the arm was.
+    :ivar has_waited: whether it has begun later than it was planned, when the arm was held.
     :ivar changes: how often the path has changed.
     :ivar awaits_reference: whether a controller's reference is not followed before it is near.
     """
@@ -73,6 +76,7 @@ class MotionMemory:
     path: Trajectory | None = None
     entry: RosTime = RosTime(0)  # noqa: RUF009 (it is immutable)
     begins_at_arm: bool = False
+    has_waited: bool = False
     changes: int = 0
     awaits_reference: bool = False
 
@@ -178,11 +182,22 @@ class Motion:
         """Return whether the motion is a controller's reference, also one that comes no more."""
         return self.controller.has_reference
 
-    def begins_at_arm(self, now: Instant) -> bool:
-        """Return whether the motion has begun where the arm is, just now."""
-        return (not self.has_reference and self.memory.path is not None
-                and self.memory.begins_at_arm
-                and -EARLY <= now.ros - self.memory.entry <= FRESH)
+    def begins_at_arm(self, now: Instant, measured: Array) -> bool:
+        """
+        Return whether the motion has begun where the arm is, just now.
+
+        Something may have moved the arm while the motion waited for it.
+
+        :param measured: positions, shape (joints,) [rad or m].
+        """
+        memory = self.memory
+        if self.has_reference or memory.path is None or not memory.begins_at_arm:
+            return False
+        since = now.ros - memory.entry
+        if not memory.has_waited:
+            return 0.0 <= since <= FRESH
+        distance = self.distance(memory.path.sample(now.ros)[0], measured)
+        return since <= FRESH and bool((np.abs(distance) <= AT_ARM).all())
 
     def start(
             self, now: Instant, measured: Array, state: State, last: Status, age: float = 0.0,
@@ -230,6 +245,7 @@ class Motion:
             return
         self.memory.path, self.memory.entry = planned.path, planned.start.entry
         self.memory.begins_at_arm = planned.begins_at_arm
+        self.memory.has_waited = planned.start.age < 0.0
         self.memory.changes += 1
         self.controller.clear()
 
@@ -269,23 +285,24 @@ class Motion:
                     Status.CONTROLLER_LOST)
                 sample = np.array(desired)
                 return self._reachable(
-                    self._along(status, sample, sample, measured, state, last), state, now)
+                    self._along(status, sample, sample, measured, state, last), state, now,
+                    measured)
             return self._reachable(
                 self._at_end(Status.CONTROLLER_LOST, desired[0], measured, state, last), state,
-                now)
+                now, measured)
         if path is None:
             return self.resting(Status.NO_TRAJECTORY, measured)
         if ahead >= path.end:
             return self._reachable(
                 self._at_end(Status.HOLDING_END, path.sample(ahead)[0], measured, state, last),
-                state, now)
+                state, now, measured)
         sample = path.sample(ahead)
         present = sample if ahead == now.ros else path.sample(now.ros)
         target = self._along(Status.FOLLOWING, sample, present, measured, state, last)
         if target.status is Status.PATH_DEVIATION and not (self._has_feedback and state.follows):
             return self.resting(
                 Status.PATH_DEVIATION, measured, target.deviation, target.detail)
-        return self._reachable(target, state, now)
+        return self._reachable(target, state, now, measured)
 
     def resting(
             self, status: Status, measured: Array, deviation: Array | None = None,
@@ -344,7 +361,8 @@ class Motion:
             status, State.HOLDING, end, self._at_rest, self._at_rest,
             np.array((end, self._at_rest)), deviation, detail)
 
-    def _reachable(self, target: Target, state: State, now: Instant) -> Target:
+    def _reachable(
+            self, target: Target, state: State, now: Instant, measured: Array) -> Target:
         """
         Return a motion that may be taken up, or rest as long as it is too far from the arm.
 
@@ -353,7 +371,7 @@ class Motion:
         """
         memory = self.memory
         awaits = self.has_reference and memory.awaits_reference
-        if target.deviation is None or self.begins_at_arm(now) or not (
+        if target.deviation is None or self.begins_at_arm(now, measured) or not (
                 awaits or self._has_feedback and not state.follows):
             return target
         if np.all(np.abs(target.deviation) <= self._takeup):

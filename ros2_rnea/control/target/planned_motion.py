@@ -103,7 +103,8 @@ class MotionStart(NamedTuple):
     :ivar changes: how often the motion has changed before.
     :ivar is_only_checked: whether the reference of a controller is followed, which receives the
         trajectory too.
-    :ivar age: time from the reception of the trajectory to ``now`` [s]; infinite: it is not known.
+    :ivar age: time from the reception of the trajectory to ``now`` [s]; infinite: it is not known;
+        negative: the motion begins that much later than ``now``.
     :ivar check: of the whole motion; None: it is not checked.
     :ivar held_in: time until the arm is held, where it is being armed [s].
     """
@@ -172,7 +173,7 @@ class MotionStart(NamedTuple):
         """Return the start of a motion that waits until the arm is held, at rest."""
         rest = np.zeros_like(self.velocities)
         return self._replace(
-            age=-self.held_in if isfinite(self.age) else self.age, velocities=rest,
+            age=-self.held_in, velocities=rest,
             desired=np.array((self.desired[0], rest, rest)))
 
     def _planned(self, command: TrajectoryCommand) -> PlannedMotion | None:

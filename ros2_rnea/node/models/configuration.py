@@ -33,7 +33,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
-from ros2_rnea.control.judgement import check_settings, Load
+from ros2_rnea.control.judgement import check_settings
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.robot_joints import controlled_joints
 from ros2_rnea.control.settings import Settings
@@ -431,7 +431,7 @@ class Configuration:
         waiting = [payload for payload in candidate.payloads
                    if payload.link in model.tree.links and not model.accepts_payload(payload)]
         is_new = any(payload not in self._applied.payloads for payload in waiting)
-        coming = [Load(payload.link, payload.inertial) for payload in waiting if is_new]
+        coming = {payload.name: (payload.link, payload.inertial) for payload in waiting if is_new}
         try:
             twin.update(candidate)
             policy.check_held(settings, candidate.joint_parameters != (

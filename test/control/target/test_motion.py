@@ -24,7 +24,7 @@ from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.control.target.motion import Motion, MotionMemory
 from ros2_rnea.errors import MessageError, TrajectoryError
 from ros2_rnea.trajectories.ros_time import RosTime
-from ros2_rnea.trajectories.trajectory import Waypoint
+from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from trajectories import follow, motion_of, target_of
 
 NAMES = ('shoulder', 'elbow', 'wrist')
@@ -497,8 +497,22 @@ def test_a_motion_that_has_just_begun_at_the_arm_is_taken_up_however_fast_it_is(
 def test_a_motion_that_does_not_lead_to_its_first_point_has_not_begun_at_the_arm(first, begins):
     motion = motion_of(NAMES, (False,) * 3)
     follow(motion, NAMES, [Waypoint(first, ONES), Waypoint(1.0, ONES)], None, NOW, AT_REST)
-    assert motion.begins_at_arm(Instant(0.0, NOW + 0.05)) is begins
-    assert not motion.begins_at_arm(Instant(0.0, NOW + 0.2))
+    assert motion.begins_at_arm(Instant(0.0, NOW + 0.05), AT_REST[0]) is begins
+    assert not motion.begins_at_arm(Instant(0.0, NOW + 0.2), AT_REST[0])
+
+
+@pytest.mark.parametrize('off, begins', [(0.009, True), (0.011, False)])
+@pytest.mark.parametrize('when', [-0.1, 0.0, 0.05])
+def test_a_motion_that_has_waited_begins_at_the_arm_only_where_the_arm_still_is(
+        off, begins, when):
+    motion = motion_of(NAMES, (False,) * 3, **FEEDBACK)
+    start = motion.start(
+        Instant(0.0, NOW), np.zeros((2, 3)), State.ARMING, Status.STARTING, held_in=0.3)
+    motion.follow(start.planned(TrajectoryCommand(NAMES, [Waypoint(1.0, ONES)])), 0.0)
+    now = Instant(0.0, NOW + 0.3 + when)
+    here = motion.memory.path.sample(now.ros)[0]
+    assert motion.begins_at_arm(now, here + off * np.eye(3)[1]) is begins
+    assert not motion.begins_at_arm(Instant(0.0, NOW + 0.5), here)
 
 
 def test_after_a_fault_a_reference_is_followed_only_once_it_has_come_near(controlled):

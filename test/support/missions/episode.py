@@ -113,6 +113,7 @@ class Episode:
         :param is_reference: whether it is that of a controller, which begins nowhere else.
         """
         begin, times = self.loop.time, np.linspace(0.0, duration, 200)
+        may_wait = self.judge.use is Use.COMPUTED_TORQUE and not is_reference
         paths = [path]
         commands = self.judge.commands
         if not is_reference:
@@ -123,7 +124,7 @@ class Episode:
             earlier.end = min(earlier.end, begin)
         commands.append(
             Command(begin, begin + duration, peak, () if is_reference else tuple(paths[:MOST]),
-                    self.judge.use is Use.COMPUTED_TORQUE and not is_reference))
+                    begin if may_wait else None))
         if self.has_position_loop:
             first = self.loop.steady
             self.loop.drives.reference = lambda time: path.at(time - first)

@@ -68,6 +68,9 @@ NEAR_REFERENCE = 0.15
 SINCE_CAUSE = 3.0
 """A disturbance that ended earlier than this is no cause of a fault [s]."""
 
+LEFT = 0.05
+"""A motion that leads farther than this while the arm is armed waits until it is held [rad]."""
+
 BEYOND = 1.25
 """A threshold that is exceeded by this factor for :data:`MISSING_AFTER` needs a fault."""
 
@@ -98,14 +101,14 @@ class Command:
     :ivar speed: the largest of any joint [rad/s].
     :ivar paths: where it may lead: it begins where the arm is, or where it was wanted before;
         empty: that is not known in advance.
-    :ivar waits: whether it begins when the arm is held.
+    :ivar sent: when it was sent, of a motion that may wait until the arm is held [s].
     """
 
     begin: float
     end: float
     speed: float
     paths: tuple[QuinticFrom, ...] = ()
-    waits: bool = False
+    sent: float | None = None
 
 
 @dataclass
@@ -154,6 +157,7 @@ class Judge:
         self._inertia = float(mass @ self._limits ** 2) / 2.0
         self._slip = plant.slip(SOFTEST) if self.use is Use.COMPUTED_TORQUE else 0.0
         self._not_followed_at = 0.0
+        self._armed_since = 0.0
         self._beyond_since = inf
         self._last_name = 'OFF'
         self._sent_at = -inf
@@ -216,6 +220,7 @@ class Judge:
         if name not in ('TRACKING', 'HOLDING'):
             self._not_followed_at = time
         if name == 'ARMING':
+            self._armed_since = time if before != 'ARMING' else self._armed_since
             self._let_wait(time)
         effort = decision.effort
         if effort is not None:
@@ -234,9 +239,13 @@ class Judge:
         self._check_missing(decision, time)
 
     def _let_wait(self, time: float) -> None:
-        """Let the last motion begin not before now."""
+        """Let a motion that was sent since ARMING begin not before now, if it leaves the arm."""
         last = self.commands[-1] if self.commands else None
-        if last is not None and last.waits and time > last.begin:
+        if last is None or last.sent is None or last.sent < self._armed_since - self.loop.period:
+            return
+        sent = last.sent
+        if any(np.abs(path.at(time - sent)[0] - path.at(0.0)[0]).max() > LEFT
+               for path in last.paths):
             last.begin, last.end = time, last.end + time - last.begin
 
     def _check_cause(self, decision: Decision, time: float) -> None:
