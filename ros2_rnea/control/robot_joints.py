@@ -16,16 +16,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
+from typing import NamedTuple
 
 from ros2_rnea.control.inputs.plausibility import PlausibleMotion
 from ros2_rnea.control.law.friction_check import FrictionShares
 from ros2_rnea.control.law.motion_buffers import MotionBuffers
 from ros2_rnea.control.settings import Settings
+from ros2_rnea.model.description import JointType
 from ros2_rnea.model.tree import Body
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.joint_index_map import joint_body, JointIndexMap, single_joints
 from ros2_rnea.robots.robot import Robot
+
+
+class JointKind(NamedTuple):
+    """
+    How a joint moves.
+
+    :ivar axis: unit vector in the joint's frame.
+    """
+
+    type: JointType  # noqa: A003
+    axis: tuple[float, float, float]
+
+    def __str__(self) -> str:
+        return f'{self.type.label} with the axis {" ".join(f"{part:g}" for part in self.axis)}'
 
 
 class RobotJoints:
@@ -39,6 +54,7 @@ class RobotJoints:
     :ivar others: of other joints with one degree of freedom.
     :ivar measured: all joints whose state is of use: these, and those that follow others.
     :ivar bodies: those that the controlled joints move.
+    :ivar kinds: of the controlled joints.
     :ivar continuous: true for controlled joints that turn without end.
     :ivar turns: true for controlled joints whose position is an angle.
     :ivar index_map: the indices of all these joints in q and q̇.
@@ -58,6 +74,7 @@ class RobotJoints:
             name for name in single_joints(robot) if name not in self.controlled)
         self.measured = (*self.controlled, *self.others, *robot.tree.mimics)
         self.bodies = [joint_body(robot, name) for name in self.controlled]
+        self.kinds = [JointKind(body.type, (*body.axis,)) for body in self.bodies]
         self.continuous = [body.type.wraps for body in self.bodies]
         self.turns = [body.type.turns_about_axis for body in self.bodies]
         self.index_map = JointIndexMap(

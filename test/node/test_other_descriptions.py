@@ -255,9 +255,10 @@ def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven
     for _ in range(3):
         assert not arm.sends(JOINTS, Q)
     stop_other()
-    arm.until(lambda: arm.sends(JOINTS, Q))
+    arm.until(lambda: arm.node.policy is not None and arm.node.policy.robot.name == 'arm')
     assert answers(arm, ARM)
     assert not arm.told('publishers of robot_description')
+    assert not arm.told('robot_description')
 
 
 def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(
@@ -276,7 +277,8 @@ def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(
     arm.until(lambda: 'nothing is sent' in arm.told('publishers of robot_description'))
     assert not arm.sends(JOINTS, Q)
     second.destroy_publisher(publisher)
-    arm.until(lambda: arm.sends(JOINTS, Q))
+    arm.until(lambda: not arm.told('publishers of robot_description'))
+    arm.until(lambda: arm.node.policy is not None)
     assert answers(arm, OTHER)
 
 
@@ -304,6 +306,7 @@ def test_the_robot_that_is_not_driven_here_gets_no_effort_while_the_other_is_bui
 def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(
         arm, second, monkeypatch):
     third = ARM.replace('name="arm"', 'name="third_arm"')
+    disable(arm)
     take = arm.node._configuration._worker.take
     monkeypatch.setattr(arm.node._configuration._worker, 'take', lambda: None)
     assert arm.node.set_parameters([Parameter('robot_description', value=third)])[0].successful
@@ -319,20 +322,44 @@ def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(
 def test_of_two_robots_the_one_is_driven_that_the_parameter_describes(two):
     arm, _ = two
     assert arm.set_parameter('robot_description', ARM).successful
-    arm.until(lambda: arm.sends(JOINTS, Q))
+    arm.until(lambda: arm.node.policy is not None)
     assert answers(arm, ARM)
 
 
-def test_a_robot_that_nobody_describes_any_more_is_replaced_while_states_are_missing(arm, second):
+def test_a_robot_that_nobody_describes_any_more_is_replaced_once_the_node_is_disabled(arm, second):
     interrupt(arm)
     arm.peer.destroy_publisher(arm.description)
     arm.until(lambda: not names(arm))
     publisher = second.create_publisher(String, 'robot_description', LATCHED)
     arm.connect(publisher)
     publisher.publish(String(data=OTHER))
+    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+    assert arm.call(SetBool, 'enable', data=False).success
     arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
     assert not arm.told('robot_description')
-    assert answers(arm, OTHER)
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: answers(arm, OTHER))
+
+
+@pytest.mark.parametrize(('urdf', 'difference'), [
+    (ARM.replace('"elbow" type="revolute"', '"elbow" type="continuous"'),
+     "joint 'elbow' is continuous with the axis 0 1 0, not revolute with the axis 0 1 0"),
+    (ARM.replace('axis xyz="0 1 0"', 'axis xyz="0 -1 0"', 1),
+     "joint 'shoulder' is revolute with the axis 0 -1 0, not revolute with the axis 0 1 0"),
+], ids=['type', 'axis'])
+def test_a_robot_of_the_same_name_is_another_one_if_a_controlled_joint_moves_otherwise(
+        arm, urdf, difference):
+    assert urdf != ARM
+    arm.describe(urdf)
+    assert difference in arm.told('robot_description')
+    assert '~/enable' in arm.told('robot_description')
+    assert answers(arm, ARM)
+    disable(arm)
+    arm.until(lambda: arm.node._configuration.description == urdf and arm.is_settled()
+              and arm.node._configuration.waiting_policy is None)
+    assert not arm.told('robot_description')
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: answers(arm, urdf))  # efforts of the fade may be on their way
 
 
 def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
@@ -361,11 +388,19 @@ def test_the_final_fade_is_that_of_the_robot_in_use(arm, second):
     assert all(list(effort.effort) == pytest.approx(gravity) for effort in arm.efforts)
 
 
-def test_who_asks_for_it_by_the_parameter_gets_it(arm, second):
+def test_the_parameter_asks_for_another_robot_only_while_the_node_is_disabled(arm, second):
     publish(arm, second, OTHER)
+    refused = arm.set_parameter('robot_description', OTHER)
+    assert not refused.successful
+    for word in ("'other_arm'", "'arm' is driven", '~/enable'):
+        assert word in refused.reason
+    assert answers(arm, ARM)
+    disable(arm)
     assert arm.set_parameter('robot_description', OTHER).successful
-    assert answers(arm, OTHER)
+    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
     assert not arm.told('robot_description')
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: answers(arm, OTHER))
 
 
 def test_an_identified_model_of_the_same_robot_is_used_at_once(arm, second):
@@ -426,18 +461,4 @@ def test_it_is_forgotten_when_its_single_publisher_describes_the_robot_in_use_ag
     arm.describe(OTHER)
     assert "'other_arm'" in arm.told('robot_description')
     arm.description.publish(String(data=ARM))
-    check_that_it_is_forgotten(arm)
-
-
-def test_a_publisher_of_the_robot_in_use_that_has_been_started_again_is_no_rival(arm, second):
-    arm.peer.destroy_publisher(arm.description)
-    arm.until(lambda: not names(arm))
-    again = arm.peer.create_publisher(String, 'robot_description', LATCHED)
-    arm.connect(again)
-    again.publish(String(data=ARM))
-    arm.until(lambda: arm.node._configuration._guard.is_robot_described)
-    publisher = publish(arm, second, OTHER)
-    assert 'was published by /robot/peer when' in arm.told('robot_description')
-    assert '; /robot/second came later' in arm.told('robot_description')
-    second.destroy_publisher(publisher)
     check_that_it_is_forgotten(arm)

@@ -44,12 +44,6 @@ from ros2_rnea.node import parameters
 from ros2_rnea.node.bounds import MAX_PAYLOADS
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.models.build_report import BuildReport
-from ros2_rnea.node.models.description_guard import (
-    DescriptionGuard,
-    Present,
-    robot_name,
-    Verdict,
-)
 from ros2_rnea.node.models.model_building import (
     check_strictly,
     Model,
@@ -59,6 +53,12 @@ from ros2_rnea.node.models.model_building import (
     Source,
 )
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
+from ros2_rnea.node.models.other_robots import (
+    DescriptionPublishers,
+    difference_of_robots,
+    robot_name,
+    Withheld,
+)
 from ros2_rnea.node.parameters import (
     FRICTION_FROM_DESCRIPTION,
     NodeParameters,
@@ -137,7 +137,7 @@ class Configuration:
         self._held_joints = held_joints
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
-        self._guard = DescriptionGuard(node)
+        self._publishers_of_descriptions = DescriptionPublishers(node)
         self._report = BuildReport(node, diagnostics)
         self.is_active = True
         self._ending = ExitStack()  # undoes what begin() does
@@ -162,8 +162,7 @@ class Configuration:
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
-        self._guard.decide()
-        self._was_undecided = False
+        self._withheld: Withheld | None = None
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
@@ -227,25 +226,21 @@ class Configuration:
         """
         self._rebuild_if_due()
         self.note_silence()
-        had_withheld = self._guard.withheld is not None
-        was_undecided = self._guard.is_undecided
-        is_to_be_received = self._guard.poll()
-        if was_undecided and not self._guard.is_undecided:
-            self._discard_unless(self._guard.decided)
-        if had_withheld and self._guard.withheld is None:
-            self._diagnostics.notice('robot_description', '')
-        if not self._is_meant_to_send:
-            self.use_withheld_description()
+        is_to_be_received = self._publishers_of_descriptions.poll() and self.is_withholding
+        if is_to_be_received:
+            self._forget_withheld()  # it comes again unless it was that of the one that has gone
+        self.use_withheld_description()
         self._report_publishers()
         return is_to_be_received
 
     def _report_publishers(self) -> None:
-        """Report who publishes descriptions that differ, and send nothing where it matters."""
-        was_undecided, self._was_undecided = self._was_undecided, self._guard.is_undecided
-        self._diagnostics.notice('publishers of robot_description', self._guard.ambiguity(),
-                                 is_error=self._guard.is_undecided)
-        if self._guard.is_undecided is not was_undecided:
-            self._apply_settings()
+        publishers = self._publishers_of_descriptions
+        self._diagnostics.notice('publishers of robot_description', publishers.difference() if (
+            not self._is_undecided) else (
+            f'{publishers.names} published robot_description with the descriptions of several '
+            'robots, and nothing tells which of them is driven: nothing is sent. Stop the '
+            'publisher that is wrong, or set the parameter robot_description to the description '
+            'of the robot'), is_error=self._is_undecided)
 
     def _rebuild_if_due(self) -> None:
         """
@@ -260,62 +255,106 @@ class Configuration:
 
     def take_description(self, description: str) -> None:
         """Request the model of a description that has arrived, unless it is known."""
-        is_in_use = self._model is not None and description == self._model.source.description
-        self._guard.note_arrival(
-            description, self.description, is_in_use, self._present.is_decided)
-        if self._guard.is_undecided:
-            self._report_publishers()
-        is_refused = bool(self._diagnostics.text('robot_description'))
-        if description != self._guard.withheld and (
-                is_refused or description != self.description):
-            if is_in_use and not self._guard.has_several_publishers:
-                self._guard.withheld = None
-            name = robot_name(description)
-            if name and self._guard.verdict(
-                    name, description, self._present) is Verdict.WITHHOLD:
-                self._withhold(name, description)
-            else:
-                self._request_description(description)
+        latest, publishers = self.description, self._publishers_of_descriptions
+        publishers.note_arrival(latest is not None and description != latest)
+        if self._withheld is not None:
+            if description == self._withheld.description:
+                return
+            if description == latest:
+                if not publishers.are_several:  # who published the other one has corrected that
+                    self.set_description(description)
+                return
+        if description == latest and not self._diagnostics.text('robot_description'):
+            return
+        name, present = robot_name(description), '' if latest is None else robot_name(latest)
+        if name and present and name != present and self._why_withheld(description):
+            self._withhold(description, f'it describes the robot {name!r}, not {present!r}')
+        else:
+            self._request_description(description)
+
+    # ---- other robots ---------------------------------------------------------------------------
 
     @property
     def is_withholding(self) -> bool:
         """Return whether another robot is described, too, which is not used."""
-        return self._guard.withheld is not None
+        return self._withheld is not None
 
-    def _discard_unless(self, name: str) -> None:
-        """Drop the robot in use where it is known now that another one is driven."""
-        if self._model is not None and self._model.robot.name != name:
+    @property
+    def _is_undecided(self) -> bool:
+        """Return whether two robots are described, and nothing tells which one is driven."""
+        return self._withheld is not None and self._withheld.is_undecided
+
+    @property
+    def _has_driven(self) -> bool:
+        return self.policy is not None and self.policy.has_driven
+
+    def _drives(self, settings: Settings) -> bool:
+        """Return whether the robot in use is driven, or will be when nothing keeps it from it."""
+        return self._has_driven and self.is_active and settings.enabled
+
+    def _why_withheld(self, description: str) -> str:
+        """Return why another robot cannot be used now, with what to do; empty where it can be."""
+        parameter, publishers = (
+            self._parameters.own['robot_description'], self._publishers_of_descriptions)
+        if description != parameter:
+            if parameter:
+                return ('the parameter robot_description describes it; to use the other one, set '
+                        'the parameter to its description')
+            if publishers.are_several:
+                return (f'{publishers.names} publish robot_description; to use the other one, '
+                        'stop the publisher that is wrong (DDS lists a killed process for some '
+                        '20 s), and call ~/enable with false at rest')
+        if self._drives(self._parameters.settings):
+            return ('the node is enabled; to use the other one, call ~/enable with false at rest, '
+                    'then with true')
+        return ''
+
+    def _withhold(self, description: str, difference: str) -> None:
+        """Go on with the robot in use, or with the one that is being built."""
+        self._withheld = Withheld(description, is_undecided=not (
+            self._has_driven or self._parameters.own['robot_description']))
+        self._diagnostics.refused('robot_description', UnsafeChangeError(
+            f'{difference}, which stays in use: {self._why_withheld(description)}'),
+            is_error=True)
+        if self._is_undecided:
+            self._report_publishers()
+            self._apply_settings()
+
+    def _forget_withheld(self) -> None:
+        """Withhold no description any more; where it was undecided, no robot is in use then."""
+        if self._is_undecided:
+            self._worker.cancel()
+            self._stop_waiting()
             self._discard_robot()
+        self._withheld = None
+        self._diagnostics.notice('robot_description', '')
+
+    def use_withheld_description(self) -> None:
+        """Request the model of another robot that was withheld, if it can be used now."""
+        if self._withheld is not None and not self._why_withheld(self._withheld.description):
+            self.set_description(self._withheld.description)
+
+    def set_description(self, description: str) -> None:
+        """Request the model of a description; the previous one stays in use if it is refused."""
+        if self.is_withholding:
+            self._forget_withheld()
+        self._request_description(description)
 
     def _discard_robot(self) -> None:
         self._model = self.policy = None
         self._applied = ModelParameters()
         self._diagnostics.discard_robot()
 
-    def use_withheld_description(self) -> None:
-        """Request the model of another robot that was withheld, if the one in use has gone."""
-        if self._guard.withheld is not None and not self._guard.is_still_there(self._present):
-            self.set_description(self._guard.withheld)
-            self._diagnostics.notice('robot_description', '')
-
-    def set_description(self, description: str) -> None:
-        """Request the model of a description; the previous one stays in use if it is refused."""
-        was_undecided = self._guard.is_undecided
-        self._guard.decide()
-        self._request_description(description)
-        if was_undecided:
-            self._discard_unless(robot_name(description))
-
     def _request_description(self, description: str) -> None:
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refused = None
         self._request(self._source(description))
-        if self._requested is None and not self.is_withholding:  # it is in use
+        if self._requested is None and not self.is_withholding:  # it is in use already
             self._diagnostics.notice('robot_description', '')
 
     def discard_superseded(self) -> None:
         """Drop the robot in use where another one is requested, which has to be waited for."""
-        if self._model is not None and self._is_of_another_robot(self._requested):
+        if self._model is not None and self._is_of_another_description(self._requested):
             self._discard_robot()
 
     def close(self) -> None:
@@ -531,6 +570,7 @@ class Configuration:
         """
         self._reason_to_send_nothing(candidate.own)  # raises where a controller has no valid name
         self._check_joints(candidate.settings.joints)
+        self._check_description(candidate)
         if self._model is not None and not self._is_for_another_robot(candidate):
             settings = self._with_held_joints(candidate, self._model.robot)
             if self.policy is None or not self.policy.can_change_to(settings):
@@ -575,6 +615,22 @@ class Configuration:
                 'efforts are sent, because motors would get the efforts of other joints: call '
                 '~/enable with false, and set joints when the effort has faded out')
 
+    def _check_description(self, candidate: NodeParameters) -> None:
+        """
+        Check that the parameter describes no other robot while efforts are sent to this one.
+
+        :raises ArgumentError: where it does.
+        """
+        description = candidate.own['robot_description']
+        if description == self._parameters.own['robot_description']:
+            return
+        name = robot_name(description)
+        if self.policy is not None and name not in ('', self.policy.robot.name) and (
+                self._drives(candidate.settings)):
+            raise ArgumentError(
+                f'robot_description describes the robot {name!r}, and {self.policy.robot.name!r} '
+                'is driven: call ~/enable with false at rest, and set it then')
+
     def _is_for_another_robot(self, candidate: NodeParameters) -> bool:
         """
         Return whether parameters may be meant for another robot than the one in use.
@@ -586,12 +642,12 @@ class Configuration:
         if candidate.own['robot_description'] not in (
                 '', self._parameters.own['robot_description']):
             return True
-        if self._is_of_another_robot(self._requested):
+        if self._is_of_another_description(self._requested):
             return True
         is_enabled_now = candidate.settings.enabled and not self._parameters.settings.enabled
-        return self._is_of_another_robot(self._refused) and not is_enabled_now
+        return self._is_of_another_description(self._refused) and not is_enabled_now
 
-    def _is_of_another_robot(self, source: Source | None) -> bool:
+    def _is_of_another_description(self, source: Source | None) -> bool:
         return source is not None and (
             self._model is None or source.description != self._model.source.description)
 
@@ -613,8 +669,7 @@ class Configuration:
             self._diagnostics.notice('parameters', f'not all could be applied: {error}')
         else:
             self._diagnostics.notice('parameters', '')
-        if not self._parameters.settings.enabled:
-            self.use_withheld_description()
+        self.use_withheld_description()
 
     def _stop_deferred_apply(self) -> None:
         if self._deferred_apply is not None:
@@ -649,7 +704,7 @@ class Configuration:
         elif self._refused is not None:
             source_now = self._source(self._refused.description)
             may_fit_now = (
-                self._is_of_another_robot(self._refused) and self._parameters != previous)
+                self._is_of_another_description(self._refused) and self._parameters != previous)
             if source_now != self._refused or may_fit_now:
                 self._request(source_now, self._transition)
         elif source is not None:
@@ -717,10 +772,10 @@ class Configuration:
             robot = self._model.robot
         settings = self._with_held_joints(self._parameters, robot)
         if settings.enabled and (
-                not self.is_active or self._guard.is_undecided
+                not self.is_active or self._is_undecided
                 or self._reason_to_send_nothing(own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
-        if self._guard.is_undecided or self._may_reach_other_joints(own):
+        if self._is_undecided or self._may_reach_other_joints(own):
             settings = replace(settings, enabled=False, may_send_last=False)
         return settings
 
@@ -845,7 +900,7 @@ class Configuration:
         """Let the worker's thread free an answer that a newer request has superseded."""
         if self._retry_at is not None:
             self._retry_at = None
-            if self._is_of_another_robot(self._requested) and self._guard.withheld is None:
+            if self._is_of_another_description(self._requested) and not self.is_withholding:
                 self._diagnostics.notice('robot_description', '')
         if self._answer is not None:
             replaced: list[object] = [self._answer]
@@ -907,17 +962,6 @@ class Configuration:
             self._request(source._replace(
                 payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
             return
-        verdict = self._guard.verdict(
-            model.robot.name, model.source.description, self._present)
-        if verdict is Verdict.WAIT:
-            self._retry_at = monotonic() + RETRY_PERIOD
-            return
-        if verdict is Verdict.WITHHOLD:
-            self._stop_waiting()
-            self._withhold(model.robot.name, model.source.description)
-            if self._model is not None:  # payloads may have been added
-                self._request(self._source(self._model.source.description))
-            return
         try:
             request = answer.request._replace(
                 parameters=self._model_parameters, settings=settings)
@@ -927,6 +971,8 @@ class Configuration:
                 if self.policy is not None and not self._was_updated:
                     self._was_updated = True  # the swap follows in the next turn; see _updated()
                     return
+            if self._keeps_out(policy, source):
+                return
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
         except RneaError as error:
@@ -937,7 +983,7 @@ class Configuration:
             return
         self._answer = self._retry_at = None
         self._stop_waiting()
-        is_new = self._is_of_another_robot(model.source)
+        is_new = self._is_of_another_description(model.source)
         self._model, self._applied = model, self._model_parameters
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
@@ -947,7 +993,6 @@ class Configuration:
         self._diagnostics.payloads = self._payloads
         if is_new:
             self._refused = None
-            self._guard.note_use(model.source.description)
             self._diagnostics.accepted(
                 'robot_description', is_resolved=not self.is_withholding)
             self._is_summary_due = True
@@ -955,28 +1000,21 @@ class Configuration:
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
 
-    @property
-    def _is_meant_to_send(self) -> bool:
-        """Return whether the user wants efforts to be sent, also where none can be at present."""
-        return self._parameters.settings.enabled and self.is_active
-
-    @property
-    def _present(self) -> Present:
-        """Return what the guard has to know of the robot that is present."""
-        model, policy = self._model, self.policy
-        return Present(
-            self._parameters.own['robot_description'], self.description,
-            model.robot.name if model is not None and policy is not None else None,
-            policy is not None and policy.has_driven, policy is not None and policy.is_sending,
-            self._is_meant_to_send)
-
-    def _withhold(self, name: str, description: str) -> None:
-        """Go on with the robot in use, or with the one that is being built."""
-        present = self._latest
-        if present is None:
-            return
-        self._diagnostics.refused('robot_description', self._guard.withhold(
-            description, name, robot_name(present.description)), is_error=True)
+    def _keeps_out(self, policy: Policy, source: Source) -> bool:
+        """Return whether a model is not used (yet), because it is of another robot."""
+        if self.policy is None or not self._is_of_another_description(source):
+            return False
+        difference = difference_of_robots(self.policy, policy)
+        if difference and self._why_withheld(source.description):
+            self._stop_waiting()
+            self._withhold(source.description, difference)
+            if self._model is not None:  # payloads may have been added
+                self._request(self._source(self._model.source.description))
+        elif difference and self.policy.is_sending:  # what brakes the robot in use
+            self._retry_at = monotonic() + RETRY_PERIOD
+        else:
+            return False
+        return True
 
     def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
         """
@@ -985,7 +1023,7 @@ class Configuration:
         Until then the previous one stays in use, and decides what is held if it has to stop.
         """
         if not self._retry_at:
-            is_robot = self._is_of_another_robot(built.model.source)
+            is_robot = self._is_of_another_description(built.model.source)
             waiting = [repr(payload.name) for payload in self._payloads
                        if self._model is not None and not self._model.accepts_payload(payload)]
             remedy = (
