@@ -117,7 +117,6 @@ class Memory:
     :ivar plausibility: positions that are not believed yet.
     :ivar gravity: from the imu; of a robot with the root link ``root`` alone.
     :ivar root: the name of that link.
-    :ivar robot: the name of the robot.
     :ivar wrenches: by the frame of the sensor.
     :ivar dead_man: the last press of the switch.
     :ivar motion: the motion in progress.
@@ -156,7 +155,6 @@ class Memory:
     plausibility: PlausibilityMemory | None = None
     gravity: GravityMemory | None = None
     root: str = ''
-    robot: str = ''
     wrenches: WrenchesMemory | None = None
     dead_man: DeadManMemory | None = None
     motion: MotionMemory = field(default_factory=MotionMemory)
@@ -184,8 +182,7 @@ class Memory:
         zero = np.zeros(len(joints.controlled))
         return cls(
             SentMemory.of(joints.controlled), HandOverMemory(zero), Rest(zero),
-            motion=MotionMemory(joints.controlled), root=joints.robot.tree.root,
-            robot=joints.robot.name)
+            motion=MotionMemory(joints.controlled), root=joints.robot.tree.root)
 
     def for_joints(self, joints: RobotJoints) -> Memory:
         """
@@ -194,8 +191,7 @@ class Memory:
         The motion is kept only for the same joints, and the measured gravity for the same root.
         """
         memory, names, tree = copy(self), joints.measured, joints.robot.tree
-        memory.root, memory.robot = tree.root, joints.robot.name
-        memory.has_driven = self.has_driven and self.robot == memory.robot
+        memory.root = tree.root
         memory.sent = self.sent.for_joints(joints.controlled)
         if self.sent.joints != joints.controlled:
             zero = np.zeros(len(joints.controlled))

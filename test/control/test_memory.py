@@ -77,7 +77,7 @@ def test_a_new_memory_knows_nothing_and_sends_nothing():
     memory = Memory.of(joints_of())
     assert memory.supervisor.state is State.OFF and not memory.sent.has_start
     assert memory.joints is None and memory.motion.path is None
-    assert (memory.root, memory.robot) == ('base', 'arm')
+    assert memory.root == 'base'
 
 
 @pytest.mark.parametrize('name', [field.name for field in fields(Memory)])
@@ -173,9 +173,3 @@ def test_the_velocities_by_which_rest_is_judged_are_those_measured_without_their
         rest.update(np.array([0.4, -0.3]) + random.normal(0.0, 0.05, 2), 1e-3 * cycle)
     np.testing.assert_allclose(rest.velocities, [0.4, -0.3], atol=0.02)
     assert rest.moving_joint() == 0
-
-
-def test_what_another_robot_has_received_does_not_count():
-    after = remembered(joints_of()).for_joints(
-        joints_of(urdf=ARM.replace('name="arm"', 'name="other"')))
-    assert after.robot == 'other' and not after.has_driven

@@ -22,6 +22,7 @@ from ros2_rnea import Robot
 from ros2_rnea.node import monitor
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.worker.model_worker import ModelWorker
+from ros2_rnea.node.worker.worker_process import WorkerError
 from small_robots import ARM
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.ros
 
 JOINTS, Q = ['shoulder', 'elbow'], [0.1, 0.2]
 IDENTIFIED = ARM.replace('mass value="1.0"', 'mass value="1.1"')
+BROKEN = ARM.replace('<child link="upper"/>', '<child link="nowhere"/>')
+FLIPPED = ARM.replace('axis xyz="0 1 0"', 'axis xyz="0 -1 0"', 1)
 OTHER = ARM.replace('name="arm"', 'name="other_arm"').replace(
     'mass value="1.0"', 'mass value="3.0"')
 
@@ -344,7 +347,7 @@ def test_a_robot_that_nobody_describes_any_more_is_replaced_once_the_node_is_dis
 @pytest.mark.parametrize(('urdf', 'difference'), [
     (ARM.replace('"elbow" type="revolute"', '"elbow" type="continuous"'),
      "joint 'elbow' is continuous with the axis 0 1 0, not revolute with the axis 0 1 0"),
-    (ARM.replace('axis xyz="0 1 0"', 'axis xyz="0 -1 0"', 1),
+    (FLIPPED,
      "joint 'shoulder' is revolute with the axis 0 -1 0, not revolute with the axis 0 1 0"),
 ], ids=['type', 'axis'])
 def test_a_robot_of_the_same_name_is_another_one_if_a_controlled_joint_moves_otherwise(
@@ -462,3 +465,158 @@ def test_it_is_forgotten_when_its_single_publisher_describes_the_robot_in_use_ag
     assert "'other_arm'" in arm.told('robot_description')
     arm.description.publish(String(data=ARM))
     check_that_it_is_forgotten(arm)
+
+
+# ---- what becomes of a description that is withheld ---------------------------------------------
+
+
+def uses(arm, name):
+    """Return whether nothing is pending and a robot is in use."""
+    arm.settle(0.3)
+    arm.until(arm.is_settled)
+    return arm.node.policy.robot.name == name
+
+
+def publish_again(arm, urdf):
+    """Let the first node publish another description, and wait until it is in use."""
+    arm.description.publish(String(data=urdf))
+    arm.until(lambda: answers(arm, urdf))
+
+
+def test_a_robot_that_its_single_publisher_has_corrected_is_forgotten(arm):
+    arm.describe(OTHER)
+    publish_again(arm, IDENTIFIED)
+    disable(arm)
+    assert uses(arm, 'arm')
+
+
+def test_an_identified_model_is_not_refused_while_another_robot_is_built(arm, monkeypatch):
+    disable(arm)
+    with monkeypatch.context() as patch:
+        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+        arm.begin_to_describe(OTHER)
+        assert arm.call(SetBool, 'enable', data=True).success
+        arm.begin_to_describe(IDENTIFIED)
+    arm.until(lambda: answers(arm, IDENTIFIED))
+    disable(arm)
+    assert uses(arm, 'arm')
+
+
+def test_a_robot_whose_publisher_has_gone_is_not_used_before_that_is_noticed(
+        bench, second_of, monkeypatch):
+    monkeypatch.setattr(monitor, 'PERIOD', 3.0)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm.describe(ARM)
+    assert answers(arm, ARM)
+    second = second_of(arm)
+    publisher = publish(arm, second, OTHER)
+    disable(arm)
+    arm.node._configuration.poll()
+    second.destroy_publisher(publisher)
+    arm.until(lambda: len(names(arm)) == 1)
+    arm.begin_to_describe(IDENTIFIED)
+    assert arm.set_parameter('lookahead', 0.01).successful
+    assert uses(arm, 'arm')
+
+
+def test_of_two_robots_none_is_driven_after_the_worker_of_the_first_has_crashed(
+        bench, second_of, monkeypatch):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    worker = arm.node._configuration._worker
+    take = worker.take
+
+    def crash():
+        answer = take()
+        return answer and answer._replace(result=WorkerError('killed'))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, 'take', crash)
+        arm.description.publish(String(data=ARM))
+        arm.until(lambda: 'killed' in arm.told('robot_description'))
+    publish(arm, second_of(arm), OTHER)
+    arm.until(lambda: arm.node.policy is not None)
+    assert uses(arm, 'arm') and not arm.sends(JOINTS, Q)
+
+
+def test_a_parameter_that_describes_no_usable_robot_decides_nothing(bench, second_of, monkeypatch):
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=BROKEN.replace(
+        'name="arm"', 'name="third"'))
+    arm.until(lambda: 'nowhere' in arm.told('robot_description'))
+    arm.describe(ARM)
+    arm.until(lambda: arm.node.policy is not None)
+    publish(arm, second_of(arm), OTHER)
+    assert not arm.sends(JOINTS, Q)
+
+
+def test_another_robot_of_the_same_name_has_not_been_driven(arm, second):
+    disable(arm)
+    arm.describe(FLIPPED)
+    arm.until(lambda: arm.node._configuration.description == FLIPPED
+              and arm.node._configuration.waiting_policy is None)
+    publish(arm, second, OTHER)
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.settle(0.3)
+    assert not arm.sends(JOINTS, Q)
+
+
+def test_the_reason_is_that_of_the_present(arm, second):
+    arm.describe(OTHER)
+    assert 'the node is enabled' in arm.told('robot_description')
+    publisher = second.create_publisher(String, 'robot_description', LATCHED)
+    arm.until(lambda: len(names(arm)) == 2)
+    arm.connect(publisher)
+    publisher.publish(String(data=ARM))
+    disable(arm)
+    arm.until(lambda: '/robot/second publish' in arm.told('robot_description'))
+
+
+def test_a_description_that_is_refused_hides_no_robot_that_is_withheld(arm, second):
+    publish(arm, second, OTHER)
+    arm.description.publish(String(data=BROKEN))
+    arm.until(lambda: 'nowhere' in arm.told('robot_description'))
+    publish_again(arm, IDENTIFIED)
+    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+
+
+def test_what_the_parameter_asks_for_is_forgotten_by_no_publisher(arm, second):
+    publisher = publish(arm, second, ARM)
+    arm.settle(0.3)
+    assert arm.set_parameter('robot_description', FLIPPED).successful
+    arm.until(lambda: 'axis' in arm.told('robot_description'))
+    second.destroy_publisher(publisher)
+    arm.until(lambda: len(names(arm)) == 1)
+    arm.settle(0.3)
+    disable(arm)
+    arm.until(lambda: arm.node._configuration.description == FLIPPED)
+
+
+def test_after_an_unusable_parameter_the_publisher_that_is_left_describes_the_robot(two):
+    arm, stop_other = two
+    assert arm.set_parameter('robot_description', BROKEN).successful
+    arm.until(lambda: 'nowhere' in arm.told('robot_description'))
+    assert arm.set_parameter('robot_description', '').successful
+    stop_other()
+    arm.until(lambda: arm.node.policy is not None)
+    assert uses(arm, 'arm')
+
+
+def test_a_robot_that_nobody_was_driven_with_is_replaced_at_once(bench):
+    arm = bench(joints=JOINTS, state_timeout=9.0)
+    for subscription in list(arm.peer.subscriptions):
+        if subscription.topic_name.endswith('/commands'):
+            arm.peer.destroy_subscription(subscription)
+    arm.until(lambda: not arm.node.count_subscribers('inverse_dynamics/commands'))
+    arm.describe(ARM)
+    assert answers(arm, ARM)
+    arm.describe(OTHER)
+    assert answers(arm, OTHER)
+
+
+def test_what_waits_is_reported_again_when_another_robot_is_forgotten(arm, second):
+    arm.description.publish(String(data=ARM.replace('damping="0.5"', 'damping="5000"')))
+    arm.until(lambda: 'is not used yet' in arm.told('robot_description'))
+    publisher = publish(arm, second, OTHER)
+    second.destroy_publisher(publisher)
+    arm.until(lambda: 'is not used yet' in arm.told('robot_description'))

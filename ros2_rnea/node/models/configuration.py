@@ -226,10 +226,14 @@ class Configuration:
         """
         self._rebuild_if_due()
         self.note_silence()
-        is_to_be_received = self._publishers_of_descriptions.poll() and self.is_withholding
+        has_gone = self._publishers_of_descriptions.poll()
+        if self._withheld is not None and self._withheld.description is None:
+            self._forget_withheld()  # it has not come again
+        is_to_be_received = has_gone and (self.is_withholding or self.description is None)
         if is_to_be_received:
-            self._forget_withheld()  # it comes again unless it was that of the one that has gone
+            self._forget_withheld_of_topic()
         self.use_withheld_description()
+        self._report_withheld()
         self._report_publishers()
         return is_to_be_received
 
@@ -255,22 +259,34 @@ class Configuration:
 
     def take_description(self, description: str) -> None:
         """Request the model of a description that has arrived, unless it is known."""
-        latest, publishers = self.description, self._publishers_of_descriptions
-        publishers.note_arrival(latest is not None and description != latest)
+        publishers = self._publishers_of_descriptions
+        publishers.note_arrival(self.description not in (None, description))
         if self._withheld is not None:
             if description == self._withheld.description:
                 return
-            if description == latest:
-                if not publishers.are_several:  # who published the other one has corrected that
-                    self.set_description(description)
+            if not publishers.are_several:  # who published the other one has corrected that
+                self._forget_withheld_of_topic()
+            elif description == self.description:
                 return
+        latest = self.description
+        if latest is None and self._refused is not None and self._rebuild_at < inf:
+            latest = self._refused.description
         if description == latest and not self._diagnostics.text('robot_description'):
             return
         name, present = robot_name(description), '' if latest is None else robot_name(latest)
+        if self.policy is not None and self._drives(self._parameters.settings):
+            present = self.policy.robot.name  # also while another one is being built
         if name and present and name != present and self._why_withheld(description):
             self._withhold(description, f'it describes the robot {name!r}, not {present!r}')
         else:
             self._request_description(description)
+
+    def _request_description(self, description: str) -> None:
+        self._rebuild_period = FIRST_REBUILD_PERIOD
+        self._refused = None
+        self._request(self._source(description))
+        if self._requested is None and not self.is_withholding:  # it is in use already
+            self._diagnostics.notice('robot_description', '')
 
     # ---- other robots ---------------------------------------------------------------------------
 
@@ -292,33 +308,63 @@ class Configuration:
         """Return whether the robot in use is driven, or will be when nothing keeps it from it."""
         return self._has_driven and self.is_active and settings.enabled
 
-    def _why_withheld(self, description: str) -> str:
+    @property
+    def _is_described_by_parameter(self) -> bool:
+        """Return whether the parameter describes the robot that is requested, or else in use."""
+        parameter, latest = self._parameters.own['robot_description'], self.description
+        return bool(parameter) and latest is not None and (
+            robot_name(parameter) == robot_name(latest))
+
+    def _why_withheld(self, description: str | None) -> str:
         """Return why another robot cannot be used now, with what to do; empty where it can be."""
-        parameter, publishers = (
-            self._parameters.own['robot_description'], self._publishers_of_descriptions)
-        if description != parameter:
-            if parameter:
-                return ('the parameter robot_description describes it; to use the other one, set '
-                        'the parameter to its description')
+        publishers = self._publishers_of_descriptions
+        if description != self._parameters.own['robot_description']:
+            if self._is_described_by_parameter:
+                return ('the parameter robot_description describes it. To use the other robot, '
+                        'set the parameter to its description')
             if publishers.are_several:
-                return (f'{publishers.names} publish robot_description; to use the other one, '
-                        'stop the publisher that is wrong (DDS lists a killed process for some '
-                        '20 s), and call ~/enable with false at rest')
+                return (f'{publishers.names} publish robot_description. Stop the publisher that '
+                        'is wrong (DDS lists a killed process for some 20 s); to use the other '
+                        'robot, then call ~/enable with false at rest')
         if self._drives(self._parameters.settings):
-            return ('the node is enabled; to use the other one, call ~/enable with false at rest, '
-                    'then with true')
+            return ('the node is enabled. To use the other robot, call ~/enable with false at '
+                    'rest, then with true')
         return ''
 
     def _withhold(self, description: str, difference: str) -> None:
         """Go on with the robot in use, or with the one that is being built."""
-        self._withheld = Withheld(description, is_undecided=not (
-            self._has_driven or self._parameters.own['robot_description']))
-        self._diagnostics.refused('robot_description', UnsafeChangeError(
-            f'{difference}, which stays in use: {self._why_withheld(description)}'),
-            is_error=True)
+        self._withheld = Withheld(description, difference, is_undecided=not (
+            self._has_driven or self._is_described_by_parameter))
+        self._diagnostics.refused(
+            'robot_description', self._refusal_of(self._withheld), is_error=True)
         if self._is_undecided:
             self._report_publishers()
             self._apply_settings()
+
+    def _refusal_of(self, withheld: Withheld) -> UnsafeChangeError:
+        return UnsafeChangeError(f'{withheld.difference}. The robot in use stays, since '
+                                 f'{self._why_withheld(withheld.description)}')
+
+    def _report_withheld(self) -> None:
+        """Report what is withheld, and why that is so by now."""
+        if self._withheld is not None:
+            self._diagnostics.notice(
+                'robot_description', f'refused: {self._refusal_of(self._withheld)}', is_error=True)
+
+    def _forget_withheld_of_topic(self) -> None:
+        """
+        Withhold no description any more that may not be published now.
+
+        Where it was undecided, and several are left, the descriptions that are received again
+        have to tell first that it is not among them.
+        """
+        if self._withheld is None or (
+                self._withheld.description == self._parameters.own['robot_description']):
+            return
+        if self._is_undecided and self._publishers_of_descriptions.are_several:
+            self._withheld = self._withheld._replace(description=None)
+        else:
+            self._forget_withheld()
 
     def _forget_withheld(self) -> None:
         """Withhold no description any more; where it was undecided, no robot is in use then."""
@@ -326,13 +372,18 @@ class Configuration:
             self._worker.cancel()
             self._stop_waiting()
             self._discard_robot()
+            self._refused, self._rebuild_at = None, inf
         self._withheld = None
         self._diagnostics.notice('robot_description', '')
+        self._report_publishers()
+        if self._retry_at is not None:
+            self._retry_at = 0.0  # what waits is reported again
 
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was withheld, if it can be used now."""
-        if self._withheld is not None and not self._why_withheld(self._withheld.description):
-            self.set_description(self._withheld.description)
+        description = None if self._withheld is None else self._withheld.description
+        if description is not None and not self._why_withheld(description):
+            self.set_description(description)
 
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
@@ -344,13 +395,6 @@ class Configuration:
         self._model = self.policy = None
         self._applied = ModelParameters()
         self._diagnostics.discard_robot()
-
-    def _request_description(self, description: str) -> None:
-        self._rebuild_period = FIRST_REBUILD_PERIOD
-        self._refused = None
-        self._request(self._source(description))
-        if self._requested is None and not self.is_withholding:  # it is in use already
-            self._diagnostics.notice('robot_description', '')
 
     def discard_superseded(self) -> None:
         """Drop the robot in use where another one is requested, which has to be waited for."""
@@ -971,10 +1015,13 @@ class Configuration:
                 if self.policy is not None and not self._was_updated:
                     self._was_updated = True  # the swap follows in the next turn; see _updated()
                     return
-            if self._keeps_out(policy, source):
+            difference = '' if self.policy is None else difference_of_robots(self.policy, policy)
+            if difference and self._has_to_stay_out(source, difference):
                 return
             replaced: list[object] = [self._model, self.policy]
             self._replace_policy(policy, transition)
+            if difference:
+                policy.memory.has_driven = False
         except RneaError as error:
             if isinstance(error, UnsafeChangeError):
                 self._wait_with(Built(model, policy), error)
@@ -1000,21 +1047,25 @@ class Configuration:
         # Payload links may have been added meanwhile.
         self._request(self._source(model.source.description))
 
-    def _keeps_out(self, policy: Policy, source: Source) -> bool:
-        """Return whether a model is not used (yet), because it is of another robot."""
-        if self.policy is None or not self._is_of_another_description(source):
-            return False
-        difference = difference_of_robots(self.policy, policy)
-        if difference and self._why_withheld(source.description):
+    def _has_to_stay_out(self, source: Source, difference: str) -> bool:
+        """
+        Return whether another robot is not used (yet), and see to what is done with it instead.
+
+        :param difference: to the robot in use.
+        """
+        if self._why_withheld(source.description):
             self._stop_waiting()
             self._withhold(source.description, difference)
             if self._model is not None:  # payloads may have been added
                 self._request(self._source(self._model.source.description))
-        elif difference and self.policy.is_sending:  # what brakes the robot in use
-            self._retry_at = monotonic() + RETRY_PERIOD
-        else:
-            return False
-        return True
+            return True
+        if self._has_driven and self.policy is not None and self.policy.is_sending:
+            if self._retry_at is None:
+                self._diagnostics.notice('robot_description', (
+                    f'{difference}. It is used when nothing is sent to the robot in use any more'))
+            self._retry_at, self._was_updated = monotonic() + RETRY_PERIOD, False
+            return True
+        return False
 
     def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
         """

@@ -40,10 +40,13 @@ class Withheld(NamedTuple):
     """
     The description of another robot, which is not used for the time being.
 
+    :ivar description: None while it is not known whether it is still published.
+    :ivar difference: to the robot in use, for people.
     :ivar is_undecided: whether nothing tells which of the two robots is driven.
     """
 
-    description: str
+    description: str | None
+    difference: str
     is_undecided: bool
 
 
@@ -64,7 +67,7 @@ class DescriptionPublishers:
     @property
     def are_several(self) -> bool:
         """Return whether several publish; the last text of a single one is the only one."""
-        return len(self._present) > 1
+        return len(self._known) > 1
 
     @property
     def names(self) -> str:
