@@ -177,7 +177,13 @@ class Stages:
         never = self.states.unmeasured()
         if never:
             return Cause(Status.WAITING, never)
-        return Cause(Status.STALE, self.states.stale(known.now.steady), (
+        stale = self.states.stale(known.now.steady)
+        repeated = [name for name in self.states.repeated() if name in stale]
+        if repeated:
+            return Cause(Status.STALE, stale, (
+                f'the driver repeats one position and one velocity that is not zero for '
+                f'{", ".join(repeated)}: it has lost the hardware, or does not read it'))
+        return Cause(Status.STALE, stale, (
             f'none for {known.age:.2g} s, and state_timeout is '
             f'{self.settings.state_timeout:g} s: the driver has stopped, or it or this computer '
             'is too slow'))

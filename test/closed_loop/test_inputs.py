@@ -148,3 +148,17 @@ def test_gravity_alone_has_no_offset_of_friction():
     model.set_joint_parameters('friction_offset', dict.fromkeys(seven_joints().joints, 1.0))
     loop = ClosedLoop(model=model, terms=Terms.GRAVITY_ONLY, **GUIDED)
     assert loop.run(2.0).record.farthest(START) < 0.02
+
+
+@pytest.mark.parametrize('is_disabled', [False, True])
+def test_a_driver_that_repeats_its_last_state_does_not_let_damping_drive_the_arm(is_disabled):
+    loop = ClosedLoop(**COMPUTED_TORQUE).run(0.6)
+    loop.follow([(4.0, START + MOVED, REST, REST)])
+    loop.run(2.0)
+    loop.sensors.repeats = True
+    if is_disabled:
+        loop.enable(False)
+    begin, timeout = loop.time, loop.policy.settings.state_timeout
+    decided = loop.run(1.0).record.since(begin).decided()
+    last = max(time for time, decision in decided if decision.effort is not None)
+    assert last - begin < 2.0 * timeout + 0.03  # as for a driver that is silent

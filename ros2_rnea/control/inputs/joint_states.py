@@ -27,6 +27,7 @@ from ros2_rnea.control.arrays import any_set, as_indices, Indices
 from ros2_rnea.control.inputs.joint_arrays import same_names, turns_of, whole_turns
 from ros2_rnea.control.inputs.owners import JointOwners, OwnerMemory, Source
 from ros2_rnea.control.inputs.plausibility import AGREEING, Plausibility, Reading
+from ros2_rnea.control.inputs.repeated_states import RepeatMemory
 from ros2_rnea.control.inputs.state_ages import check_age
 from ros2_rnea.control.inputs.velocity_estimate import EstimateMemory, VelocityEstimate
 from ros2_rnea.errors import MessageError
@@ -107,6 +108,7 @@ class JointMemory:
     :ivar ignored: why the newest value of a joint is not used, by name.
     :ivar owners: which source owns the state of which joint.
     :ivar estimate: velocities from positions.
+    :ivar repeats: which joints' states are repeated.
     """
 
     names: tuple[str, ...]
@@ -116,6 +118,7 @@ class JointMemory:
     has_velocity: np.ndarray
     owners: OwnerMemory
     estimate: EstimateMemory
+    repeats: RepeatMemory
     order: StampOrder = field(default_factory=StampOrder)
     ignored: dict[str, str] = field(default_factory=dict)
 
@@ -127,7 +130,7 @@ class JointMemory:
         recent[:, 0], recent[:, 2] = np.nan, -inf
         return cls(
             tuple(names), recent, np.full(n, np.nan), np.zeros(n), np.ones(n, dtype=bool),
-            OwnerMemory.of(names), EstimateMemory.of(names))
+            OwnerMemory.of(names), EstimateMemory.of(names), RepeatMemory.of(names))
 
     def for_joints(self, names: Sequence[str]) -> JointMemory:
         """
@@ -237,7 +240,8 @@ class JointStates:
         that of a fresh state is out of order and refused; after the timeout an older stamp is
         accepted, because the publisher's clock may have been reset.  A position or velocity that
         is not plausible is refused; of a joint that is not controlled it is ignored.  What belongs
-        to another source is not used, see :attr:`conflict`.
+        to another source is not used, see :attr:`conflict`.  The state of a joint that is repeated
+        although it says that the joint moves becomes no younger, see :mod:`.repeated_states`.
 
         :param now: present time on the steady clock [s].
         :return: whether the state of a controlled joint was taken from the message.
@@ -290,17 +294,19 @@ class JointStates:
                 self.ignored.pop(self.names[joint], None)
         if stamp:
             self._take_stamp(target, stamp, received)
+        is_repeated = moves is not False and self._is_repeated(target, q, qd, received)
         self._recent[:-1, :, target] = self._recent[1:, :, target]
         self.positions[target] = q
         self.velocities[target] = qd
-        self._received[target] = received
+        self._received[target] = received if not is_repeated else np.where(
+            self.memory.repeats.are_impossible[target], self._received[target], received)
         if moves is not True or self._any_lacks_velocity:
             self._has_velocity[target] = moves
             self._note_velocities()
             self._estimate_velocities(target, q, moves, stamp, received)
         if efforts is not None:
             self._take_efforts(efforts, plan, len(names))
-        if plan.all_controlled:
+        if plan.all_controlled and not is_repeated:
             self.oldest = self._newest = received
         else:
             self._summarize()
@@ -364,6 +370,11 @@ class JointStates:
         """Return the other joints whose newest value is older than ``longest`` [s]."""
         others = zip(self.names[self._count:], self._received[self._count:])
         return tuple(name for name, when in others if -inf < when < now - longest)
+
+    def repeated(self) -> tuple[str, ...]:
+        """Return the controlled joints whose state is repeated although it says that they move."""
+        are_impossible = self.memory.repeats.are_impossible[:self._count]
+        return tuple(name for name, is_one in zip(self.names, are_impossible) if is_one)
 
     def stale(self, now: float) -> tuple[str, ...]:
         """Return the controlled joints whose value is older than the timeout."""
@@ -434,6 +445,14 @@ class JointStates:
     def _unsettle(self) -> None:
         for plan in self._plans.values():
             plan.settled = None
+
+    def _is_repeated(
+            self, target: Indices, q: np.ndarray, qd: np.ndarray, received: float) -> bool:
+        """Return whether a state is repeated that says that a joint moves; note since when."""
+        are_same = q == self.positions[target]
+        if any_set(are_same):
+            are_same &= (qd == self.velocities[target]) & (qd != 0.0)
+        return self.memory.repeats.note(target, are_same, qd, received)
 
     def _note_velocities(self) -> None:
         """Store whether joints lack a velocity."""

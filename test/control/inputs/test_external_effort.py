@@ -128,18 +128,19 @@ class Ride:
         :param reference: the controller's positions and accelerations, which crawl on.
         :param wrench: at the tool.
         """
-        for _ in range(round(seconds / STEP)):
+        for turn in range(round(seconds / STEP)):
             self.time += STEP
             now = self.now
+            positions = np.array(Q) + 1e-12 * (turn % 2)  # as of a sensor: never quite the same
             if reference is not None:
-                positions, accelerations = reference
+                desired, accelerations = reference
                 self.policy.take_controller_state(ControllerReference(
-                    JOINTS, positions + 1e-6 * self.time, (0.0, 0.0), accelerations), now)
+                    JOINTS, desired + 1e-6 * self.time, (0.0, 0.0), accelerations), now)
             if wrench is not None:
                 self.policy.take_wrench('tool', wrench, now)
             measured = self.policy.robot.gravity(Q) - external
             self.policy.take_joint_state(MeasuredJoints(
-                JOINTS, Q, velocities, measured if efforts else None, self.time, 0.0), now)
+                JOINTS, positions, velocities, measured if efforts else None, self.time, 0.0), now)
             self.policy.observe(now, self.time if self.stamp is None else self.stamp)
             self.decision = self.policy.decide(now)
         return self.policy.external

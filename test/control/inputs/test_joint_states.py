@@ -484,3 +484,55 @@ def test_the_last_three_are_remembered():
     memory = states.memory.for_joints(['elbow', 'shoulder'])
     other = JointStates(['elbow', 'shoulder'], [], TIMEOUT, memory=memory)
     assert other.median_measured()[0, 1] == 0.2
+
+
+# ---- a driver that repeats its last state -------------------------------------------------------
+
+
+def report(states, seconds, positions, velocities, start=NOW):
+    """Report the same of all joints for a while, and return the time of the last message."""
+    for now in np.arange(start, start + seconds, 0.01):
+        states.update(MeasuredJoints(
+            ['shoulder', 'elbow', 'grip'], positions, velocities, stamp=STAMP + now), now)
+    return now
+
+
+@pytest.mark.parametrize(('velocity', 'seconds'), [(1.0, 0.02), (-0.05, 0.21), (0.02, 0.51)])
+def test_a_moving_state_that_is_repeated_grows_old(states, velocity, seconds):
+    """A joint that says 1 rad/s has moved by more than 0.01 rad after 0.01 s."""
+    now = report(states, seconds, [0.1, 0.2, 0.3], [0.0, velocity, 0.0])
+    assert states.is_fresh(now)
+    now = report(states, TIMEOUT + 0.05, [0.1, 0.2, 0.3], [0.0, velocity, 0.0], now)
+    assert not states.is_fresh(now)
+    assert (states.stale(now), states.repeated()) == (('elbow',), ('elbow',))
+    states.update(MeasuredJoints(['elbow'], [0.2], [velocity], stamp=STAMP + now), now + 0.01)
+    assert not states.is_fresh(now + 0.01)
+    now = report(states, 0.01, [0.1, 0.2001, 0.3], [0.0, velocity, 0.0], now + 0.01)
+    assert states.is_fresh(now) and not states.repeated()
+
+
+@pytest.mark.parametrize(('positions', 'velocities'), [
+    ((0.2, 0.2), (0.0, 0.0)),        # at rest
+    ((0.2, 0.2), (0.01, 0.01)),      # of a sensor that is not quite right at rest
+    ((0.2, 0.2), (0.5, 0.6)),        # a coarse encoder, and a velocity that is measured
+    ((0.2, 0.2001), (0.5, 0.5)),     # a constant velocity
+], ids=['rest', 'offset', 'coarse', 'steady'])
+def test_a_state_that_may_be_true_stays_young(states, positions, velocities):
+    now = NOW
+    for turn in range(200):
+        now = report(states, 0.01, [0.1, positions[turn % 2], 0.3], [0.0, velocities[turn % 2], 0],
+                     now + 0.01)
+        assert states.is_fresh(now)
+    assert not states.repeated()
+
+
+def test_positions_without_velocities_are_never_taken_for_repeated(states):
+    for now in np.arange(NOW, NOW + 1.0, 0.01):
+        states.update(MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], stamp=STAMP + now), now)
+    assert states.is_fresh(now) and not states.repeated()
+
+
+def test_what_is_known_of_repetitions_goes_on_with_the_memory(states):
+    now = report(states, 0.2, [0.1, 0.2, 0.3], [0.0, 1.0, 0.0])
+    other = JointStates(['shoulder', 'elbow'], ['grip'], TIMEOUT, memory=states.memory)
+    assert other.repeated() == ('elbow',) and not other.is_fresh(now)

@@ -85,6 +85,7 @@ class Sensors:
     :ivar spike: added once to the next measured velocities, shape (joints,) [rad/s]; None: no.
     :ivar position_spike: likewise to the positions [rad].
     :ivar silent_until: nothing is received before this time [s].
+    :ivar repeats: whether the driver repeats what it measured last, with new stamps.
     """
 
     def __init__(
@@ -97,18 +98,24 @@ class Sensors:
         self.spike: np.ndarray | None = None
         self.position_spike: np.ndarray | None = None
         self.silent_until = -np.inf
+        self.repeats = False
+        self._newest: MeasuredJoints | None = None
 
     def measure(self, time: float, efforts: np.ndarray) -> None:
         """Measure the plant now, with the efforts that its motors exert."""
+        if self.repeats and self._newest is not None:
+            self._on_the_way.append(self._newest._replace(stamp=time))
+            return
         quality = self._quality
         positions = self._measured_positions()
         velocities = self._measured_velocities(positions)
         if self.spike is not None:
             velocities, self.spike = velocities + self.spike, None
-        self._on_the_way.append(MeasuredJoints(
+        self._newest = MeasuredJoints(
             self._plant.arm.joints, positions.tolist(),
             () if quality.velocities is Velocities.NONE else velocities.tolist(),
-            efforts.tolist() if quality.has_efforts else None, time, source='driver'))
+            efforts.tolist() if quality.has_efforts else None, time, source='driver')
+        self._on_the_way.append(self._newest)
 
     def received(self, time: float) -> MeasuredJoints | None:
         """Return the measurement that is received now; None: there is none."""
