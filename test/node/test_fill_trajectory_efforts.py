@@ -37,8 +37,6 @@ from ros2_rnea.errors import LONGEST_TEXT
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.services.background_services import ServiceOwner
 from ros2_rnea.node.topics.conversions import waypoints
-from ros2_rnea.node.worker.channel import Message
-from ros2_rnea.node.worker.plain_data import from_plain
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
 from ros2_rnea.offline.filling.torque_report import TorqueCheck
@@ -520,8 +518,8 @@ def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch,
     def ask(self, question):
         asked.append(now[0])
         now[0] += 3.0  # as long as a busy machine may take to start the process
-        return Message({}, (fill_answer.answer_bytes(
-            question.blobs[0], ARM_ROBOT, from_plain(question.content['context'])),))
+        return {'response': fill_answer.answer_bytes(
+            question['request'], ARM_ROBOT, question['context'])}
 
     def sleep(seconds):
         now[0] += seconds
@@ -551,8 +549,8 @@ def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(mo
 
     def ask(self, question):
         happened.append('refused')
-        return Message({}, (fill_answer.answer_bytes(
-            question.blobs[0], ARM_ROBOT, from_plain(question.content['context'])),))
+        return {'response': fill_answer.answer_bytes(
+            question['request'], ARM_ROBOT, question['context'])}
 
     def becomes_fresh(self, policy):
         happened.append('waited')
@@ -597,7 +595,7 @@ def test_a_worker_process_fills_without_the_node():
     answer = process.ask(fill_service.fill_request(
         request, AdjustableRobot.of(ARM_ROBOT).snapshot(), given(Settings())))
     process.close()
-    response = deserialize_message(answer.blobs[0], Fill.Response)
+    response = deserialize_message(answer['response'], Fill.Response)
     assert_same_points(response.trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(SWING)))
 
 

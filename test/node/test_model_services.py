@@ -372,7 +372,7 @@ def test_the_process_compiles_nothing_and_calls_only_what_is_listed(tmp_path, mo
     monkeypatch.delenv('ROS2_RNEA_ENGINE', raising=False)
     process = WorkerProcess(pytest.fail)
     answer = process.ask(model_services.query_request(SNAPSHOT, 'mass_matrix', q=Q))
-    same(model_services.from_plain(answer.content['result']), ROBOT.mass_matrix(Q))
+    same(answer['result'], ROBOT.mass_matrix(Q))
     with pytest.raises(ArgumentError, match="the method is 'compile'"):
         process.ask(model_services.query_request(SNAPSHOT, 'compile'))
     process.close()

@@ -14,9 +14,9 @@
 """The worker processes: what they answer, how they end, and what they never import or print."""
 
 from contextlib import suppress
-import json
 import os
 from pathlib import Path
+import pickle
 from secrets import randbits
 import shutil
 import signal
@@ -41,9 +41,8 @@ from ros2_rnea.node.worker import model_worker as worker_module
 from ros2_rnea.node.worker import worker_process as process_module
 from ros2_rnea.node.worker import worker_program
 from ros2_rnea.node.worker.background_thread import BackgroundThread
-from ros2_rnea.node.worker.channel import Channel, Message
+from ros2_rnea.node.worker.channel import Channel, LARGEST
 from ros2_rnea.node.worker.model_worker import Built, ModelWorker, Request
-from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from ros2_rnea.offline.audit import audit
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
@@ -70,19 +69,32 @@ def process(exits):
 
 def assert_answers(process):
     answer = process.ask(question())
-    assert from_plain(json.loads(answer.blobs[0])).name == 'arm'
+    assert pickle.loads(answer['tree']).name == 'arm'
     return answer
 
 
 # ---- what goes over the connection --------------------------------------------------------------
 
 
+def sized(content):
+    """Return the content of a message as it is sent, after its size."""
+    return len(content).to_bytes(8, 'big') + content
+
+
+def sent_and_received(message):
+    ours, theirs = map(Channel, socket.socketpair())
+    sender = Thread(target=ours.send, args=[message])
+    sender.start()
+    received = theirs.receive()
+    sender.join()
+    return received
+
+
 @pytest.mark.parametrize('text', [ARM, ARM_WITH_GRIPPER])
 def test_a_tree_comes_back_as_it_was(text):
     tree = Robot.from_urdf(text).tree
-    plain = json.loads(json.dumps(to_plain(tree)))
-    back = from_plain(plain)
-    assert to_plain(back) == plain == to_plain(tree)
+    back = sent_and_received({'tree': tree})['tree']
+    assert pickle.dumps(back) == pickle.dumps(tree) and back.bodies[0].type is tree.bodies[0].type
     assert Robot(back).inverse_dynamics(*np.full((3, tree.nv), 0.3)).tolist() == (
         Robot(tree).inverse_dynamics(*np.full((3, tree.nv), 0.3)).tolist())
 
@@ -91,31 +103,24 @@ def test_other_data_comes_back_as_it_was():
     heavy = ARM.replace('mass value="1.0"', 'mass value="1e6"')
     findings = tuple(audit(parse_urdf(heavy), heavy, ()))
     source = Source(heavy, ('tool',), strict=True, payload_links=('tool',))
-    more = {'damping': {'elbow': 0.1 + 0.2}}
-    others = (BOX.inertial, float('inf'), (None, True, 1, 'text'), Engine.PYTHON)
-    for value in (findings, source, more, *others):
-        assert from_plain(json.loads(json.dumps(to_plain(value)))) == value
-    assert findings
+    large = os.urandom(3_000_000)
+    message = {'findings': findings, 'source': source, 'engine': Engine.PYTHON, 'large': large}
+    assert sent_and_received(message) == message and findings
 
 
-def test_what_is_not_listed_is_not_sent():
-    with pytest.raises(TypeError, match='a WorkerProcess cannot be sent'):
-        to_plain(WorkerProcess(print))
-    with pytest.raises(KeyError):
-        from_plain({'record': 'Popen', 'values': ['true']})
-
-
-def test_large_messages_arrive_whole_and_an_end_in_the_middle_is_noticed():
-    ours, theirs = map(Channel, socket.socketpair())
-    blobs = (os.urandom(3_000_000), b'', b'short')
-    sender = Thread(target=ours.send, args=[Message({'number': 0.1}, blobs)])
-    sender.start()
-    assert theirs.receive() == Message({'number': 0.1}, blobs)
-    sender.join()
-    ours._send(b'\0\0\0\0\0\0\0\5ab')
+def test_an_end_in_the_middle_of_a_message_is_noticed():
+    ours, theirs = socket.socketpair()
+    ours.sendall(sized(b'abcde')[:-1])
     ours.close()
-    with pytest.raises(EOFError):
-        theirs.receive()
+    with theirs, pytest.raises(EOFError):
+        Channel(theirs).receive()
+
+
+def test_nothing_is_read_of_a_message_that_is_too_large():
+    ours, theirs = socket.socketpair()
+    ours.sendall((LARGEST + 1).to_bytes(8, 'big'))
+    with ours, theirs, pytest.raises(ValueError, match='4294967297 bytes'):
+        Channel(theirs).receive()
 
 
 # ---- answers ------------------------------------------------------------------------------------
@@ -125,9 +130,8 @@ def test_a_model_is_parsed_audited_and_compiled(process):
     pytest.importorskip('llvmlite')
     answer = process.ask(question(engine=Engine.COMPILED, payload_links=('tool', 'nowhere')))
     arm = AdjustableRobot.of(Robot.from_urdf(ARM, engine='compiled'), ['tool'])
-    tree, *machine_code = answer.blobs
-    assert to_plain(from_plain(json.loads(tree))) == to_plain(arm.tree)
-    assert tuple(machine_code) == arm.machine_code(*KERNELS) != ()
+    assert pickle.dumps(pickle.loads(answer['tree'])) == pickle.dumps(arm.tree)
+    assert answer['machine_code'] == arm.machine_code(*KERNELS) != ()
 
 
 def test_each_kernel_that_is_compiled_is_reported_before_the_answer(process):
@@ -138,7 +142,7 @@ def test_each_kernel_that_is_compiled_is_reported_before_the_answer(process):
     for expected in (9, 0):
         reports.clear()
         answer = process.ask(question(new, Engine.COMPILED), lambda: False, reports.append)
-        assert from_plain(json.loads(answer.blobs[0])).name == 'small'
+        assert pickle.loads(answer['tree']).name == 'small'
         assert [number for _, number, _ in reports] == [*range(1, expected + 1)]
         assert {total for _, _, total in reports} <= {expected}
 
@@ -151,7 +155,7 @@ def test_an_error_comes_with_its_kind_and_text(process):
 
 def test_a_defect_is_an_error_too_and_the_process_goes_on(process):
     with pytest.raises(RneaError, match="KeyError: 'nonsense'"):
-        process.ask(Message({'task': 'nonsense'}))
+        process.ask({'task': 'nonsense'})
     pid = process._process.pid
     assert_answers(process)
     assert process._process.pid == pid
@@ -410,22 +414,16 @@ def test_a_closed_one_answers_no_more(process):
         process.ask(question())
 
 
-def sized(header):
-    """Return a header as it is sent, after its length."""
-    return len(header).to_bytes(8, 'big') + header
-
-
 @pytest.mark.parametrize('answer', [
-    sized(b'no'), sized(b'{}'), sized(b'[]'), b'\xff' * 8,
-    sized(b'{"content": {}, "blobs": [-9]}'),
-    sized(b'{"content": {"error": "annotations", "text": ""}, "blobs": []}')])
+    b'no', b'', pickle.dumps(1), pickle.dumps([]), b'cnowhere\nto_be_found\n.',
+    pickle.dumps({'error': 'annotations', 'text': ''})])
 def test_an_answer_that_cannot_be_read_is_an_error_and_the_process_is_ended(
         process, monkeypatch, answer):
     assert_answers(process)
     running = process._process
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(process, '_channel', Channel(ours))
-    theirs.sendall(answer)
+    theirs.sendall(sized(answer))
     with pytest.raises(WorkerError, match='cannot be read'):
         process.ask(question())
     theirs.close()

@@ -141,11 +141,10 @@ def _controller(
         rules.omitted_joints_stay_where_commanded, positions, tuple(moving))
 
 
-def answer_bytes(request: bytes, robot: Robot, context: Sequence[Any]) -> bytes:
+def answer_bytes(request: bytes, robot: Robot, context: FillContext) -> bytes:
     """Call :func:`answer` with a serialized request, and return the response serialized."""
     return serialize_message(answer(
-        deserialize_message(request, FillTrajectoryEfforts.Request), robot,
-        FillContext(*context)))
+        deserialize_message(request, FillTrajectoryEfforts.Request), robot, context))
 
 
 def answer(

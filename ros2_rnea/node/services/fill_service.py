@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import pickle
 from time import monotonic, sleep
 
 from rclpy.serialization import deserialize_message, serialize_message
@@ -29,7 +30,6 @@ from ros2_rnea.node.services.background_services import (
 )
 from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
 from ros2_rnea.node.worker.channel import Message
-from ros2_rnea.node.worker.plain_data import to_plain
 from ros2_rnea.robots.adjustable_robot import RobotSnapshot
 from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
@@ -77,7 +77,8 @@ class FillService(BackgroundServices):
         while True:
             context, was_stale = self._context(policy)
             answer = self.process.ask(fill_request(question, policy.snapshot, context))
-            response = deserialize_message(answer.blobs[0], FillTrajectoryEfforts.Response)
+            response = deserialize_message(
+                answer['response'], FillTrajectoryEfforts.Response)
             refusals += 1
             if (response.success or not was_stale or refusals == MAX_REFUSALS
                     or not self._becomes_fresh(policy)):
@@ -109,6 +110,5 @@ class FillService(BackgroundServices):
 
 def fill_request(question: bytes, robot: RobotSnapshot, context: FillContext) -> Message:
     """Return the message to the worker process: the serialized request and its context."""
-    return Message(
-        {'task': 'fill', 'robot': to_plain(robot), 'context': to_plain(tuple(context))},
-        (question,))
+    return {'task': 'fill', 'request': question, 'robot': pickle.dumps(robot),
+            'context': context}

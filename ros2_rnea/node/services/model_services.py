@@ -21,6 +21,7 @@ such quantities faster with the library, in its own process.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import pickle
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,6 @@ from ros2_rnea.node.services.background_services import (
 )
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
 from ros2_rnea.node.worker.channel import Message
-from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.robots.adjustable_robot import RobotSnapshot
 from ros2_rnea_interfaces.msg import NamedMatrix
 from ros2_rnea_interfaces.srv import ComputeForwardDynamics, ComputeJacobian, ComputeMassMatrix
@@ -120,15 +120,13 @@ class ModelServices(BackgroundServices):
 
     def _ask(self, robot: RobotSnapshot, method: str, **arguments: Any) -> np.ndarray:
         """Return what a method of the robot returns, computed by the worker process."""
-        return from_plain(
-            self.process.ask(query_request(robot, method, **arguments)).content['result'])
+        return self.process.ask(query_request(robot, method, **arguments))['result']
 
 
 def query_request(robot: RobotSnapshot, method: str, **arguments: Any) -> Message:
     """Return the message to the worker process: a call of a method of a robot."""
-    return Message({
-        'task': 'query', 'robot': to_plain(robot), 'method': method,
-        'arguments': to_plain(arguments)})
+    return {'task': 'query', 'robot': pickle.dumps(robot), 'method': method,
+            'arguments': arguments}
 
 
 def _state_message(joints: AnsweredJoints, state: StateQuery) -> JointState:

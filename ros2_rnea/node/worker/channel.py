@@ -11,16 +11,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Messages between the node and its worker processes, over a socket: plain data and raw bytes."""
+"""
+The connection between a node and one of its worker processes.
+
+It is anonymous, and inherited by the process: nobody else can send into it.  So messages are in
+pickle; the machine code that comes with them is executed, too.  (multiprocessing.connection, which
+does the same, would make each start of the node longer.)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-import json
 from pathlib import Path
+import pickle
 import socket
 import struct
-from typing import Any, NamedTuple
+from typing import Any
 
 import ros2_rnea
 from ros2_rnea.kernels.code_version import code_version
@@ -31,34 +37,23 @@ VERSION = code_version(Path(ros2_rnea.__file__).parent)
 PROGRESS = 'progress'
 """The key of a progress report in a message that is not yet the answer."""
 
-_LENGTH = struct.Struct('>Q')
+LARGEST = 1 << 32
+"""No message has more bytes; a larger size means that the data is invalid."""
+
+_SIZE = struct.Struct('>Q')
 
 _MAX_AT_ONCE = 1 << 20
 """How many bytes are read in one call."""
 
-_MOST = 1 << 32
-"""More bytes than any part of a message has; a larger length means that the data is invalid."""
-
-
-class Message(NamedTuple):
-    """
-    One message.
-
-    :ivar content: values that JSON can represent; reading them executes no code.
-    :ivar blobs: bytes that are sent unchanged, such as machine code and serialized ROS messages.
-    """
-
-    content: dict[str, Any]
-    blobs: tuple[bytes, ...] = ()
+Message = dict[str, Any]
 
 
 class Channel:
     """
     One end of the connection.
 
-    A message consists of the length of its header, the header in JSON, and the blobs, whose
-    lengths are in the header.  Output that a process prints does not go through this socket and
-    therefore does no harm.
+    A message is its size and its content in pickle.  Output that a process prints does not go
+    through this socket and therefore does no harm.
 
     :param end: a connected stream socket.  Where it has a timeout, ``on_wait`` is called each
         time that it expires, and may raise; without a timeout, the calls wait without end.
@@ -74,10 +69,14 @@ class Channel:
 
         :raises OSError: where the other side has closed.
         """
-        header = json.dumps(
-            {'content': message.content, 'blobs': list(map(len, message.blobs))}).encode()
-        for part in (_LENGTH.pack(len(header)), header, *message.blobs):
-            self._send(part)
+        data = pickle.dumps(message)
+        for part in (_SIZE.pack(len(data)), data):
+            left = memoryview(part)
+            while left:
+                try:
+                    left = left[self._end.send(left):]
+                except TimeoutError:
+                    self.on_wait()
 
     def receive(self) -> Message:
         """
@@ -85,37 +84,39 @@ class Channel:
 
         :raises EOFError: where the other side has closed.
         :raises OSError: where the connection is broken.
-        :raises ValueError: where the data is not a message; likewise KeyError and TypeError.
+        :raises ValueError: where the data is not a message.
         """
-        (length,) = _LENGTH.unpack(self._receive(_LENGTH.size))
-        header = json.loads(self._receive(length))
-        return Message(header['content'], tuple(map(self._receive, header['blobs'])))
+        data = self.receive_bytes()
+        try:
+            message = pickle.loads(data)
+        except Exception as error:  # noqa: BLE001 (invalid data can raise any)
+            raise ValueError(f'{type(error).__name__}: {error}') from error
+        if not isinstance(message, dict):
+            raise ValueError(f'it is a {type(message).__name__}, not a message')
+        return message
+
+    def receive_bytes(self) -> bytes:
+        """Return the next message as it was sent; errors are those of :meth:`receive`."""
+        (size,) = _SIZE.unpack(self._receive(_SIZE.size))
+        if size > LARGEST:
+            raise ValueError(f'a message has {size} bytes; it may have {LARGEST}')
+        return self._receive(size)
 
     def close(self) -> None:
         """Close this end; the other side notices."""
         self._end.close()
 
-    def _send(self, data: bytes) -> None:
-        left = memoryview(data)
-        while left:
-            try:
-                left = left[self._end.send(left):]
-            except TimeoutError:
-                self.on_wait()
-
-    def _receive(self, length: int) -> bytes:
-        if not 0 <= length <= _MOST:
-            raise ValueError(f'a part of a message has {length} bytes; it needs 0 to {_MOST}')
+    def _receive(self, size: int) -> bytes:
         parts: list[bytes] = []
-        while length:
+        while size:
             try:
-                parts.append(self._end.recv(min(length, _MAX_AT_ONCE)))
+                parts.append(self._end.recv(min(size, _MAX_AT_ONCE)))
             except TimeoutError:
                 self.on_wait()
                 continue
             if not parts[-1]:
                 raise EOFError('the other side has closed the connection')
-            length -= len(parts[-1])
+            size -= len(parts[-1])
         return b''.join(parts)
 
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-import json
+import pickle
 import sys
 from threading import Condition
 from time import monotonic
@@ -44,7 +44,6 @@ from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.model_building import adjustable, Model, ModelParameters, Source
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Message
-from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 
 SUPERSEDED_TIMEOUT = 1.0
@@ -107,11 +106,11 @@ class _Parts(NamedTuple):
     """
     What a model is made from.
 
-    :ivar text: the tree in JSON.
+    :ivar data: the tree in pickle.
     """
 
     engine: Engine
-    text: bytes
+    data: bytes
     tree: Tree
     kernels: Kernels | None
 
@@ -243,18 +242,17 @@ class ModelWorker:
     def _built(self, request: Request) -> Built:
         source, parameters, settings = request
         engine = engine_of(None)
-        message = self._process.ask(
+        answer = self._process.ask(
             model_request(source, engine), self._is_cancelled, self._set_progress)
-        for text in message.content['about_kernels']:  # nobody sees the log of the process
+        for text in answer['about_kernels']:  # nobody sees the log of the process
             say_once(text)
-        tree_text, *machine_code = message.blobs
-        parts = self._parts(tree_text, engine)
+        parts = self._parts(answer['tree'], engine)
         robot = adjustable(parts.tree, source, engine, parts.kernels)
-        robot.load_machine_code(source.kernels, machine_code)
+        robot.load_machine_code(source.kernels, answer['machine_code'])
         self._latest = parts  # only now, since the previous kernels had to exist until here
         robot.compile(*source.kernels)
         robot.compile('inverse_dynamics', 'effort_terms', wrenches=True)
-        model = Model(source, parts.tree, robot, from_plain(message.content['findings']))
+        model = Model(source, parts.tree, robot, answer['findings'])
         model.update(parameters)
         policy = Policy(robot, settings)
         policy.check_held()
@@ -262,18 +260,18 @@ class ModelWorker:
         policy.stages.judgement.friction_shares(settings)  # likewise the first change
         return Built(model, policy)
 
-    def _parts(self, text: bytes, engine: Engine) -> _Parts:
+    def _parts(self, data: bytes, engine: Engine) -> _Parts:
         """
-        Return the tree that JSON contains, and its kernels.
+        Return the tree that was sent, and its kernels.
 
         Where the model before was made from the same tree, it is not read again, and the kernels
         that both need are not loaded again.  Otherwise the cycle would have to share the
         interpreter and the processor with that for up to 20 ms.
         """
         before = self._latest
-        if before is None or (before.engine, before.text) != (engine, text):
-            tree = from_plain(json.loads(text))
-            return _Parts(engine, text, tree, kernels_of(tree, engine))
+        if before is None or (before.engine, before.data) != (engine, data):
+            tree = pickle.loads(data)
+            return _Parts(engine, data, tree, kernels_of(tree, engine))
         return before if before.kernels is None else before._replace(
             kernels=before.kernels.successor())
 
@@ -290,8 +288,5 @@ class ModelWorker:
 
 
 def model_request(source: Source, engine: Engine) -> Message:
-    """Return the message to the process; a description may be long, and is sent as bytes."""
-    return Message(
-        {'task': 'model', 'source': to_plain(source._replace(description='')),
-         'engine': to_plain(engine)},
-        (source.description.encode(errors='surrogatepass'),))
+    """Return the message to the process."""
+    return {'task': 'model', 'source': source, 'engine': engine}

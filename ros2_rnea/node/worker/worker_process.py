@@ -95,8 +95,8 @@ class WorkerProcess:
             try:
                 channel.send(request)
                 answer = channel.receive()
-                while PROGRESS in answer.content:
-                    on_progress(answer.content[PROGRESS])
+                while PROGRESS in answer:
+                    on_progress(answer[PROGRESS])
                     answer = channel.receive()
                 refusal = _refusal(answer)
             except (EOFError, OSError) as error:
@@ -198,17 +198,17 @@ class WorkerProcess:
 
 def _refusal(answer: Message) -> RneaError | None:
     """Return the error in an answer, or None."""
-    if 'error' not in answer.content:
+    if 'error' not in answer:
         return None
-    kind = getattr(errors, answer.content['error'])
+    kind = getattr(errors, answer['error'])
     if not issubclass(kind, RneaError):
         raise TypeError(f'{kind.__name__} is not an error of this package')
-    return kind(answer.content['text'])
+    return kind(answer['text'])
 
 
 def _start(descriptor: int) -> tuple[subprocess.Popen, IO[bytes]]:
     """
-    Start the program with the other end of the socket and a safe module search path.
+    Start the program with the other end of the connection and a safe module search path.
 
     :return: the process, and the end of a pipe with which the process ends.
     """

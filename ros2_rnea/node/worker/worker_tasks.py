@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-import json
 import os
+import pickle
 import signal
 import sys
 from typing import Any
@@ -31,7 +31,6 @@ from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.node.models.model_building import adjustable, read_description, Source
 from ros2_rnea.node.worker.channel import channel_of, Message, PROGRESS, VERSION
-from ros2_rnea.node.worker.plain_data import from_plain, to_plain
 from ros2_rnea.offline.audit import Finding
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
@@ -53,12 +52,12 @@ OTHER_VERSION = {'error': 'RneaError', 'text': (
 
 def serve(descriptor: int, version: str) -> None:
     """
-    Answer requests until the node closes its end of the socket.
+    Answer requests until the node closes its end of the connection.
 
     Where the node runs other code than this process, every request is refused: the same words
     could have another meaning in it, and machine code another order of its arguments.
 
-    :param descriptor: of this process's end of the socket.
+    :param descriptor: of this process's end of the connection.
     :param version: that of the node's code.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the node
@@ -66,10 +65,12 @@ def serve(descriptor: int, version: str) -> None:
     channel = channel_of(descriptor)
     with suppress(EOFError, OSError):
         while True:
-            request = channel.receive()
-            channel.send(
-                answer(request, lambda report: channel.send(Message({PROGRESS: report})))
-                if version == VERSION else Message(OTHER_VERSION))
+            if version != VERSION:
+                channel.receive_bytes()
+                channel.send(OTHER_VERSION)
+                continue
+            channel.send(answer(
+                channel.receive(), lambda report: channel.send({PROGRESS: report})))
 
 
 def lower_priority() -> None:
@@ -85,16 +86,16 @@ def answer(request: Message, report: Report = lambda _: None) -> Message:
     """
     Return the answer to a request, or the error that occurred.
 
-    :param report: called with the progress of a task that takes long, as plain data.
+    :param report: called with the progress of a task that takes long.
     """
     try:
-        return TASKS[request.content['task']](request, report)
+        return TASKS[request['task']](request, report)
     except RneaError as error:
         kind = type(error).__name__ if hasattr(errors, type(error).__name__) else 'RneaError'
-        return Message({'error': kind, 'text': str(error)})
+        return {'error': kind, 'text': str(error)}
     except Exception as error:  # noqa: BLE001 (no defect may leave the node without a worker)
         sys.excepthook(*sys.exc_info())
-        return Message({'error': 'RneaError', 'text': f'{type(error).__name__}: {error}'})
+        return {'error': 'RneaError', 'text': f'{type(error).__name__}: {error}'}
 
 
 # ---- the tasks ------------------------------------------------------------------------------
@@ -104,26 +105,23 @@ def make_model(request: Message, report: Report) -> Message:
     """
     Parse a description, audit it and compile its kernels, each of which is reported.
 
-    The first blob of the answer is the tree in JSON, the others are the machine code.
+    The tree of the answer is in pickle by itself, so that equal ones are recognized unread.
     """
-    source, engine = (from_plain(request.content[name]) for name in ('source', 'engine'))
-    source = source._replace(description=request.blobs[0].decode(errors='surrogatepass'))
+    source = request['source']
     tree, findings = _read_description(
         source._replace(payload_links=(), optional_parameters=(), observes=False))
-    robot = adjustable(tree, source, engine)
+    robot = adjustable(tree, source, request['engine'])
     code = robot.machine_code(*source.kernels, on_compile=lambda kernel: report([*kernel]))
-    return Message(
-        {'findings': to_plain(findings), 'about_kernels': what_is_not_used(cache())},
-        (json.dumps(to_plain(tree)).encode(), *code))
+    return {'tree': pickle.dumps(tree), 'findings': findings, 'machine_code': code,
+            'about_kernels': what_is_not_used(cache())}
 
 
 def fill(request: Message, _: Report) -> Message:
     """Fill a trajectory with efforts.  Only this task needs ROS."""
     from ros2_rnea.node.services.fill_answer import answer_bytes
 
-    return Message({}, (answer_bytes(
-        request.blobs[0], _robot(json.dumps(request.content['robot'])),
-        from_plain(request.content['context'])),))
+    return {'response': answer_bytes(
+        request['request'], _robot(request['robot']), request['context'])}
 
 
 def query(request: Message, _: Report) -> Message:
@@ -133,11 +131,10 @@ def query(request: Message, _: Report) -> Message:
     The robot computes as the textbook does: a single call takes milliseconds, which is less than
     a compilation.
     """
-    robot, name = _textbook_robot(json.dumps(request.content['robot'])), request.content['method']
+    robot, name = _textbook_robot(request['robot']), request['method']
     if name not in QUERIES:
         raise ArgumentError(f'the method is {name!r}; it needs to be one of {", ".join(QUERIES)}')
-    arguments = from_plain(request.content['arguments'])
-    return Message({'result': to_plain(getattr(robot, name)(**arguments))})
+    return {'result': getattr(robot, name)(**request['arguments'])}
 
 
 TASKS: dict[str, Callable[[Message, Report], Message]] = {
@@ -154,14 +151,13 @@ def _read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
 
 
 @lru_cache(maxsize=1)
-def _robot(plain: str) -> Robot:
+def _robot(snapshot: bytes) -> Robot:
     """Return the robot in use; it is cached, so that its kernels are compiled only once."""
-    arguments: Any = from_plain(json.loads(plain))
-    return AdjustableRobot(*arguments)
+    return AdjustableRobot(*pickle.loads(snapshot))
 
 
 @lru_cache(maxsize=1)
-def _textbook_robot(plain: str) -> Robot:
+def _textbook_robot(snapshot: bytes) -> Robot:
     """Return the robot in use, without kernels."""
-    tree, payloads, gravity, *_ = from_plain(json.loads(plain))
+    tree, payloads, gravity, *_ = pickle.loads(snapshot)
     return Robot(tree, payloads, gravity, Engine.TEXTBOOK)
