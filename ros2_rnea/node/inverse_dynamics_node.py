@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from math import inf
+import sys
 from time import monotonic, perf_counter, sleep
 from typing import Any
 
@@ -64,6 +65,7 @@ from ros2_rnea.node.process import (
     raise_priority,
     shared_memory_warning,
     Spinning,
+    SWITCH_INTERVAL,
 )
 from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
@@ -732,6 +734,7 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     rclpy's own signal handlers would invalidate the context in the middle of a callback, so that
     its next publication raises.  Here the running callback finishes first.
     """
+    sys.setswitchinterval(SWITCH_INTERVAL)
     signals = EndSignals()
     signals.handle()
     with unblocked_log():

@@ -45,6 +45,9 @@ def _find_events_executor() -> Callable[[], Executor] | None:
 
 EVENTS_EXECUTOR = _find_events_executor()
 
+SWITCH_INTERVAL = 0.0005
+"""How long the cycle waits for another thread that computes in Python [s]."""
+
 COLLECTION_PERIOD = 1.0
 """How often garbage is collected [s]."""
 

@@ -23,6 +23,7 @@ as in CI, all run on both.
 import gc
 from math import inf
 import os
+import sys
 from zlib import crc32
 
 from node_bench import Bench
@@ -33,7 +34,7 @@ import rclpy
 from ros2_rnea.control import transitions
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
-from ros2_rnea.node.process import EVENTS_EXECUTOR
+from ros2_rnea.node.process import EVENTS_EXECUTOR, SWITCH_INTERVAL
 from ros2_rnea.node.topics import command_record
 from ros2_rnea.node.worker import worker_process
 from shared_workers import SharedWorkers
@@ -70,7 +71,8 @@ def _is_left_out(item):
 
 @pytest.fixture(scope='session', autouse=True)
 def ros():
-    """Start ROS once."""
+    """Start ROS once, and let threads share the interpreter as in the executable."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
     rclpy.init()
     yield
     rclpy.try_shutdown()

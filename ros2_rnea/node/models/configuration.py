@@ -305,7 +305,7 @@ class Configuration:
         return self.policy is not None and self.policy.has_driven
 
     def _drives(self, settings: Settings) -> bool:
-        """Return whether the robot in use is driven, or will be when nothing keeps it from it."""
+        """Return whether efforts to the robot in use are wanted, and some have been received."""
         return self._has_driven and self.is_active and settings.enabled
 
     @property

@@ -30,7 +30,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 import pickle
-import sys
 from threading import Condition
 from time import monotonic
 from typing import Any, NamedTuple
@@ -52,8 +51,8 @@ SUPERSEDED_TIMEOUT = 1.0
 CHECK_PERIOD = 1.0
 """How often an idle thread checks that its process still runs [s]."""
 
-LONGEST_WAIT = 0.0005
-"""Switch interval of Python's threads: how long the cycle may wait for this thread [s]."""
+LONGEST_CLOSING = 2.0
+"""How long :meth:`ModelWorker.close` waits for the thread; it ends by itself soon after [s]."""
 
 
 class Request(NamedTuple):
@@ -125,7 +124,6 @@ class ModelWorker:
     """
 
     def __init__(self, on_exit: Callable[[str], None]) -> None:
-        sys.setswitchinterval(LONGEST_WAIT)
         self._process = WorkerProcess(on_exit)
         self._changed = Condition()
         self._waiting: Request | None = None
@@ -186,7 +184,7 @@ class ModelWorker:
             self._is_closed = True
             self._changed.notify()
         self._process.close()
-        self._thread.join()
+        self._thread.join(LONGEST_CLOSING)
 
     def _supersede(self) -> None:
         if self._answer is not None:

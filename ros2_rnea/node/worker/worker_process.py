@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 import os
 from pathlib import Path
 import signal
@@ -40,6 +41,9 @@ TRIES = 2
 
 READING_TIMEOUT = 1.0
 """How long the last lines of a process that has exited may take to be read [s]."""
+
+LONGEST_END = 1.0
+"""How long :meth:`WorkerProcess.close` waits until Linux has ended the process [s]."""
 
 LAST_LINES = 5
 LONGEST_LINE = 500
@@ -141,7 +145,8 @@ class WorkerProcess:
             self._is_closed = True
             if self._process is not None:
                 self._process.kill()
-                self._process.wait()
+                with suppress(subprocess.TimeoutExpired):  # Linux cannot end it at present
+                    self._process.wait(LONGEST_END)
 
     # ---- start and end --------------------------------------------------------------------------
 
