@@ -20,24 +20,20 @@ import os
 from pathlib import Path
 import signal
 import subprocess
-import sys
 from types import SimpleNamespace
 
+from judged_demo import DEMO, judged
 from patience import PATIENCE, until
 import pytest
 from rich.console import Console
 
-from ros2_rnea.kernels.engines import VARIABLE
-from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.demo.judge import LIMITS, NOT_JUDGED
-from ros2_rnea.tools.models import seven_dof_arm, ur5
+from ros2_rnea.tools.models import seven_dof_arm
 from ros2_rnea.tools.simulated_driver.description import Balanced
 
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('ros2_rnea_interfaces')
 pytest.importorskip('mujoco')
-
-DEMO = [sys.executable, '-m', 'ros2_rnea.tools.demo']
 
 
 def children_of(pid):
@@ -69,27 +65,6 @@ def end(demo, processes):
             pass  # as it should be
 
 
-def judged(out, *options, file='summary.json'):
-    """
-    Return the figures of a demo that passed; skip the test where the machine is too slow.
-
-    The demo runs without the environment variable by which the tests choose a slower engine.  With
-    that one, a cycle takes milliseconds, and the efforts would be late.
-    """
-    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    run = subprocess.run(
-        [*DEMO, '--out', out, *options], capture_output=True, text=True, timeout=6.0 * PATIENCE,
-        env=environment)
-    if run.returncode == 3:
-        assert NOT_JUDGED in run.stdout
-        pytest.skip(NOT_JUDGED)
-    assert run.returncode == 0, run.stdout + run.stderr + (out / 'node.log').read_text()
-    figures = json.loads((out / file).read_text())
-    assert figures['verdict'] == 'passed'
-    assert all(check['passed'] for check in figures['checks'])
-    return figures
-
-
 @pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.ros
@@ -103,29 +78,6 @@ def test_the_demo_passes(tmp_path):
     assert len(figures['checks']) == 20
     for name in ('tracking', 'timeline'):
         assert (tmp_path / f'{name}.png').stat().st_size > 50_000
-
-
-@pytest.mark.alone
-@pytest.mark.slow
-@pytest.mark.ros
-def test_another_arm_passes_two_scenes(tmp_path):
-    urdf = tmp_path / 'my_arm.urdf'
-    urdf.write_text(ur5().urdf)
-    figures = judged(tmp_path, '--urdf', urdf, '--scene', 'payload', '--scene', 'stop')
-    assert list(figures['scenes']) == ['payload', 'stop']
-    assert not (tmp_path / 'tracking.png').exists()
-
-
-@pytest.mark.alone
-@pytest.mark.slow
-@pytest.mark.ros
-def test_an_arm_that_is_unlike_its_description_is_identified(tmp_path):
-    figures = judged(tmp_path, '--identify', '--robot', 'ur5', file='identification.json')
-    assert figures['physically_consistent']
-    assert len(figures['checks']) == 4
-    assert (tmp_path / 'recording' / 'metadata.yaml').exists()
-    identified = Robot.from_urdf((tmp_path / 'identified.urdf').read_text())
-    assert identified.joint_names == Robot.from_urdf(ur5().urdf).joint_names
 
 
 @pytest.mark.ros
