@@ -620,3 +620,14 @@ def test_what_waits_is_reported_again_when_another_robot_is_forgotten(arm, secon
     publisher = publish(arm, second, OTHER)
     second.destroy_publisher(publisher)
     arm.until(lambda: 'is not used yet' in arm.told('robot_description'))
+
+
+def test_a_robot_for_which_the_parameter_was_set_is_used_with_a_later_text_of_it(arm, monkeypatch):
+    later = OTHER.replace('mass value="3.0"', 'mass value="3.1"')
+    disable(arm)
+    with monkeypatch.context() as patch:
+        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+        assert arm.node.set_parameters([Parameter('robot_description', value=OTHER)])[0].successful
+        arm.begin_to_describe(later)
+    assert uses(arm, 'other_arm')
+    assert not arm.told('robot_description')

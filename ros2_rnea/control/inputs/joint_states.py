@@ -148,6 +148,7 @@ class JointMemory:
             new.order.newest_at = float(new.recent[-1, 2, newest])
         new.owners = self.owners.for_joints(names)
         new.estimate = self.estimate.for_joints(names)
+        new.repeats.take(self.repeats, here, there)
         return new
 
     def complete(self, former: JointMemory, other: JointMemory) -> None:
@@ -156,6 +157,7 @@ class JointMemory:
             if name not in former.names:
                 for part in ('recent', 'stamps', 'has_velocity'):
                     getattr(self, part)[..., joint] = getattr(other, part)[..., joint]
+                self.repeats.take(other.repeats, [joint], [joint])
 
 
 @dataclass(eq=False, slots=True)
@@ -294,7 +296,7 @@ class JointStates:
                 self.ignored.pop(self.names[joint], None)
         if stamp:
             self._take_stamp(target, stamp, received)
-        is_repeated = moves is not False and self._is_repeated(target, q, qd, received)
+        is_repeated = self._is_repeated(target, q, qd, received)
         self._recent[:-1, :, target] = self._recent[1:, :, target]
         self.positions[target] = q
         self.velocities[target] = qd
@@ -448,10 +450,11 @@ class JointStates:
 
     def _is_repeated(
             self, target: Indices, q: np.ndarray, qd: np.ndarray, received: float) -> bool:
-        """Return whether a state is repeated that says that a joint moves; note since when."""
+        """Note which states are repeated, and return whether a controlled joint cannot be so."""
         are_same = q == self.positions[target]
         if any_set(are_same):
-            are_same &= (qd == self.velocities[target]) & (qd != 0.0)
+            are_same &= (qd == self.velocities[target]) & (qd != 0.0) & (
+                self._places[target] < self._count)  # others move nothing
         return self.memory.repeats.note(target, are_same, qd, received)
 
     def _note_velocities(self) -> None:

@@ -31,11 +31,11 @@ FARTHEST = 0.01
 """
 A joint whose position has not changed has not moved by more than this [rad or m].
 
-It is far above what any sensor of a torque-controlled joint resolves.
+It is far above what the sensor of a joint behind a gear resolves.
 """
 
-SLOWEST = 0.01
-"""A slower velocity may be an error of the sensor at rest [rad/s or m/s]."""
+SLOWEST = 0.05
+"""A slower velocity may be an error of the sensor at rest, as of a filter that rounds [rad/s]."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class RepeatMemory:
     """
     Since when each joint's state is repeated, to the bit.
 
-    :ivar since: when it was received first [s], shape (joints,); infinite: it is not repeated.
+    :ivar since: when it was repeated first [s], shape (joints,); infinite: it is not repeated.
     :ivar are_impossible: whether the joint would have moved since by its velocity, likewise.
     :ivar is_clear: whether no state is repeated.
     """
@@ -56,6 +56,12 @@ class RepeatMemory:
     def of(cls, names: Sequence[str]) -> RepeatMemory:
         """Return that of joints of which nothing is known."""
         return cls(np.full(len(names), np.inf), np.zeros(len(names), dtype=bool))
+
+    def take(self, other: RepeatMemory, theirs: Sequence[int], ours: Sequence[int]) -> None:
+        """Take what another memory knows of joints, with their indices in both."""
+        self.since[ours], self.are_impossible[ours] = (
+            other.since[theirs], other.are_impossible[theirs])
+        self.is_clear = not (self.since < np.inf).any()
 
     def note(
             self, target: Indices, are_same: np.ndarray, velocities: np.ndarray, received: float,

@@ -276,8 +276,9 @@ class Configuration:
         name, present = robot_name(description), '' if latest is None else robot_name(latest)
         if self.policy is not None and self._drives(self._parameters.settings):
             present = self.policy.robot.name  # also while another one is being built
-        if name and present and name != present and self._why_withheld(description):
-            self._withhold(description, f'it describes the robot {name!r}, not {present!r}')
+        if name and present and name != present and self._why_withheld(description, present):
+            self._withhold(
+                description, present, f'it describes the robot {name!r}, not {present!r}')
         else:
             self._request_description(description)
 
@@ -308,20 +309,21 @@ class Configuration:
         """Return whether efforts to the robot in use are wanted, and some have been received."""
         return self._has_driven and self.is_active and settings.enabled
 
-    @property
-    def _is_described_by_parameter(self) -> bool:
-        """Return whether the parameter describes the robot that is requested, or else in use."""
-        parameter, latest = self._parameters.own['robot_description'], self.description
-        return bool(parameter) and latest is not None and (
-            robot_name(parameter) == robot_name(latest))
+    def _is_described_by_parameter(self, name: str) -> bool:
+        parameter = self._parameters.own['robot_description']
+        return bool(parameter) and name == robot_name(parameter) != ''
 
-    def _why_withheld(self, description: str | None) -> str:
-        """Return why another robot cannot be used now, with what to do; empty where it can be."""
+    def _why_withheld(self, description: str | None, present: str) -> str:
+        """
+        Return why another robot cannot be used now, with what to do; empty where it can be.
+
+        :param present: the name of the robot that would stay.
+        """
         publishers = self._publishers_of_descriptions
         if description != self._parameters.own['robot_description']:
-            if self._is_described_by_parameter:
-                return ('the parameter robot_description describes it. To use the other robot, '
-                        'set the parameter to its description')
+            if self._is_described_by_parameter(present):
+                return (f'the parameter robot_description describes {present!r}. To use the other '
+                        'robot, set the parameter to its description')
             if publishers.are_several:
                 return (f'{publishers.names} publish robot_description. Stop the publisher that '
                         'is wrong (DDS lists a killed process for some 20 s); to use the other '
@@ -331,10 +333,10 @@ class Configuration:
                     'rest, then with true')
         return ''
 
-    def _withhold(self, description: str, difference: str) -> None:
+    def _withhold(self, description: str, present: str, difference: str) -> None:
         """Go on with the robot in use, or with the one that is being built."""
-        self._withheld = Withheld(description, difference, is_undecided=not (
-            self._has_driven or self._is_described_by_parameter))
+        self._withheld = Withheld(description, present, difference, is_undecided=not (
+            self._has_driven or self._is_described_by_parameter(present)))
         self._diagnostics.refused(
             'robot_description', self._refusal_of(self._withheld), is_error=True)
         if self._is_undecided:
@@ -343,7 +345,7 @@ class Configuration:
 
     def _refusal_of(self, withheld: Withheld) -> UnsafeChangeError:
         return UnsafeChangeError(f'{withheld.difference}. The robot in use stays, since '
-                                 f'{self._why_withheld(withheld.description)}')
+                                 f'{self._why_withheld(withheld.description, withheld.present)}')
 
     def _report_withheld(self) -> None:
         """Report what is withheld, and why that is so by now."""
@@ -381,9 +383,9 @@ class Configuration:
 
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was withheld, if it can be used now."""
-        description = None if self._withheld is None else self._withheld.description
-        if description is not None and not self._why_withheld(description):
-            self.set_description(description)
+        if self._withheld is not None and self._withheld.description is not None and (
+                not self._why_withheld(self._withheld.description, self._withheld.present)):
+            self.set_description(self._withheld.description)
 
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
@@ -1053,9 +1055,10 @@ class Configuration:
 
         :param difference: to the robot in use.
         """
-        if self._why_withheld(source.description):
+        present = '' if self.policy is None else self.policy.robot.name
+        if self._why_withheld(source.description, present):
             self._stop_waiting()
-            self._withhold(source.description, difference)
+            self._withhold(source.description, present, difference)
             if self._model is not None:  # payloads may have been added
                 self._request(self._source(self._model.source.description))
             return True

@@ -41,11 +41,13 @@ class Withheld(NamedTuple):
     The description of another robot, which is not used for the time being.
 
     :ivar description: None while it is not known whether it is still published.
-    :ivar difference: to the robot in use, for people.
+    :ivar present: the name of the robot that stays.
+    :ivar difference: to that robot, for people.
     :ivar is_undecided: whether nothing tells which of the two robots is driven.
     """
 
     description: str | None
+    present: str
     difference: str
     is_undecided: bool
 

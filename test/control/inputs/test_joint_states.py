@@ -497,7 +497,7 @@ def report(states, seconds, positions, velocities, start=NOW):
     return now
 
 
-@pytest.mark.parametrize(('velocity', 'seconds'), [(1.0, 0.02), (-0.05, 0.21), (0.02, 0.51)])
+@pytest.mark.parametrize(('velocity', 'seconds'), [(1.0, 0.02), (-0.1, 0.11), (0.06, 0.17)])
 def test_a_moving_state_that_is_repeated_grows_old(states, velocity, seconds):
     """A joint that says 1 rad/s has moved by more than 0.01 rad after 0.01 s."""
     now = report(states, seconds, [0.1, 0.2, 0.3], [0.0, velocity, 0.0])
@@ -513,7 +513,7 @@ def test_a_moving_state_that_is_repeated_grows_old(states, velocity, seconds):
 
 @pytest.mark.parametrize(('positions', 'velocities'), [
     ((0.2, 0.2), (0.0, 0.0)),        # at rest
-    ((0.2, 0.2), (0.01, 0.01)),      # of a sensor that is not quite right at rest
+    ((0.2, 0.2), (0.05, 0.05)),      # of a sensor that is not quite right at rest
     ((0.2, 0.2), (0.5, 0.6)),        # a coarse encoder, and a velocity that is measured
     ((0.2, 0.2001), (0.5, 0.5)),     # a constant velocity
 ], ids=['rest', 'offset', 'coarse', 'steady'])
@@ -534,5 +534,19 @@ def test_positions_without_velocities_are_never_taken_for_repeated(states):
 
 def test_what_is_known_of_repetitions_goes_on_with_the_memory(states):
     now = report(states, 0.2, [0.1, 0.2, 0.3], [0.0, 1.0, 0.0])
-    other = JointStates(['shoulder', 'elbow'], ['grip'], TIMEOUT, memory=states.memory)
-    assert other.repeated() == ('elbow',) and not other.is_fresh(now)
+    for names in (states.names, ('elbow', 'shoulder', 'grip')):
+        other = JointStates(names[:2], ['grip'], TIMEOUT, memory=states.memory.for_joints(names))
+        other.update(MeasuredJoints(['elbow'], [0.2], [1.0], stamp=STAMP + now + 0.01), now + 0.01)
+        assert other.repeated() == ('elbow',) and not other.is_fresh(now + 0.01)
+
+
+def test_a_state_without_velocity_is_not_repeated(states):
+    now = report(states, 0.2, [0.1, 0.2, 0.3], [0.0, 1.0, 0.0])
+    assert states.repeated()
+    states.update(MeasuredJoints(['shoulder', 'elbow'], [0.1, 0.2], stamp=STAMP + now), now + 0.01)
+    assert states.is_fresh(now + 0.01) and not states.repeated()
+
+
+def test_of_other_joints_the_driver_may_say_anything(states):
+    now = report(states, 0.5, [0.1, 0.2, 0.3], [0.0, 0.0, 1.0])
+    assert states.silent_others(now, TIMEOUT) == ()
