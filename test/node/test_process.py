@@ -26,6 +26,8 @@ import pytest
 import rclpy
 from repository import ROOT
 from ros2_rnea import Robot
+from ros2_rnea.node import inverse_dynamics_node
+from ros2_rnea.node.process import SWITCH_INTERVAL
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -263,3 +265,14 @@ def test_a_second_signal_ends_it_at_once_while_it_brakes(start, executor, second
         process.send_signal(second)
         until(lambda: process.has_said('ended at once, before the arm was braked'), driver.turn)
     assert process.end() == 0, process.log
+
+
+def test_the_cycle_does_not_wait_long_for_another_thread(monkeypatch):
+    def stop():
+        raise InterruptedError
+
+    monkeypatch.setattr(inverse_dynamics_node, 'EndSignals', stop)
+    monkeypatch.setattr(sys, 'setswitchinterval', (intervals := []).append)
+    with pytest.raises(InterruptedError):
+        inverse_dynamics_node.run(inverse_dynamics_node.InverseDynamicsNode)
+    assert intervals == [SWITCH_INTERVAL]

@@ -37,6 +37,7 @@ from ros2_rnea.kernels.engines import Compilation, Engine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.models.model_building import KERNELS, ModelParameters, Payload, Source
+from ros2_rnea.node.worker import background_thread
 from ros2_rnea.node.worker import model_worker as worker_module
 from ros2_rnea.node.worker import worker_process as process_module
 from ros2_rnea.node.worker import worker_program
@@ -621,3 +622,41 @@ def test_a_defect_in_the_thread_is_the_answer(worker, monkeypatch):
     monkeypatch.undo()
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)
+
+
+# ---- the end ------------------------------------------------------------------------------------
+
+
+def closes(owner):
+    """Return whether something can be closed, however long its thread computes."""
+    closer = Thread(target=owner.close, daemon=True)
+    closer.start()
+    closer.join(PATIENCE)
+    return not closer.is_alive()
+
+
+def test_a_thread_that_computes_does_not_hold_up_the_end(worker, monkeypatch):
+    monkeypatch.setattr(background_thread, 'LONGEST_END', 0.05)
+    is_building, may_end = Event(), Event()
+    monkeypatch.setattr(worker, '_built', lambda _: is_building.set() or may_end.wait())
+    worker.request(request())
+    assert is_building.wait(PATIENCE)
+    try:
+        assert closes(worker) and worker._thread.is_alive()
+    finally:
+        may_end.set()
+    until(lambda: not worker._thread.is_alive())
+
+
+def test_a_process_that_linux_cannot_end_does_not_hold_up_the_end(process, monkeypatch):
+    assert_answers(process)
+
+    def never_ends(timeout=None):
+        assert timeout is not None
+        raise subprocess.TimeoutExpired('worker', timeout)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(process._process, 'wait', never_ends)
+        process.close()
+    with pytest.raises(WorkerError, match='the node is ending'):
+        process.ask(question())

@@ -453,8 +453,9 @@ class JointStates:
         """Note which states are repeated, and return whether a controlled joint cannot be so."""
         are_same = q == self.positions[target]
         if any_set(are_same):
-            are_same &= (qd == self.velocities[target]) & (qd != 0.0) & (
-                self._places[target] < self._count)  # others move nothing
+            # At rest, all may stay the same.  A joint that is not controlled gets no effort.
+            are_same &= (qd != 0.0) & (qd == self.velocities[target]) & (
+                self._places[target] < self._count)
         return self.memory.repeats.note(target, are_same, qd, received)
 
     def _note_velocities(self) -> None:

@@ -35,7 +35,7 @@ It is far above what the sensor of a joint behind a gear resolves.
 """
 
 SLOWEST = 0.05
-"""A slower velocity may be an error of the sensor at rest, as of a filter that rounds [rad/s]."""
+"""A slower velocity may be an error at rest, as of a filter that rounds [rad/s or m/s]."""
 
 
 @dataclass

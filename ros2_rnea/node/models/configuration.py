@@ -226,12 +226,14 @@ class Configuration:
         """
         self._rebuild_if_due()
         self.note_silence()
-        has_gone = self._publishers_of_descriptions.poll()
-        if self._withheld is not None and self._withheld.description is None:
-            self._forget_withheld()  # it has not come again
-        is_to_be_received = has_gone and (self.is_withholding or self.description is None)
+        is_to_be_received = self._publishers_of_descriptions.poll() and (
+            self.is_withholding or self.description is None)
         if is_to_be_received:
+            self._publishers_of_descriptions.forget_difference()
             self._forget_withheld_of_topic()
+        elif self._withheld is not None and self._withheld.description is None:
+            self._withheld = None  # those that were received again are of one robot
+            self._apply_settings()
         self.use_withheld_description()
         self._report_withheld()
         self._report_publishers()
@@ -349,7 +351,7 @@ class Configuration:
 
     def _report_withheld(self) -> None:
         """Report what is withheld, and why that is so by now."""
-        if self._withheld is not None:
+        if self._withheld is not None and self._withheld.description is not None:
             self._diagnostics.notice(
                 'robot_description', f'refused: {self._refusal_of(self._withheld)}', is_error=True)
 
@@ -357,16 +359,16 @@ class Configuration:
         """
         Withhold no description any more that may not be published now.
 
-        Where it was undecided, and several are left, the descriptions that are received again
-        have to tell first that it is not among them.
+        Where it was undecided, and several are left, it stays so until the descriptions that are
+        received again have told whether they are of one robot.
         """
-        if self._withheld is None or (
-                self._withheld.description == self._parameters.own['robot_description']):
+        withheld = self._withheld
+        if withheld is None or withheld.description == (
+                self._parameters.own['robot_description']):
             return
-        if self._is_undecided and self._publishers_of_descriptions.are_several:
-            self._withheld = self._withheld._replace(description=None)
-        else:
-            self._forget_withheld()
+        self._forget_withheld()
+        if withheld.is_undecided and self._publishers_of_descriptions.are_several:
+            self._withheld = withheld._replace(description=None)
 
     def _forget_withheld(self) -> None:
         """Withhold no description any more; where it was undecided, no robot is in use then."""

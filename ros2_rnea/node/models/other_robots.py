@@ -89,6 +89,10 @@ class DescriptionPublishers:
         known, self._known = self._known, frozenset(self._present)
         return not known <= self._known
 
+    def forget_difference(self) -> None:
+        """Forget that texts differed, since all are received again."""
+        self._have_differed = False
+
     def difference(self) -> str:
         """Return that several publish texts that differ; empty where they do not."""
         self._have_differed &= self.are_several

@@ -41,9 +41,6 @@ from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 
-LONGEST_CLOSING = 2.0
-"""How long :meth:`BackgroundServices.close` waits for an answer that is being computed [s]."""
-
 PAUSE = 0.1
 """How long the thread waits after an error of the executor [s]."""
 
@@ -119,8 +116,7 @@ class BackgroundServices:
         self._closing.set()
         self.process.close()
         self._executor.create_task(lambda: None)  # wakes the thread
-        self._thread.join(LONGEST_CLOSING)
-        if not self._thread.is_alive():  # else they go with the process of this node
+        if self._thread.wait():  # else they go with the process of this node
             self._executor.shutdown()
             self._node.destroy_node()
 

@@ -17,6 +17,10 @@ import os
 from threading import enumerate as threads, Thread
 
 
+LONGEST_END = 2.0
+"""How long it is waited for the end of a thread that may be computing [s]."""
+
+
 class BackgroundThread(Thread):
     """
     A thread with the default scheduling policy, whatever that of the thread that starts it.
@@ -29,6 +33,11 @@ class BackgroundThread(Thread):
         if os.sched_getscheduler(0) != os.SCHED_OTHER:  # 0 is the calling thread
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         super().run()
+
+    def wait(self) -> bool:
+        """Wait for the end, but not for ever, and return whether it has come."""
+        self.join(LONGEST_END)
+        return not self.is_alive()
 
 
 def background_threads() -> set[int]:

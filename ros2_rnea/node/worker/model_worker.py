@@ -51,9 +51,6 @@ SUPERSEDED_TIMEOUT = 1.0
 CHECK_PERIOD = 1.0
 """How often an idle thread checks that its process still runs [s]."""
 
-LONGEST_CLOSING = 2.0
-"""How long :meth:`ModelWorker.close` waits for the thread; it ends by itself soon after [s]."""
-
 
 class Request(NamedTuple):
     """
@@ -184,7 +181,7 @@ class ModelWorker:
             self._is_closed = True
             self._changed.notify()
         self._process.close()
-        self._thread.join(LONGEST_CLOSING)
+        self._thread.wait()
 
     def _supersede(self) -> None:
         if self._answer is not None:
@@ -264,7 +261,7 @@ class ModelWorker:
 
         Where the model before was made from the same tree, it is not read again, and the kernels
         that both need are not loaded again.  Otherwise the cycle would have to share the
-        interpreter and the processor with that for up to 20 ms.
+        interpreter and the processor with that.
         """
         before = self._latest
         if before is None or (before.engine, before.data) != (engine, data):
