@@ -142,7 +142,8 @@ class InverseDynamicsNode(GuardedNode):
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
-            self, lambda: self.policy, self._clocks.steady, self._diagnostics.worker_exited,
+            self, lambda: self.policy, self._clocks.steady,
+            lambda cause: self._diagnostics.worker_exited('answers services', cause),
             lambda: self._controllers.trajectory_joints, self._diagnostics)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)

@@ -17,7 +17,7 @@ from array import array
 from functools import lru_cache
 import os
 import signal
-from threading import Event
+from threading import enumerate as threads, Event
 
 from builtin_interfaces.msg import Duration
 import numpy as np
@@ -36,6 +36,7 @@ from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.errors import LONGEST_TEXT
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.services.background_services import ServiceOwner
+from ros2_rnea.node.services.compute_services import Services
 from ros2_rnea.node.topics.conversions import waypoints
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, FillSettings, Plan, Start
@@ -531,9 +532,8 @@ def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch,
     monkeypatch.setattr(fill_service, 'monotonic', lambda: now[0])
     monkeypatch.setattr(fill_service, 'sleep', sleep)
     service = fill_service.FillService(
-        ServiceOwner(Node('filling'), lambda: policy, lambda: now[0]), lambda _: None)
+        ServiceOwner(Node('filling'), lambda: policy, lambda: now[0], WorkerProcess(pytest.fail)))
     response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
-    service.close()
     assert response.success == comes
     assert len(asked) == 1 + comes
     if not comes:
@@ -559,9 +559,8 @@ def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(mo
     monkeypatch.setattr(WorkerProcess, 'ask', ask)
     monkeypatch.setattr(fill_service.FillService, '_becomes_fresh', becomes_fresh)
     service = fill_service.FillService(
-        ServiceOwner(Node('filling'), lambda: policy, lambda: 1.2), lambda _: None)
+        ServiceOwner(Node('filling'), lambda: policy, lambda: 1.2, WorkerProcess(pytest.fail)))
     response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
-    service.close()
     assert not response.success and 'stale' in response.message
     assert happened == ['refused', *['waited', 'refused'] * (fill_service.MAX_REFUSALS - 1)]
 
@@ -577,11 +576,9 @@ def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(m
 
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(0.95, RosTime(1)))
     monkeypatch.setattr(fill_service, 'fill_context', receive_meanwhile)
-    node = Node('filling')
-    service = fill_service.FillService(
-        ServiceOwner(node, lambda: policy, lambda: next(times)), lambda _: None)
+    service = fill_service.FillService(ServiceOwner(
+        Node('filling'), lambda: policy, lambda: next(times), WorkerProcess(pytest.fail)))
     context, is_stale = service._context(policy)
-    service.close()
     assert not is_stale
     assert context.velocities and not context.stale
 
@@ -601,15 +598,14 @@ def test_a_worker_process_fills_without_the_node():
 
 def test_closing_does_not_wait_for_a_long_trajectory():
     node = Node('filling')
-    service = fill_service.FillService(
-        ServiceOwner(node, lambda: Policy(ARM_ROBOT, Settings())), lambda _: None)
+    services = Services(node, lambda: Policy(ARM_ROBOT, Settings()))
     client = node.create_client(Fill, '~/fill_trajectory_efforts')
     assert client.wait_for_service(PATIENCE)
     future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))
-    until(lambda: service.process._process is not None)
-    os.kill(service.process._process.pid, signal.SIGSTOP)  # as if it took for ever
-    service.close()
-    assert not service._thread.is_alive()
+    until(lambda: services.process._process is not None)
+    os.kill(services.process._process.pid, signal.SIGSTOP)  # as if it took for ever
+    services.close()
+    assert 'services' not in [thread.name for thread in threads()]
     rclpy.spin_until_future_complete(node, future, timeout_sec=PATIENCE)
     assert 'the node is ending' in future.result().message
     node.destroy_node()

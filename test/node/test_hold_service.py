@@ -27,7 +27,8 @@ from ros2_rnea.control.target.controller_state import ControllerReference
 from ros2_rnea.control.target.hold_trigger import GoalState
 from ros2_rnea.node.controllers import controller_goals
 from ros2_rnea.node.controllers.controller_goals import ControllerGoals, STATUS
-from ros2_rnea.node.services.background_services import ServiceOwner
+from ros2_rnea.node.services.background_services import BackgroundServices, ServiceOwner
+from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM
 from std_srvs.srv import Trigger
@@ -64,9 +65,10 @@ class Held:
 
     def __init__(self, arm):
         self.arm, self.node = arm, arm.node
-        self.service = hold_service.HoldService(
-            ServiceOwner(self.node, lambda: self.node.policy, self.node._clocks.steady),
-            lambda *_: None, self.node._diagnostics, Goals)
+        owner = ServiceOwner(self.node, lambda: self.node.policy, self.node._clocks.steady,
+                             WorkerProcess(pytest.fail))
+        self.service = hold_service.HoldService(owner, self.node._diagnostics, Goals)
+        self.thread = BackgroundServices(owner, self.service.services)
         self.arm.until(lambda: self.service._goals is not None)
         self.goals = self.service._goals
         self.speed = 0.0
@@ -88,6 +90,10 @@ class Held:
         """Call the service, once the controller stands still in the eyes of the node."""
         self.arm.until(lambda: self.speed or self.at_rest())
         return self.arm.call(Trigger, 'hold')
+
+    def close(self):
+        self.service.close()
+        self.thread.close()
 
     def at_rest(self):
         return self.node.policy.motion.controller.is_at_rest(self.node._clocks.steady())
@@ -114,7 +120,7 @@ def beside(bench):
     yield begin
     for held in started:
         held.node.destroy_timer(held.timer)
-        held.service.close()
+        held.close()
 
 
 GRAVITY = Robot.from_urdf(ARM).gravity(POSE)
@@ -221,7 +227,7 @@ def test_the_end_of_the_node_does_not_wait_for_the_controller(beside, monkeypatc
     held.arm.until(client.service_is_ready)
     client.call_async(Trigger.Request())
     held.arm.until(lambda: held.goals.sent)
-    closing = Thread(target=held.service.close, daemon=True)
+    closing = Thread(target=held.close, daemon=True)
     closing.start()
     held.arm.until(lambda: not closing.is_alive())
 

@@ -28,6 +28,7 @@ from ros2_rnea.errors import ArgumentError, UnsafeChangeError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.services import compute_services
+from ros2_rnea.node.services.background_services import ServiceOwner
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER
 
@@ -94,9 +95,8 @@ def attach_box(arm):
 
 
 def services_of(arm):
-    (services,) = (services for services in arm.node._answers._in_background
-                   if isinstance(services, model_services.ModelServices))
-    return services
+    return model_services.ModelServices(ServiceOwner(
+        arm.node, lambda: arm.node.policy, arm.node._clocks.steady, arm.node._answers.process))
 
 
 @pytest.mark.parametrize('mass, is_used', [(500.0, False), (1.5, True)])
@@ -363,8 +363,7 @@ def test_every_state_is_answered_while_a_request_is_computed(arm, monkeypatch):
 
 
 def test_no_process_runs_before_the_first_request(arm):
-    processes = [services.process for services in arm.node._answers._in_background]
-    assert processes and all(process._process is None for process in processes)
+    assert arm.node._answers.process._process is None
 
 
 def test_the_process_compiles_nothing_and_calls_only_what_is_listed(tmp_path, monkeypatch):

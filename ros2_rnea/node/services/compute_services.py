@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -40,6 +39,7 @@ from ros2_rnea.node.services.background_services import (
     ServiceOwner,
 )
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
+from ros2_rnea.node.worker.worker_process import WorkerProcess
 from ros2_rnea.robots.adjustable_robot import RobotSnapshot
 from ros2_rnea.robots.robot import Robot
 from sensor_msgs.msg import JointState
@@ -84,11 +84,12 @@ class Services:
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on the steady clock [s].
-    :param on_exit: called, by another thread, when one of the processes that compute answers has
-        exited; with what the process does, as a verb, and the reason.
+    :param on_exit: called, by another thread, with the reason, when the process that computes
+        answers has exited.
     :param controller_joints: returns the joints of the trajectory controller, where they are
         known.
     :param diagnostics: of the node; None: no trajectories are sent to hold a pose.
+    :ivar process: computes the answers that take long.
     """
 
     def __init__(
@@ -96,54 +97,56 @@ class Services:
             node: Node,
             policy: Callable[[], Policy | None],
             now: Callable[[], float] = monotonic,
-            on_exit: Callable[[str, str], None] = lambda *_: None,
+            on_exit: Callable[[str], None] = lambda _: None,
             controller_joints: Callable[[], Sequence[str]] = tuple,
             diagnostics: Diagnostics | None = None) -> None:
-        owner = ServiceOwner(node, policy, now)
-        self._in_background: tuple[BackgroundServices, ...] = ()
+        self._hold: HoldService | None = None
+        self._in_background: BackgroundServices | None = None
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
-        self._in_background = (
-            ComputeServices(owner, partial(on_exit, 'computes efforts')),
-            FillService(owner, partial(on_exit, 'fills trajectories'), controller_joints))
-        if diagnostics is not None:
-            self._add_hold_service(owner, diagnostics, partial(on_exit, 'holds poses'))
+        self.process = WorkerProcess(on_exit)
+        owner = ServiceOwner(node, policy, now, self.process)
+        services = {
+            **ComputeServices(owner).services, **FillService(owner, controller_joints).services}
         if HAS_MATRICES:
-            self._in_background += (
-                ModelServices(owner, partial(on_exit, 'computes matrices')),)
+            services |= ModelServices(owner).services
         else:
             node.get_logger().warning(WITHOUT_MATRICES)
-
-    def _add_hold_service(
-            self, owner: ServiceOwner, diagnostics: Diagnostics, on_exit: Callable[[str], None],
-            ) -> None:
-        if is_possible():
-            self._in_background += (HoldService(owner, on_exit, diagnostics),)
-        elif owner.node.get_parameter('hold_after_goal').value:
-            owner.node.get_logger().warning(WITHOUT_ACTION)
+        if diagnostics is not None:
+            if is_possible():
+                self._hold = HoldService(owner, diagnostics)
+                services |= self._hold.services
+            elif node.get_parameter('hold_after_goal').value:
+                node.get_logger().warning(WITHOUT_ACTION)
+        self._in_background = BackgroundServices(owner, services)
 
     def close(self) -> None:
-        """Stop the services that other processes compute."""
-        for services in self._in_background:
-            services.close()
+        """Stop the thread and the process of the services."""
+        if self._hold is not None:
+            self._hold.close()
+        if self._in_background is not None:
+            self._in_background.close()
 
 
-class ComputeServices(BackgroundServices):
+class ComputeServices:
     """
-    ~/compute_gravity and ~/compute_inverse_dynamics; see :class:`.BackgroundServices`.
+    ~/compute_gravity and ~/compute_inverse_dynamics.
 
     A request may be large, and deserializing it takes longer than a cycle.  The thread of the
     services computes the answer itself, as the textbook does, since the kernels of the robot in
     use belong to the cycle.
+
+    :ivar services: by their names, for :class:`.BackgroundServices`.
     """
 
-    def __init__(self, owner: ServiceOwner, on_exit: Callable[[str], None]) -> None:
+    def __init__(self, owner: ServiceOwner) -> None:
+        self._now = owner.now
         self._made: tuple[RobotSnapshot, Robot] | None = None
-        super().__init__(owner, 'efforts', on_exit, {
+        self.services = {
             'compute_gravity': BackgroundService(ComputeGravity, self._gravity),
             'compute_inverse_dynamics': BackgroundService(
-                ComputeInverseDynamics, self._inverse_dynamics)})
+                ComputeInverseDynamics, self._inverse_dynamics)}
 
     def _gravity(
             self, policy: Policy, request: ComputeGravity.Request,

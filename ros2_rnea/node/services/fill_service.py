@@ -25,7 +25,6 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.bounds import MAX_FILLED_POINTS
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
-    BackgroundServices,
     ServiceOwner,
 )
 from ros2_rnea.node.services.fill_answer import fill_context, FillContext, is_stale
@@ -47,22 +46,24 @@ WAIT_STEP = 0.01
 """How often it looks [s]."""
 
 
-class FillService(BackgroundServices):
+class FillService:
     """
-    The service; see :class:`.BackgroundServices`.
+    ~/fill_trajectory_efforts.
 
     :param controller_joints: returns the joints of the trajectory controller; none where they are
         not known from its parameters.
+    :ivar services: by their names, for :class:`.BackgroundServices`.
     """
 
     def __init__(
             self,
             owner: ServiceOwner,
-            on_exit: Callable[[str], None],
             controller_joints: Callable[[], Sequence[str]] = tuple) -> None:
+        self._now = owner.now
+        self._process = owner.process
         self._controller_joints = controller_joints
-        super().__init__(owner, 'filling', on_exit, {
-            'fill_trajectory_efforts': BackgroundService(FillTrajectoryEfforts, self._fill)})
+        self.services = {
+            'fill_trajectory_efforts': BackgroundService(FillTrajectoryEfforts, self._fill)}
 
     def _fill(
             self, policy: Policy, request: FillTrajectoryEfforts.Request,
@@ -76,7 +77,7 @@ class FillService(BackgroundServices):
         refusals = 0
         while True:
             context, was_stale = self._context(policy)
-            answer = self.process.ask(fill_request(question, policy.snapshot, context))
+            answer = self._process.ask(fill_request(question, policy.snapshot, context))
             response = deserialize_message(
                 answer['response'], FillTrajectoryEfforts.Response)
             refusals += 1

@@ -38,7 +38,6 @@ from ros2_rnea.node.controllers.trajectory_controller import TRAJECTORY
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
-    BackgroundServices,
     ServiceOwner,
 )
 from ros2_rnea.node.topics.controller_messages import FollowJointTrajectory
@@ -69,40 +68,42 @@ class CommandedPose(NamedTuple):
     efforts: np.ndarray
 
 
-class HoldService(BackgroundServices):
+class HoldService:
     """
-    The service ~/hold and the parameter ``hold_after_goal``; see :class:`.BackgroundServices`.
+    The service ~/hold and the parameter ``hold_after_goal``.
 
-    The thread of the service only waits.  The goal is made and sent in the control thread, at
+    The thread of the services only waits.  The goal is made and sent in the control thread, at
     the moment at which the controller is seen to be idle.
 
     :param connect: returns the goals of a controller with a name.
+    :ivar services: by their names, for :class:`.BackgroundServices`.
     """
 
     def __init__(
             self,
             owner: ServiceOwner,
-            on_exit: Callable[[str], None],
             diagnostics: Diagnostics,
             connect: Callable[..., ControllerGoals] = ControllerGoals) -> None:
-        self._owner = owner.node
+        self._node = owner.node
+        self._policy = owner.policy
+        self._now = owner.now
         self._diagnostics = diagnostics
         self._connect = connect
         self._goals: ControllerGoals | None = None
         self._trigger = HoldTrigger()
         self._requested: Callable[[str], None] | None = None
         self._busy_until = -inf  # while its own goal is executed
-        super().__init__(
-            owner, 'holding', on_exit, {'hold': BackgroundService(Trigger, self._hold)})
+        self._is_closing = False
         self._timer = owner.node.create_timer(
             PERIOD, self._poll, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.services = {'hold': BackgroundService(Trigger, self._hold)}
 
     def close(self) -> None:
-        """Stop the thread."""
-        self._owner.destroy_timer(self._timer)
-        super().close()
+        """Send nothing any more; a request that is being answered fails."""
+        self._is_closing = True
+        self._node.destroy_timer(self._timer)
 
-    # ---- in the thread of the service -----------------------------------------------------------
+    # ---- in the thread of the services ----------------------------------------------------------
 
     def _hold(self, policy: Policy, _: Trigger.Request) -> Trigger.Response:
         ended = Event()
@@ -121,7 +122,7 @@ class HoldService(BackgroundServices):
                 return Trigger.Response(
                     success=False,
                     message=f'the controller has not answered within {longest:g} s')
-            if self.is_closing:
+            if self._is_closing:
                 return Trigger.Response(success=False, message='the node is ending')
         return Trigger.Response(success=not said[0], message=said[0])
 
@@ -131,7 +132,7 @@ class HoldService(BackgroundServices):
         policy, now = self._policy(), self._now()
         requested, self._requested = self._requested, None
         if policy is not None:  # only then the parameters are known to be valid
-            self._follow(self._owner.get_parameter(TRAJECTORY).value)
+            self._follow(self._node.get_parameter(TRAJECTORY).value)
             controller = policy.motion.controller
             self._trigger.take_publication(controller.is_fresh(now), now)
             if requested is not None:
@@ -139,7 +140,7 @@ class HoldService(BackgroundServices):
             elif self._trigger.is_due(now) and controller.is_at_rest(now) and (
                     now > self._busy_until):
                 self._trigger.done()
-                if self._owner.get_parameter('hold_after_goal').value:
+                if self._node.get_parameter('hold_after_goal').value:
                     self._send(policy, self._report)
 
     def _follow(self, controller: str) -> None:
@@ -150,7 +151,7 @@ class HoldService(BackgroundServices):
             self._goals.close()
         self._trigger = HoldTrigger()
         self._goals = None if not controller else self._connect(
-            self._owner, controller,
+            self._node, controller,
             lambda goals: self._trigger.take_goals(goals, self._now()))
 
     def _send(self, policy: Policy, on_end: Callable[[str], None]) -> None:

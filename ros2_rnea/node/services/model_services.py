@@ -20,7 +20,7 @@ such quantities faster with the library, in its own process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import pickle
 from typing import Any
 
@@ -38,7 +38,6 @@ from ros2_rnea.control.queries import (
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
-    BackgroundServices,
     ServiceOwner,
 )
 from ros2_rnea.node.topics.conversions import wrenches_by_frame
@@ -55,15 +54,21 @@ LINEAR_FIRST = np.array([3, 4, 5, 0, 1, 2])
 """The rows of this package's Jacobian, [angular; linear], in the order of :data:`TWIST`."""
 
 
-class ModelServices(BackgroundServices):
-    """The services; see :class:`.BackgroundServices`."""
+class ModelServices:
+    """
+    ~/compute_mass_matrix, ~/compute_jacobian and ~/compute_forward_dynamics.
 
-    def __init__(self, owner: ServiceOwner, on_exit: Callable[[str], None]) -> None:
-        super().__init__(owner, 'matrices', on_exit, {
+    :ivar services: by their names, for :class:`.BackgroundServices`.
+    """
+
+    def __init__(self, owner: ServiceOwner) -> None:
+        self._now = owner.now
+        self._process = owner.process
+        self.services = {
             'compute_mass_matrix': BackgroundService(ComputeMassMatrix, self._mass_matrix),
             'compute_jacobian': BackgroundService(ComputeJacobian, self._jacobian),
             'compute_forward_dynamics': BackgroundService(
-                ComputeForwardDynamics, self._forward_dynamics)})
+                ComputeForwardDynamics, self._forward_dynamics)}
 
     def _mass_matrix(
             self, policy: Policy, request: ComputeMassMatrix.Request,
@@ -120,7 +125,7 @@ class ModelServices(BackgroundServices):
 
     def _ask(self, robot: RobotSnapshot, method: str, **arguments: Any) -> np.ndarray:
         """Return what a method of the robot returns, computed by the worker process."""
-        return self.process.ask(query_request(robot, method, **arguments))['result']
+        return self._process.ask(query_request(robot, method, **arguments))['result']
 
 
 def query_request(robot: RobotSnapshot, method: str, **arguments: Any) -> Message:

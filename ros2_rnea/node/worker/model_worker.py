@@ -21,8 +21,8 @@ once the answer has arrived, it swaps the model by assignments.
 
 Only the newest of several requests is answered.  A request that a newer one supersedes may still
 finish within :data:`SUPERSEDED_TIMEOUT`, because a new process takes about as long; after that its
-process is ended.  Another process of the same kind fills trajectories (see
-:mod:`ros2_rnea.node.services.fill_service`), so that no description waits for them.
+process is ended.  The answers of services have another process of the same kind, so that no
+description waits for them.
 """
 
 from __future__ import annotations
