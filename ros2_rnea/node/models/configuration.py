@@ -54,10 +54,10 @@ from ros2_rnea.node.models.model_building import (
 )
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.other_robots import (
-    DescriptionPublishers,
     difference_of_robots,
+    OtherRobots,
+    PresentRobot,
     robot_name,
-    Withheld,
 )
 from ros2_rnea.node.parameters import (
     FRICTION_FROM_DESCRIPTION,
@@ -137,7 +137,7 @@ class Configuration:
         self._held_joints = held_joints
         self._poll_timer: Timer | None = None
         self._deferred_apply: Timer | None = None  # its callback applies the stored parameters
-        self._publishers_of_descriptions = DescriptionPublishers(node)
+        self._others = OtherRobots(node, diagnostics)
         self._report = BuildReport(node, diagnostics)
         self.is_active = True
         self._ending = ExitStack()  # undoes what begin() does
@@ -151,6 +151,7 @@ class Configuration:
         self._model: Model | None = None  # in use
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
         self._applied = ModelParameters()  # in the robot in use
+        self._wanted: str | None = None  # the description of the robot that is to be used
         self._requested: Source | None = None
         self._transition: float | None = None  # of the blend to the requested model [s]
         self._parameter_transition: float | None = None
@@ -162,7 +163,6 @@ class Configuration:
         self._retry_at: float | None = None  # to use the answer; None: it has not been refused
         self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
-        self._withheld: Withheld | None = None
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
         self._refusal = ''  # why another model of the description in use is refused
@@ -226,27 +226,18 @@ class Configuration:
         """
         self._rebuild_if_due()
         self.note_silence()
-        is_to_be_received = self._publishers_of_descriptions.poll() and (
+        withheld = self._others.withheld
+        is_to_be_received = self._others.publishers.poll() and (
             self.is_withholding or self.description is None)
         if is_to_be_received:
-            self._publishers_of_descriptions.forget_difference()
+            self._others.publishers.forget_difference()
             self._forget_withheld_of_topic()
-        elif self._withheld is not None and self._withheld.description is None:
-            self._withheld = None  # those that were received again are of one robot
+        elif withheld is not None and withheld.description is None:
+            self._others.withheld = None  # those that were received again are of one robot
             self._apply_settings()
         self.use_withheld_description()
-        self._report_withheld()
-        self._report_publishers()
+        self._others.report(self._present)
         return is_to_be_received
-
-    def _report_publishers(self) -> None:
-        publishers = self._publishers_of_descriptions
-        self._diagnostics.notice('publishers of robot_description', publishers.difference() if (
-            not self._is_undecided) else (
-            f'{publishers.names} published robot_description with the descriptions of several '
-            'robots, and nothing tells which of them is driven: nothing is sent. Stop the '
-            'publisher that is wrong, or set the parameter robot_description to the description '
-            'of the robot'), is_error=self._is_undecided)
 
     def _rebuild_if_due(self) -> None:
         """
@@ -257,14 +248,15 @@ class Configuration:
         if self._refused is not None and monotonic() >= self._rebuild_at:
             self._rebuild_at = inf
             self._rebuild_period = min(2.0 * self._rebuild_period, LONGEST_REBUILD_PERIOD)
-            self._request(self._source(self._refused.description), self._transition)
+            self._refused = None
+            self._request_wanted_model(self._transition)
 
     def take_description(self, description: str) -> None:
         """Request the model of a description that has arrived, unless it is known."""
-        publishers = self._publishers_of_descriptions
+        publishers, withheld = self._others.publishers, self._others.withheld
         publishers.note_arrival(self.description not in (None, description))
-        if self._withheld is not None:
-            if description == self._withheld.description:
+        if withheld is not None:
+            if description == withheld.description:
                 return
             if not publishers.are_several:  # who published the other one has corrected that
                 self._forget_withheld_of_topic()
@@ -273,22 +265,27 @@ class Configuration:
         latest = self.description
         if latest is None and self._refused is not None and self._rebuild_at < inf:
             latest = self._refused.description
-        if description == latest and not self._diagnostics.text('robot_description'):
+        if description == self.description == self._wanted:
+            self._note_usable_description()
             return
-        name, present = robot_name(description), '' if latest is None else robot_name(latest)
+        name, known = robot_name(description), '' if latest is None else robot_name(latest)
         if self.policy is not None and self._drives(self._parameters.settings):
-            present = self.policy.robot.name  # also while another one is being built
-        if name and present and name != present and self._why_withheld(description, present):
-            self._withhold(
-                description, present, f'it describes the robot {name!r}, not {present!r}')
+            known = self.policy.robot.name  # also while another one is being built
+        present = self._present(known)
+        if name and known and name != known and self._others.why_withheld(description, present):
+            self._withhold(description, present, f'it describes the robot {name!r}, not {known!r}')
         else:
             self._request_description(description)
 
     def _request_description(self, description: str) -> None:
         self._rebuild_period = FIRST_REBUILD_PERIOD
-        self._refused = None
-        self._request(self._source(description))
-        if self._requested is None and not self.is_withholding:  # it is in use already
+        self._wanted, self._refused = description, None
+        self._request_wanted_model()
+        self._note_usable_description()
+
+    def _note_usable_description(self) -> None:
+        """Note that nothing is wrong with the description that has come, if it is in use."""
+        if self._requested is None and not self.is_withholding:
             self._diagnostics.notice('robot_description', '')
 
     # ---- other robots ---------------------------------------------------------------------------
@@ -296,64 +293,28 @@ class Configuration:
     @property
     def is_withholding(self) -> bool:
         """Return whether another robot is described, too, which is not used."""
-        return self._withheld is not None
+        return self._others.withheld is not None
 
-    @property
-    def _is_undecided(self) -> bool:
-        """Return whether two robots are described, and nothing tells which one is driven."""
-        return self._withheld is not None and self._withheld.is_undecided
+    def _present(self, name: str) -> PresentRobot:
+        """
+        Return what is known of the robot that would stay.
 
-    @property
-    def _has_driven(self) -> bool:
-        return self.policy is not None and self.policy.has_driven
+        :param name: of the robot.
+        """
+        return PresentRobot(
+            name, self.policy is not None and self.policy.has_driven,
+            self._drives(self._parameters.settings), self._parameters.own['robot_description'])
 
     def _drives(self, settings: Settings) -> bool:
         """Return whether efforts to the robot in use are wanted, and some have been received."""
-        return self._has_driven and self.is_active and settings.enabled
+        return (self.policy is not None and self.policy.has_driven and self.is_active
+                and settings.enabled)
 
-    def _is_described_by_parameter(self, name: str) -> bool:
-        parameter = self._parameters.own['robot_description']
-        return bool(parameter) and name == robot_name(parameter) != ''
-
-    def _why_withheld(self, description: str | None, present: str) -> str:
-        """
-        Return why another robot cannot be used now, with what to do; empty where it can be.
-
-        :param present: the name of the robot that would stay.
-        """
-        publishers = self._publishers_of_descriptions
-        if description != self._parameters.own['robot_description']:
-            if self._is_described_by_parameter(present):
-                return (f'the parameter robot_description describes {present!r}. To use the other '
-                        'robot, set the parameter to its description')
-            if publishers.are_several:
-                return (f'{publishers.names} publish robot_description. Stop the publisher that '
-                        'is wrong (DDS lists a killed process for some 20 s); to use the other '
-                        'robot, then call ~/enable with false at rest')
-        if self._drives(self._parameters.settings):
-            return ('the node is enabled. To use the other robot, call ~/enable with false at '
-                    'rest, then with true')
-        return ''
-
-    def _withhold(self, description: str, present: str, difference: str) -> None:
+    def _withhold(self, description: str, present: PresentRobot, difference: str) -> None:
         """Go on with the robot in use, or with the one that is being built."""
-        self._withheld = Withheld(description, present, difference, is_undecided=not (
-            self._has_driven or self._is_described_by_parameter(present)))
-        self._diagnostics.refused(
-            'robot_description', self._refusal_of(self._withheld), is_error=True)
-        if self._is_undecided:
-            self._report_publishers()
+        self._others.withhold(description, present, difference)
+        if self._others.is_undecided:
             self._apply_settings()
-
-    def _refusal_of(self, withheld: Withheld) -> UnsafeChangeError:
-        return UnsafeChangeError(f'{withheld.difference}. The robot in use stays, since '
-                                 f'{self._why_withheld(withheld.description, withheld.present)}')
-
-    def _report_withheld(self) -> None:
-        """Report what is withheld, and why that is so by now."""
-        if self._withheld is not None and self._withheld.description is not None:
-            self._diagnostics.notice(
-                'robot_description', f'refused: {self._refusal_of(self._withheld)}', is_error=True)
 
     def _forget_withheld_of_topic(self) -> None:
         """
@@ -362,32 +323,30 @@ class Configuration:
         Where it was undecided, and several are left, it stays so until the descriptions that are
         received again have told whether they are of one robot.
         """
-        withheld = self._withheld
-        if withheld is None or withheld.description == (
+        withheld = self._others.withheld
+        if withheld is not None and withheld.description != (
                 self._parameters.own['robot_description']):
-            return
-        self._forget_withheld()
-        if withheld.is_undecided and self._publishers_of_descriptions.are_several:
-            self._withheld = withheld._replace(description=None)
+            self._forget_withheld()
+            self._others.stay_undecided(withheld)
 
     def _forget_withheld(self) -> None:
         """Withhold no description any more; where it was undecided, no robot is in use then."""
-        if self._is_undecided:
+        if self._others.is_undecided:
             self._worker.cancel()
             self._stop_waiting()
             self._discard_robot()
-            self._refused, self._rebuild_at = None, inf
-        self._withheld = None
-        self._diagnostics.notice('robot_description', '')
-        self._report_publishers()
+            self._wanted, self._refused, self._rebuild_at = None, None, inf
+        self._others.forget()
         if self._retry_at is not None:
             self._retry_at = 0.0  # what waits is reported again
 
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was withheld, if it can be used now."""
-        if self._withheld is not None and self._withheld.description is not None and (
-                not self._why_withheld(self._withheld.description, self._withheld.present)):
-            self.set_description(self._withheld.description)
+        withheld = self._others.withheld
+        if withheld is not None and withheld.description is not None and (
+                not self._others.why_withheld(
+                    withheld.description, self._present(withheld.present))):
+            self.set_description(withheld.description)
 
     def set_description(self, description: str) -> None:
         """Request the model of a description; the previous one stays in use if it is refused."""
@@ -408,7 +367,7 @@ class Configuration:
     def close(self) -> None:
         """Stop the worker, drop the robot, and follow the parameters no longer."""
         self._ending.close()
-        self._diagnostics.notice('publishers of robot_description', '')
+        self._others.reset()
         self._stop_polling()
         self._stop_deferred_apply()
         self._reset()
@@ -466,7 +425,7 @@ class Configuration:
             raise
         is_in_use = self._model is not None and all(map(self._model.accepts_payload, payloads))
         if not is_in_use or self._requested is not None:  # the requested model must accept them
-            self._request(self._source(self._require_source().description), transition)
+            self._request_wanted_model(transition)
         return is_in_use
 
     def _apply_model_parameters(self, transition: float | None) -> None:
@@ -745,18 +704,13 @@ class Configuration:
         self._may_differ = False
         self._clocks.is_simulated = self._node.get_parameter('use_sim_time').value
         self._apply_settings()
-        own, source = self._parameters.own, self._latest
-        if own['robot_description'] and (
-                own['robot_description'] != previous.own['robot_description']):
-            self.set_description(own['robot_description'])
-        elif self._refused is not None:
-            source_now = self._source(self._refused.description)
-            may_fit_now = (
-                self._is_of_another_description(self._refused) and self._parameters != previous)
-            if source_now != self._refused or may_fit_now:
-                self._request(source_now, self._transition)
-        elif source is not None:
-            self._request(self._source(source.description), self._transition)
+        if self._is_of_another_description(self._refused) and self._parameters != previous:
+            self._refused = None  # it may fit now
+        description = self._parameters.own['robot_description']
+        if description and description != previous.own['robot_description']:
+            self.set_description(description)
+        else:
+            self._request_wanted_model(self._transition)
         self._apply_model_parameters(self._parameter_transition)
 
     def _stored_parameters(self) -> NodeParameters:
@@ -820,10 +774,10 @@ class Configuration:
             robot = self._model.robot
         settings = self._with_held_joints(self._parameters, robot)
         if settings.enabled and (
-                not self.is_active or self._is_undecided
+                not self.is_active or self._others.is_undecided
                 or self._reason_to_send_nothing(own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
-        if self._is_undecided or self._may_reach_other_joints(own):
+        if self._others.is_undecided or self._may_reach_other_joints(own):
             settings = replace(settings, enabled=False, may_send_last=False)
         return settings
 
@@ -873,6 +827,21 @@ class Configuration:
         if self._requested is not None:
             return self._requested
         return None if self._model is None else self._model.source
+
+    def _request_wanted_model(self, transition: float | None = None) -> None:
+        """
+        Request the model that is wanted by now; each event that changes what is wanted calls this.
+
+        Where the wanted description is refused, the robot in use stays, and its model is the one
+        that has to fit the parameters and payloads.
+
+        :param transition: duration of the blend to its effort [s]; None: ``blend_time``.
+        """
+        in_use = None if self._model is None else self._model.source.description
+        for description in (self._wanted, in_use):
+            if description is not None and (source := self._source(description)) != self._refused:
+                self._request(source, transition)
+                return
 
     def _request(self, source: Source, transition: float | None = None) -> None:
         """
@@ -989,9 +958,8 @@ class Configuration:
             self._remove_payloads(
                 lambda payload: payload.link in model.tree.links,
                 f'{model.robot.name!r} has no such link')
-            source_now = self._source(model.source.description)
-            if source_now != model.source:  # a payload was added meanwhile
-                self._request(source_now)
+            self._refused = self._source(source.description)  # without these payloads
+            self._request_wanted_model()  # a payload may have been added
         else:
             self._remove_payloads(model.accepts_payload, 'its model is refused')
             self._refusal = f'the new model is refused, and the previous one stays in use: {error}'
@@ -1048,8 +1016,7 @@ class Configuration:
                 'robot_description', is_resolved=not self.is_withholding)
             self._is_summary_due = True
         self._worker.discard(replaced)
-        # Payload links may have been added meanwhile.
-        self._request(self._source(model.source.description))
+        self._request_wanted_model()  # payload links may have been added
 
     def _has_to_stay_out(self, source: Source, difference: str) -> bool:
         """
@@ -1057,14 +1024,15 @@ class Configuration:
 
         :param difference: to the robot in use.
         """
-        present = '' if self.policy is None else self.policy.robot.name
-        if self._why_withheld(source.description, present):
+        present = self._present('' if self.policy is None else self.policy.robot.name)
+        if self._others.why_withheld(source.description, present):
             self._stop_waiting()
             self._withhold(source.description, present, difference)
-            if self._model is not None:  # payloads may have been added
-                self._request(self._source(self._model.source.description))
+            if self._model is not None:
+                self._wanted = self._model.source.description
+            self._request_wanted_model()  # payloads may have been added
             return True
-        if self._has_driven and self.policy is not None and self.policy.is_sending:
+        if self.policy is not None and self.policy.has_driven and self.policy.is_sending:
             if self._retry_at is None:
                 self._diagnostics.notice('robot_description', (
                     f'{difference}. It is used when nothing is sent to the robot in use any more'))

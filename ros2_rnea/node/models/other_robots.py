@@ -21,12 +21,15 @@ model of the same robot has the same name in ``<robot name="...">`` and the same
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from rclpy.node import Node
 from ros2_rnea.control.policy import Policy
+from ros2_rnea.errors import UnsafeChangeError
 from ros2_rnea.model.safe_xml import read_root
+from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.topics.conversions import listed
 from ros2_rnea.node.topics.publishers import publishers_of
 
@@ -50,6 +53,110 @@ class Withheld(NamedTuple):
     present: str
     difference: str
     is_undecided: bool
+
+
+class PresentRobot(NamedTuple):
+    """
+    The robot that stays where another one is described, and what tells that it is the right one.
+
+    :ivar has_driven: whether efforts to it have been received.
+    :ivar is_driven: whether efforts to it are wanted now, too.
+    :ivar parameter: the description in the parameter ``robot_description``; may be empty.
+    """
+
+    name: str
+    has_driven: bool
+    is_driven: bool
+    parameter: str
+
+    @property
+    def is_in_parameter(self) -> bool:
+        """Return whether the parameter describes this robot."""
+        return bool(self.parameter) and self.name == robot_name(self.parameter) != ''
+
+
+class OtherRobots:
+    """
+    What is withheld, and why.
+
+    :ivar withheld: the description of another robot, if there is one.
+    :ivar publishers: of descriptions.
+    """
+
+    def __init__(self, node: Node, diagnostics: Diagnostics) -> None:
+        self._diagnostics = diagnostics
+        self.publishers = DescriptionPublishers(node)
+        self.withheld: Withheld | None = None
+
+    def reset(self) -> None:
+        """Begin again, with nothing withheld."""
+        self.withheld = None
+        self._diagnostics.notice('publishers of robot_description', '')
+
+    @property
+    def is_undecided(self) -> bool:
+        """Return whether two robots are described, and nothing tells which one is driven."""
+        return self.withheld is not None and self.withheld.is_undecided
+
+    def why_withheld(self, description: str | None, present: PresentRobot) -> str:
+        """Return why another robot cannot be used now, with what to do; empty where it can be."""
+        if description != present.parameter:
+            if present.is_in_parameter:
+                return (f'the parameter robot_description describes {present.name!r}. To use the '
+                        'other robot, set the parameter to its description')
+            if self.publishers.are_several:
+                return (f'{self.publishers.names} publish robot_description. Stop the publisher '
+                        'that is wrong (DDS lists a killed process for some 20 s); to use the '
+                        'other robot, then call ~/enable with false at rest')
+        if present.is_driven:
+            return ('the node is enabled. To use the other robot, call ~/enable with false at '
+                    'rest, then with true')
+        return ''
+
+    def withhold(self, description: str, present: PresentRobot, difference: str) -> None:
+        """Withhold a description, and report why."""
+        self.withheld = Withheld(
+            description, present.name, difference,
+            is_undecided=not (present.has_driven or present.is_in_parameter))
+        self._diagnostics.refused(
+            'robot_description', self._refusal(self.withheld, present), is_error=True)
+        if self.is_undecided:
+            self._report_publishers()
+
+    def forget(self) -> None:
+        """Withhold nothing any more."""
+        self.withheld = None
+        self._diagnostics.notice('robot_description', '')
+        self._report_publishers()
+
+    def stay_undecided(self, withheld: Withheld) -> None:
+        """Wait for the descriptions that are received again, where several are published."""
+        if withheld.is_undecided and self.publishers.are_several:
+            self.withheld = withheld._replace(description=None)
+
+    def report(self, present: Callable[[str], PresentRobot]) -> None:
+        """
+        Report what is withheld, and why that is so by now.
+
+        :param present: returns what is known of the robot with a name.
+        """
+        withheld = self.withheld
+        if withheld is not None and withheld.description is not None:
+            refusal = self._refusal(withheld, present(withheld.present))
+            self._diagnostics.notice('robot_description', f'refused: {refusal}', is_error=True)
+        self._report_publishers()
+
+    def _refusal(self, withheld: Withheld, present: PresentRobot) -> UnsafeChangeError:
+        return UnsafeChangeError(f'{withheld.difference}. The robot in use stays, since '
+                                 f'{self.why_withheld(withheld.description, present)}')
+
+    def _report_publishers(self) -> None:
+        self._diagnostics.notice('publishers of robot_description', (
+            f'{self.publishers.names} published robot_description with the descriptions of '
+            'several robots, and nothing tells which of them is driven: nothing is sent. Stop the '
+            'publisher that is wrong, or set the parameter robot_description to the description '
+            'of the robot') if self.is_undecided else self.publishers.difference(),
+            is_error=self.is_undecided)
 
 
 class DescriptionPublishers:
