@@ -38,6 +38,7 @@ from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
 from ros2_rnea.node.models import build_report, configuration, model_building
 from ros2_rnea.node.models.model_building import Payload
+from ros2_rnea.node.models.model_in_use import ModelInUse
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from ros2_rnea.robots.joint_index_map import single_joints
@@ -566,13 +567,12 @@ def carried(arm):
 def after_swaps(monkeypatch):
     """Return what the robot carries after each swap."""
     seen = []
-    replace_policy = configuration.Configuration._replace_policy
 
-    def watched(self, *arguments):
-        replace_policy(self, *arguments)
-        seen.append([*self.policy.robot.payloads])
+    def watched(model, policy, applied):
+        seen.append([*policy.robot.payloads])
+        return ModelInUse(model, policy, applied)
 
-    monkeypatch.setattr(configuration.Configuration, '_replace_policy', watched)
+    monkeypatch.setattr(configuration, 'ModelInUse', watched)
     return seen
 
 

@@ -21,7 +21,7 @@ model is built, and where that fails, the previous model and settings stay in us
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, ExitStack
+from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from time import monotonic, thread_time
@@ -33,7 +33,6 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.timer import Timer
-from ros2_rnea.control.judgement import check_settings
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.robot_joints import controlled_joints
 from ros2_rnea.control.settings import Settings
@@ -52,6 +51,7 @@ from ros2_rnea.node.models.model_building import (
     Payload,
     Source,
 )
+from ros2_rnea.node.models.model_in_use import ModelInUse, succeeding, updated
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.other_robots import (
     difference_of_robots,
@@ -104,7 +104,6 @@ class Configuration:
     """
     The policy in use, and everything that replaces it.
 
-    :ivar policy: decides in each cycle which effort is sent; None while there is no robot.
     :ivar misfit: why the parameters do not fit the robot in use; empty where they do.
     :ivar has_begun: whether it is between :meth:`begin` and :meth:`close`, which may follow each
         other several times.
@@ -146,11 +145,9 @@ class Configuration:
     def _reset(self) -> None:
         """Begin with no robot, and with nothing that was requested for one."""
         self.has_begun = False
-        self.policy: Policy | None = None
         self.misfit = ''
-        self._model: Model | None = None  # in use
+        self._in_use: ModelInUse | None = None
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
-        self._applied = ModelParameters()  # in the robot in use
         self._wanted: str | None = None  # the description of the robot that is to be used
         self._requested: Source | None = None
         self._transition: float | None = None  # of the blend to the requested model [s]
@@ -193,6 +190,16 @@ class Configuration:
             self._ending.callback(
                 self._node.remove_post_set_parameters_callback, self._on_parameters_set)
         self.has_begun = True
+
+    @property
+    def policy(self) -> Policy | None:
+        """Return what decides in each cycle which effort is sent; None while there is no robot."""
+        return None if self._in_use is None else self._in_use.policy
+
+    @property
+    def _model(self) -> Model | None:
+        """Return the model in use."""
+        return None if self._in_use is None else self._in_use.model
 
     @property
     def description(self) -> str | None:
@@ -355,8 +362,7 @@ class Configuration:
         self._request_description(description)
 
     def _discard_robot(self) -> None:
-        self._model = self.policy = None
-        self._applied = ModelParameters()
+        self._in_use = None
         self._diagnostics.discard_robot()
 
     def discard_superseded(self) -> None:
@@ -434,58 +440,12 @@ class Configuration:
 
         :raises RneaError: where a value is not possible; then nothing has changed.
         """
-        wanted = self._model_parameters
-        if self._model is None or self.policy is None or wanted == self._applied:
+        in_use, wanted = self._in_use, self._model_parameters
+        if in_use is None or wanted == in_use.applied:
             return
-        with self._judged(self._model, self.policy, wanted, self.policy.settings):
-            is_changed = self._model.update(wanted)
-        if is_changed:
-            self.policy.take_snapshot()
-            self.policy.hand_over(transition)
-        self._applied = wanted
+        in_use.set_parameters(wanted, transition)
         self._diagnostics.payloads = tuple(
-            payload for payload in self._payloads if payload.name in self._model.robot.payloads)
-
-    def _check_load(
-            self, model: Model, candidate: ModelParameters, settings: Settings) -> None:
-        """
-        Check that payloads and joint parameters are possible, and that the arm is held with them.
-
-        :param settings: that are set with them, in place of those in use.
-        :raises RneaError: where this is not the case.
-        """
-        model.check(candidate)
-        if self.policy is None or candidate == self._applied:
-            return
-        if not self.policy.can_change_to(settings):
-            settings = self.policy.settings
-        with self._judged(model, self.policy, candidate, settings):
-            _twin(model, self.policy).update(self._applied)
-
-    @contextmanager
-    def _judged(
-            self, model: Model, policy: Policy, candidate: ModelParameters, settings: Settings,
-            ) -> Iterator[None]:
-        """
-        Judge payloads and joint parameters on the twin of the robot, before they are used.
-
-        :param settings: with which the arm has to be held.
-        :raises RneaError: where a value is not possible, or the arm would not be held.  The robot
-            in use is not changed for that, and its twin has the same numbers again.
-        """
-        twin = _twin(model, policy)
-        waiting = [payload for payload in candidate.payloads
-                   if payload.link in model.tree.links and not model.accepts_payload(payload)]
-        is_new = any(payload not in self._applied.payloads for payload in waiting)
-        coming = {payload.name: (payload.link, payload.inertial) for payload in waiting if is_new}
-        try:
-            twin.update(candidate)
-            policy.check_held(settings, candidate.joint_parameters != (
-                self._applied.joint_parameters), coming)
-            yield
-        except BaseException:
-            twin.update(self._applied)
-            raise
+            payload for payload in self._payloads if payload.name in in_use.model.robot.payloads)
 
     @property
     def _model_parameters(self) -> ModelParameters:
@@ -578,34 +538,16 @@ class Configuration:
         self._reason_to_send_nothing(candidate.own)  # raises where a controller has no valid name
         self._check_joints(candidate.settings.joints)
         self._check_description(candidate)
-        if self._model is not None and not self._is_for_another_robot(candidate):
-            settings = self._with_held_joints(candidate, self._model.robot)
-            if self.policy is None or not self.policy.can_change_to(settings):
-                check_settings(self._model.robot, settings)
-            else:
-                self._check_change(self.policy, settings)
-            check_strictly(candidate.own['strict_model'], self._model.findings)
+        in_use = self._in_use
+        if in_use is not None and not self._is_for_another_robot(candidate):
+            settings = self._with_held_joints(candidate, in_use.model.robot)
+            in_use.check_settings(settings)
+            check_strictly(candidate.own['strict_model'], in_use.model.findings)
             of_model = ModelParameters(candidate.joint_parameters, self._payloads)
             if settings.enabled:
-                self._check_load(self._model, of_model, settings)
+                in_use.check_parameters(of_model, settings)
             else:
-                self._model.check(of_model)
-
-    @staticmethod
-    def _check_change(policy: Policy, settings: Settings) -> None:
-        """
-        Check a change of settings.
-
-        The rest of one that disables may wait until nothing is sent any more, so that it need not
-        hold the arm.
-
-        :raises ArgumentError: where they do not fit the robot, or the arm would not be held.
-        """
-        if settings.enabled:
-            policy.check_change(settings)
-            return
-        check_settings(policy.robot, settings)
-        policy.check_change(replace(policy.settings, command_scale=settings.command_scale))
+                in_use.model.check(of_model)
 
     def _check_joints(self, joints: Sequence[str]) -> None:
         """
@@ -666,8 +608,9 @@ class Configuration:
         if self._is_declaring or not self.has_begun:
             return
         self._stop_deferred_apply()
-        if not self._node.get_parameter('enabled').value:
-            self._disable(self._parameters.settings)  # first: no error below can prevent it
+        if not self._node.get_parameter('enabled').value and self._in_use is not None:
+            # First: no error below can prevent it.
+            self._in_use.disable(self._parameters.settings, self._parameter_transition)
         if self._retry_at is not None:
             self._retry_at = 0.0  # another reason may keep the model from being used now
         try:
@@ -682,22 +625,6 @@ class Configuration:
         if self._deferred_apply is not None:
             self._node.destroy_timer(self._deferred_apply)
             self._deferred_apply = None
-
-    def _disable(self, settings: Settings) -> None:
-        """Stop sending, as ``on_stop`` of some settings says."""
-        policy = self.policy
-        if policy is None:
-            return
-        disabled = replace(
-            policy.settings, enabled=False, may_be_enabled=settings.may_be_enabled,
-            may_send_last=settings.may_send_last, on_stop=settings.on_stop)
-        try:
-            if disabled != policy.settings:
-                policy.change_settings(disabled, self._parameter_transition)
-        except ArgumentError:  # the arm is not held as it is
-            policy.change_settings(replace(policy.settings, enabled=False))
-            if not settings.may_send_last:
-                policy.restart()
 
     def _apply_all_parameters(self) -> None:
         previous, self._parameters = self._parameters, self._stored_parameters()
@@ -727,14 +654,18 @@ class Configuration:
         settings = self._settings()
         self._timers.restart(self._parameters.own['rate'], settings)
         self.misfit, self._is_postponed = '', False
-        if self._model is None or self.policy is None or settings == self.policy.settings:
+        in_use = self._in_use
+        if in_use is None or settings == in_use.policy.settings:
             return
+        before = in_use.policy
         try:
-            self._change_settings(self.policy, settings)
+            in_use.change_settings(settings, self._parameter_transition)
+            if in_use.policy is not before:  # other joints are controlled
+                self._publish_for(in_use.policy)
         except ArgumentError as error:
             if not settings.enabled:
-                self._disable(settings)
-                if self.policy.is_sending:
+                in_use.disable(settings, self._parameter_transition)
+                if in_use.policy.is_sending:
                     self._is_postponed = True
                     return
             self.misfit = str(error)
@@ -746,22 +677,6 @@ class Configuration:
         """Apply what has waited until nothing is sent any more."""
         if self._is_postponed and self.policy is not None and not self.policy.is_sending:
             self._apply_settings()
-
-    def _change_settings(self, policy: Policy, settings: Settings) -> None:
-        """
-        Apply settings, with a new policy only where the controlled joints change.
-
-        :raises ArgumentError: where the settings do not fit the robot; then nothing has changed.
-        """
-        transition = self._parameter_transition
-        if policy.can_change_to(settings):
-            policy.change_settings(settings, transition)
-            return
-        try:
-            self._replace_policy(Policy(policy.robot, settings), transition)
-        except BaseException:
-            policy.robot.set_gravity(policy.gravity)  # both have the same robot
-            raise
 
     def _settings(self, robot: Robot | None = None) -> Settings:
         """
@@ -982,16 +897,17 @@ class Configuration:
             request = answer.request._replace(
                 parameters=self._model_parameters, settings=settings)
             if request != answer.request:  # parameters have changed meanwhile
-                policy = _updated(model, policy, request)
+                policy = updated(model, policy, request)
                 self._answer = Answer(request, Built(model, policy))
                 if self.policy is not None and not self._was_updated:
-                    self._was_updated = True  # the swap follows in the next turn; see _updated()
+                    self._was_updated = True  # the swap follows in the next turn; see updated()
                     return
             difference = '' if self.policy is None else difference_of_robots(self.policy, policy)
             if difference and self._has_to_stay_out(source, difference):
                 return
-            replaced: list[object] = [self._model, self.policy]
-            self._replace_policy(policy, transition)
+            replaced: list[object] = [self._in_use]
+            if self.policy is not None:
+                succeeding(self.policy, policy, transition)
             if difference:
                 policy.memory.has_driven = False
         except RneaError as error:
@@ -1003,7 +919,8 @@ class Configuration:
         self._answer = self._retry_at = None
         self._stop_waiting()
         is_new = self._is_of_another_description(model.source)
-        self._model, self._applied = model, self._model_parameters
+        self._publish_for(policy)
+        self._in_use = ModelInUse(model, policy, self._model_parameters)
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,
             f'{model.robot.name!r} has no such link')
@@ -1069,15 +986,8 @@ class Configuration:
                 self._model, self.policy, parameters.overrides(self._node),
                 self._node.get_logger())
 
-    def _replace_policy(self, policy: Policy, transition: float | None) -> None:
-        if self.policy is not None:
-            policy.resume(
-                self.policy.memory, transition, self.policy.overload(),
-                self.policy.friction_shares())
-            if self.policy.settings.joints != policy.settings.joints:
-                policy.restart()  # another effort may be held than the last one: see evidence
+    def _publish_for(self, policy: Policy) -> None:
         self._publishers.use(policy.controlled, has_commands=bool(policy.settings.joints))
-        self.policy = policy
 
     def _remove_payloads(self, can_stay: Callable[[Payload], bool], reason: str) -> None:
         """Remove the payloads that cannot stay, and log which and why."""
@@ -1086,40 +996,6 @@ class Configuration:
                 self._node.get_logger().warning(
                     f'the payload {payload.name!r} on link {payload.link!r} is removed: {reason}')
         self._payloads = tuple(filter(can_stay, self._payloads))
-
-
-def _updated(model: Model, policy: Policy, request: Request) -> Policy:
-    """
-    Set in a new model what has changed while it was being built or had to wait.
-
-    For thirty joints this takes as long as a swap.  Both in one turn would take the control
-    thread more than a millisecond.
-
-    :param request: with the parameters and settings of now.
-    :return: the policy, or another one where other joints are controlled.
-    :raises RneaError: where the model cannot be used with these values.
-    """
-    model.update(request.parameters)
-    settings, is_checked = request.settings, False
-    changes_units = settings.command_scale != policy.settings.command_scale
-    if changes_units or not policy.can_change_to(settings):
-        policy = Policy(model.robot, settings)
-    else:
-        _twin(model, policy).update(request.parameters)
-        if policy.settings != settings:
-            policy.change_settings(settings)  # with a snapshot
-            is_checked = settings.enabled
-        else:
-            policy.take_snapshot()
-    if not is_checked:
-        policy.check_held()
-    policy.friction_shares()  # here, so that the swap need not compute them
-    return policy
-
-
-def _twin(model: Model, policy: Policy) -> Model:
-    """Return a model with the twin of its robot, on which changes are judged."""
-    return model._replace(robot=policy.stages.judgement.twin)
 
 
 def _listed_others(loop: PositionLoop) -> str:
