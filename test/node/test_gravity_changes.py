@@ -77,7 +77,9 @@ def test_the_time_of_one_request_is_not_that_of_the_next(arm):
     assert turn(arm, [0.0, 0.0, -9.81], transition_time=60.0).success  # changes nothing
     assert arm.set_parameter('blend_time', 0.0).successful
     assert not turn(arm, [np.nan, 0.0, 0.0], transition_time=60.0).success
-    assert arm.node._configuration._transition is None
+    assert arm.set_parameter('gravity', [*ACROSS]).successful  # at once
+    np.testing.assert_allclose(
+        arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS), rtol=1e-9)
 
 
 def test_an_arm_on_a_wall_is_sent_what_its_own_compensation_lacks(arm):

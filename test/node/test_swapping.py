@@ -317,9 +317,9 @@ def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatc
     monkeypatch.setattr(configuration, 'thread_time', lambda: next(now))
     declare, calls = configuration.Configuration._declare_some, []
 
-    def noted(self):
+    def noted(self, declarations):
         calls.append(self.policy is None)
-        return declare(self)
+        return declare(self, declarations)
 
     monkeypatch.setattr(configuration.Configuration, '_declare_some', noted)
     arm = bench(joints=JOINTS, state_timeout=9.0)
@@ -336,9 +336,9 @@ def test_no_callback_declares_parameters_for_long_before_the_first_robot_either(
     monkeypatch.setattr(configuration, 'thread_time', lambda: next(now))
     declare, declared = configuration.Configuration._declare_some, []
 
-    def noted(self):
+    def noted(self, declarations):
         before = len(self._node._parameters)
-        more = declare(self)
+        more = declare(self, declarations)
         declared.append(len(self._node._parameters) - before)
         return more
 
@@ -650,7 +650,7 @@ def test_the_longer_of_two_transitions_counts(bench, first, second):
     changes = arm.node._configuration
     changes.set_payload(box(link='lower', name='first'), first)
     changes.set_payload(box(link='lower', name='second'), second)
-    assert changes._transition == 30.0
+    assert changes._requested.transition == 30.0
     arm.until(arm.is_settled)
     assert carried(arm) == ['first', 'second']
 

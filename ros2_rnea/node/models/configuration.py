@@ -59,6 +59,7 @@ from ros2_rnea.node.models.other_robots import (
     PresentRobot,
     robot_name,
 )
+from ros2_rnea.node.models.requested_model import RequestedModel
 from ros2_rnea.node.parameters import (
     FRICTION_FROM_DESCRIPTION,
     NodeParameters,
@@ -74,9 +75,6 @@ from ros2_rnea.robots.robot import Robot
 
 POLL_PERIOD = 0.005
 """How often the worker is asked for its answer [s]."""
-
-RETRY_PERIOD = 0.1
-"""How often it is tried again to use a model with which the arm could not be held [s]."""
 
 FIRST_REBUILD_PERIOD, LONGEST_REBUILD_PERIOD = 1.0, 60.0
 """Delay before a model whose worker process has failed is requested again [s]; it doubles each
@@ -149,16 +147,11 @@ class Configuration:
         self._in_use: ModelInUse | None = None
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
         self._wanted: str | None = None  # the description of the robot that is to be used
-        self._requested: Source | None = None
-        self._transition: float | None = None  # of the blend to the requested model [s]
+        self._requested: RequestedModel | None = None
         self._parameter_transition: float | None = None
         self._checked: _Checked | None = None
         self._may_differ = False  # whether the node may store other values than _parameters
         self._is_postponed = False  # a part of the settings, until nothing is sent any more
-        self._answer: Answer | None = None
-        self._was_updated = False  # the model in the answer, before this turn
-        self._retry_at: float | None = None  # to use the answer; None: it has not been refused
-        self._declarations: Iterator[None] = iter(())
         self._refused: Source | None = None
         self._rebuild_at = inf  # a model is requested again, since its worker has failed
         self._rebuild_period = FIRST_REBUILD_PERIOD
@@ -215,15 +208,13 @@ class Configuration:
     @property
     def is_settled(self) -> bool:
         """Return whether no change is pending, except for one that could not be used safely."""
-        is_waiting = self._poll_timer is None or self._retry_at is not None
-        return is_waiting and self._deferred_apply is None
+        is_waiting = self._requested is not None and self._requested.is_waiting
+        return (self._poll_timer is None or is_waiting) and self._deferred_apply is None
 
     @property
     def waiting_policy(self) -> Policy | None:
         """Return the policy of a new robot that is not used yet, because it would not be held."""
-        if self._retry_at is None or self._answer is None:
-            return None
-        return self._answer.result.policy if isinstance(self._answer.result, Built) else None
+        return None if self._requested is None else self._requested.waiting_policy
 
     def poll(self) -> bool:
         """
@@ -256,7 +247,7 @@ class Configuration:
             self._rebuild_at = inf
             self._rebuild_period = min(2.0 * self._rebuild_period, LONGEST_REBUILD_PERIOD)
             self._refused = None
-            self._request_wanted_model(self._transition)
+            self._request_wanted_model()
 
     def take_description(self, description: str) -> None:
         """Request the model of a description that has arrived, unless it is known."""
@@ -344,8 +335,8 @@ class Configuration:
             self._discard_robot()
             self._wanted, self._refused, self._rebuild_at = None, None, inf
         self._others.forget()
-        if self._retry_at is not None:
-            self._retry_at = 0.0  # what waits is reported again
+        if self._requested is not None:
+            self._requested.try_now()
 
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was withheld, if it can be used now."""
@@ -367,7 +358,7 @@ class Configuration:
 
     def discard_superseded(self) -> None:
         """Drop the robot in use where another one is requested, which has to be waited for."""
-        if self._model is not None and self._is_of_another_description(self._requested):
+        if self._model is not None and self._is_another_requested:
             self._discard_robot()
 
     def close(self) -> None:
@@ -591,10 +582,16 @@ class Configuration:
         if candidate.own['robot_description'] not in (
                 '', self._parameters.own['robot_description']):
             return True
-        if self._is_of_another_description(self._requested):
+        if self._is_another_requested:
             return True
         is_enabled_now = candidate.settings.enabled and not self._parameters.settings.enabled
         return self._is_of_another_description(self._refused) and not is_enabled_now
+
+    @property
+    def _is_another_requested(self) -> bool:
+        """Return whether the model of another description is requested than the one in use."""
+        return self._requested is not None and self._is_of_another_description(
+            self._requested.source)
 
     def _is_of_another_description(self, source: Source | None) -> bool:
         return source is not None and (
@@ -611,8 +608,8 @@ class Configuration:
         if not self._node.get_parameter('enabled').value and self._in_use is not None:
             # First: no error below can prevent it.
             self._in_use.disable(self._parameters.settings, self._parameter_transition)
-        if self._retry_at is not None:
-            self._retry_at = 0.0  # another reason may keep the model from being used now
+        if self._requested is not None:
+            self._requested.try_now()
         try:
             self._apply_all_parameters()
         except RneaError as error:
@@ -637,7 +634,8 @@ class Configuration:
         if description and description != previous.own['robot_description']:
             self.set_description(description)
         else:
-            self._request_wanted_model(self._transition)
+            self._request_wanted_model(
+                None if self._requested is None else self._requested.transition)
         self._apply_model_parameters(self._parameter_transition)
 
     def _stored_parameters(self) -> NodeParameters:
@@ -723,7 +721,8 @@ class Configuration:
             if robot_name(description) == model.robot.name:  # its links still accept payloads
                 links.update(model.tree.links.keys() & {*model.source.payload_links})
             model = None
-        for source in (self._requested, None if model is None else model.source):
+        for built in (self._requested, model):
+            source = None if built is None else built.source
             if source is not None and source.description == description:
                 links.update(source.payload_links)  # a link that accepts payloads continues to
                 optional.update(source.optional_parameters)
@@ -740,7 +739,7 @@ class Configuration:
     @property
     def _latest(self) -> Source | None:
         if self._requested is not None:
-            return self._requested
+            return self._requested.source
         return None if self._model is None else self._model.source
 
     def _request_wanted_model(self, transition: float | None = None) -> None:
@@ -764,9 +763,8 @@ class Configuration:
 
         :param transition: duration of the blend to its effort [s]; None: ``blend_time``.
         """
-        if source == self._requested:
-            if transition is not None:
-                self._transition = max(transition, self._transition or 0.0)
+        if self._requested is not None and source == self._requested.source:
+            self._requested.prolong(transition)
             return
         if self._refused is not None and self._refused.description == source.description:
             self._refused = None
@@ -776,7 +774,7 @@ class Configuration:
             self._stop_waiting()
             return
         self._report.begin()
-        self._requested, self._transition = source, transition
+        self._requested = RequestedModel(source, transition)
         self._worker.request(Request(source, self._model_parameters, self._settings()))
         if self._poll_timer is None:
             self._poll_timer = self._timer(POLL_PERIOD, self._poll_worker)
@@ -789,35 +787,36 @@ class Configuration:
         """Fetch the worker's answer and use it, in steps that each take little time."""
         if self._is_summary_due:
             self._log_summary()
-        if self._requested is None:
+        requested = self._requested
+        if requested is None:
             self._stop_polling()
             self._diagnostics.notice('model', self._refusal)
             return
-        if self._answer is None:
-            self._answer = self._worker.take()
+        if requested.answer is None:
+            requested.answer = self._worker.take()
             progress = self._worker.progress
-            if self._answer is None:
+            if requested.answer is None:
                 self._report.go_on(progress, self._model is not None)
                 return
-            self._was_updated = False
-            self._report.answered(progress, self._answer.result)
-            if isinstance(self._answer.result, Built):
-                self._publishers.prepare(self._answer.result.policy.controlled)
-                self._declarations = parameters.declare_for_joints(
-                    self._node, self._answer.result.model.degrees_of_freedom)
-        source, result = self._answer.request.source, self._answer.result
+            self._report.answered(progress, requested.answer.result)
+            if isinstance(requested.answer.result, Built):
+                model, policy = requested.answer.result
+                self._publishers.prepare(policy.controlled)
+                requested.declarations = parameters.declare_for_joints(
+                    self._node, model.degrees_of_freedom)
+        result = requested.answer.result
         if isinstance(result, RneaError):
-            self._refuse(source, result)
-        elif not self._declare_some():
-            self._swap(self._answer, result)
+            self._refuse(requested.source, result)
+        elif not self._declare_some(requested.declarations or iter(())):
+            self._swap(requested, requested.answer, result)
 
-    def _declare_some(self) -> bool:
+    def _declare_some(self, declarations: Iterator[None]) -> bool:
         """Declare some of the joints' parameters, and return whether more may remain."""
         self._is_declaring = True
         started = thread_time()
         longest = LONGEST_FIRST_DECLARATIONS if self.policy is None else LONGEST_DECLARATIONS
         try:
-            for _ in self._declarations:
+            for _ in declarations:
                 if thread_time() - started > longest:
                     return True
             return False
@@ -830,20 +829,21 @@ class Configuration:
 
     def _discard_answer(self) -> None:
         """Let the worker's thread free an answer that a newer request has superseded."""
-        if self._retry_at is not None:
-            self._retry_at = None
-            if self._is_of_another_description(self._requested) and not self.is_withholding:
-                self._diagnostics.notice('robot_description', '')
-        if self._answer is not None:
-            replaced: list[object] = [self._answer]
-            self._answer = None
+        requested = self._requested
+        if requested is None:
+            return
+        if requested.is_waiting and self._is_another_requested and not self.is_withholding:
+            self._diagnostics.notice('robot_description', '')
+        if requested.answer is not None:
+            replaced: list[object] = [requested.answer]
+            requested.answer = None
             self._worker.discard(replaced)
 
     def _stop_waiting(self) -> None:
         """Wait for no model; the next poll resolves the notice, which takes longer than a swap."""
         self._discard_answer()
         self._report.end()
-        self._requested = self._transition = None
+        self._requested = None
         self._refusal = ''
         if self._poll_timer is None:
             self._diagnostics.notice('model', '')
@@ -880,43 +880,43 @@ class Configuration:
             self._refusal = f'the new model is refused, and the previous one stays in use: {error}'
             self._diagnostics.notice('model', self._refusal)
 
-    def _swap(self, answer: Answer, built: Built) -> None:
-        """Use the model of an answer from now on."""
-        if self._retry_at is not None and monotonic() < self._retry_at:
+    def _swap(self, requested: RequestedModel, answer: Answer, built: Built) -> None:
+        """Use the requested model from now on, where that is possible."""
+        if not requested.is_due:
             return
         model, policy = built
-        source, settings = answer.request.source, self._settings(model.robot)
-        transition = self._transition
+        source, settings = requested.source, self._settings(model.robot)
         missing = {payload.link for payload in self._payloads
                    if payload.link in model.tree.links and not model.accepts_payload(payload)}
         if missing:
             self._request(source._replace(
-                payload_links=tuple(sorted({*source.payload_links, *missing}))), transition)
+                payload_links=tuple(sorted({*source.payload_links, *missing}))),
+                requested.transition)
             return
         try:
             request = answer.request._replace(
                 parameters=self._model_parameters, settings=settings)
             if request != answer.request:  # parameters have changed meanwhile
                 policy = updated(model, policy, request)
-                self._answer = Answer(request, Built(model, policy))
-                if self.policy is not None and not self._was_updated:
-                    self._was_updated = True  # the swap follows in the next turn; see updated()
+                requested.answer = Answer(request, Built(model, policy))
+                if self.policy is not None and not requested.was_updated:
+                    requested.was_updated = True  # the swap follows in the next turn: see updated
                     return
             difference = '' if self.policy is None else difference_of_robots(self.policy, policy)
-            if difference and self._has_to_stay_out(source, difference):
+            if difference and self._has_to_stay_out(requested, difference):
                 return
             replaced: list[object] = [self._in_use]
             if self.policy is not None:
-                succeeding(self.policy, policy, transition)
+                succeeding(self.policy, policy, requested.transition)
             if difference:
                 policy.memory.has_driven = False
         except RneaError as error:
             if isinstance(error, UnsafeChangeError):
-                self._wait_with(Built(model, policy), error)
+                self._wait_with(requested, Built(model, policy), error)
             else:
                 self._refuse(source, error)
             return
-        self._answer = self._retry_at = None
+        self._requested = None  # with its answer, which is used
         self._stop_waiting()
         is_new = self._is_of_another_description(model.source)
         self._publish_for(policy)
@@ -935,35 +935,37 @@ class Configuration:
         self._worker.discard(replaced)
         self._request_wanted_model()  # payload links may have been added
 
-    def _has_to_stay_out(self, source: Source, difference: str) -> bool:
+    def _has_to_stay_out(self, requested: RequestedModel, difference: str) -> bool:
         """
         Return whether another robot is not used (yet), and see to what is done with it instead.
 
         :param difference: to the robot in use.
         """
         present = self._present('' if self.policy is None else self.policy.robot.name)
-        if self._others.why_withheld(source.description, present):
+        description = requested.source.description
+        if self._others.why_withheld(description, present):
             self._stop_waiting()
-            self._withhold(source.description, present, difference)
+            self._withhold(description, present, difference)
             if self._model is not None:
                 self._wanted = self._model.source.description
             self._request_wanted_model()  # payloads may have been added
             return True
         if self.policy is not None and self.policy.has_driven and self.policy.is_sending:
-            if self._retry_at is None:
+            if not requested.is_waiting:
                 self._diagnostics.notice('robot_description', (
                     f'{difference}. It is used when nothing is sent to the robot in use any more'))
-            self._retry_at, self._was_updated = monotonic() + RETRY_PERIOD, False
+            requested.wait()
             return True
         return False
 
-    def _wait_with(self, built: Built, error: UnsafeChangeError) -> None:
+    def _wait_with(
+            self, requested: RequestedModel, built: Built, error: UnsafeChangeError) -> None:
         """
         Use a new robot or model as soon as it can be driven, or nothing is being sent.
 
         Until then the previous one stays in use, and decides what is held if it has to stop.
         """
-        if not self._retry_at:
+        if requested.is_to_be_reported:
             is_robot = self._is_of_another_description(built.model.source)
             waiting = [repr(payload.name) for payload in self._payloads
                        if self._model is not None and not self._model.accepts_payload(payload)]
@@ -973,9 +975,9 @@ class Configuration:
             self._diagnostics.notice('robot_description' if is_robot else 'model', (
                 f'the new {"robot" if is_robot else "model"} is not used yet, and the previous '
                 f'one stays in use: {error}{remedy}'), is_error=is_robot)
-        self._retry_at, self._was_updated = monotonic() + RETRY_PERIOD, False
-        if self._answer is not None:
-            self._answer = self._answer._replace(result=built)
+        requested.wait()
+        if requested.answer is not None:
+            requested.answer = requested.answer._replace(result=built)
 
     def _log_summary(self) -> None:
         """Log which robot is in use; later than the swap, which must take little time."""
