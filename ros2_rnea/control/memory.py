@@ -51,7 +51,7 @@ BRAKED = 0.02
 """Largest velocity of an arm that has been braked [rad/s or m/s]."""
 
 REST_TIME_CONSTANT = 0.05
-"""Of the filter of these velocities [s]."""
+"""Time constant of the filter of the velocities by which rest is judged [s]."""
 
 
 @dataclass

@@ -46,7 +46,7 @@ TELLS_DIRECTION = 3.0
 """At this multiple of the speed at which a sign is rounded off, 95 % of Coulomb friction act."""
 
 SHARP = 25.0
-"""The same where a fit needs the whole of it: 99.9 %."""
+"""At this multiple, 99.9 % of it act, which a fit needs."""
 
 AT_REST = 1e-5
 """Slower than this, a joint rests, whatever is said of it [rad/s or m/s]."""

@@ -47,7 +47,7 @@ from ros2_rnea.node.bounds import (
 from ros2_rnea.node.parameter_requests import Rules, set_each, why_not_together
 
 LOG_PERIOD = 10.0
-"""The same unexpected error is logged again after this time at the earliest [s]."""
+"""An unexpected error is logged again after this time at the earliest [s]."""
 
 BOUNDS = {
     GetParameters: ('names', MAX_READ_PARAMETERS),

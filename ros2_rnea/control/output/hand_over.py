@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 TIME_CONSTANTS = 2.0
-"""Of the exponential part in one duration."""
+"""How many time constants of the exponential part one duration has."""
 
 
 class Blend(NamedTuple):

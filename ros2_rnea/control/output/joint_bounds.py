@@ -40,7 +40,7 @@ POSITION_BAND = 0.02
 """Width of the band inside the end of a range [rad or m]; at most a hundredth of the range."""
 
 SMALLEST_BAND = 1e-9
-"""Of a range whose margins meet [rad or m]."""
+"""Width of the band where the margins of a range meet [rad or m]."""
 
 VELOCITY_BAND = 0.1
 """Width of the band below a velocity limit, as a share of it."""

@@ -45,7 +45,7 @@ LOOK_PERIOD = 0.25
 """How often the node looks who publishes [s]."""
 
 SHORTEST_LOOK_PERIOD = 0.02
-"""The same before the first command [s]."""
+"""How often the node looks who publishes before its first command [s]."""
 
 LISTENING_TIME = 0.3
 """How long the node listens to others before its first command [s]."""

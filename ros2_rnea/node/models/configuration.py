@@ -84,7 +84,7 @@ LONGEST_DECLARATIONS = 0.0003
 """How long parameters are declared in one callback [s of processor time]; each takes 0.1 ms."""
 
 LONGEST_FIRST_DECLARATIONS = 0.01
-"""The same for the first robot, for which the first effort waits and no cycle does [s]."""
+"""How long for the first robot, for which the first effort waits and no cycle does [s]."""
 
 
 class _Checked(NamedTuple):

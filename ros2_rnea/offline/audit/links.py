@@ -51,7 +51,7 @@ REMAINDER = 0.3
 """A thin rod has 1/4 of its inertia about the end left about the centre; some more."""
 
 HEAVIEST, FARTHEST = 1000.0, 10.0
-"""Of one link: mass [kg] and distances [m] beyond which grams and millimetres are more likely."""
+"""A link with a larger mass [kg] or distance [m] is more likely in grams or millimetres."""
 
 
 def link_findings(description: RobotDescription) -> Iterator[Finding]:

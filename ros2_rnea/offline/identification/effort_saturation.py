@@ -32,7 +32,7 @@ from ros2_rnea.robots.robot import Robot
 from scipy.linalg import lstsq
 
 SMALLEST_SHARE = 0.01
-"""Of the samples in motion: fewer that are cut off do little harm."""
+"""The share of samples in motion below which efforts that are cut off do little harm."""
 
 MAX_BEYOND = 0.1
 """So many samples, of those at a bound, may be wrong ones beyond it."""
@@ -44,7 +44,7 @@ FEWEST_SAMPLES = 50
 """In motion and between the bounds, from which the others are predicted."""
 
 MAX_SAMPLES = 4000
-"""Of more, every second, third ... is used."""
+"""The most samples that are used: of more, every second, third ... one is."""
 
 FAR_BEYOND = 0.05
 """

@@ -58,7 +58,7 @@ POSITION, VELOCITY, ACCELERATION, EFFORT = range(4)
 """The rows of :meth:`.AllowedMotion.shares`."""
 
 _SAMPLES_PER_WAVE = 24
-"""Of the highest harmonic, while optimizing."""
+"""Samples in a wave of the highest harmonic, while optimizing."""
 
 _CHECKED_EVERY = 0.002
 """Period of the samples on which the result is checked [s]."""
@@ -67,7 +67,7 @@ _COMPARED = 8
 """Random motions from which the optimization starts with the best."""
 
 _WEIGHTS = (1.0, 10.0, 100.0)
-"""Of the squares of what exceeds the limits, one after the other."""
+"""Weights of the squares of what exceeds the limits, one after the other."""
 
 _TIGHTER = 0.98
 """The optimization stays within this share of what is allowed; its result may exceed that."""
@@ -82,7 +82,7 @@ _STATES = 400
 """Random states that tell what is identifiable at all."""
 
 _TURN = 1e-3
-"""Of a joint, for the derivative of the clearance [rad or m]."""
+"""Step of a joint for the derivative of the clearance [rad or m]."""
 
 
 class ExcitationError(RneaError):

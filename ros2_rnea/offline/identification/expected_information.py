@@ -47,7 +47,7 @@ unknown counts as identifiable by itself.
 _TINY = 1e-300
 
 _DIFFERENCE = 1e-5
-"""Of positions and velocities, for derivatives of the columns [rad or m, and per s]."""
+"""Step of positions and velocities for derivatives of the columns [rad or m, and per s]."""
 
 
 class Criterion(Enum):

@@ -69,7 +69,7 @@ PENDING = 16
 """Chunks that wait in an executor at a time, so that they do not fill its memory."""
 
 MAX_BLOCKS = 2**16
-"""Of longer recordings, residuals are added up over blocks of consecutive samples."""
+"""The most blocks: residuals of a longer recording are added up over consecutive samples."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ CONTACT = 3.0
 """A contact is an effort that is so many times what the model leaves without one (RMS)."""
 
 LARGEST_SHARE = 0.3
-"""Of the effort limit of a joint: a larger threshold would miss contacts that do harm."""
+"""Largest threshold, as a share of a joint's effort limit: beyond it, contacts do harm."""
 
 GAIN_OF_THRESHOLDS = 50.0
 """The gain of the node's observer for which thresholds are proposed, its default [1/s]."""

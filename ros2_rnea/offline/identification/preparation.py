@@ -64,7 +64,7 @@ SLOW_SPEED = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
 
 SLOW_SHARE = 0.05
-"""The same as a share of a joint's own high speed (99 % of its samples are slower)."""
+"""Share of a joint's own high speed (99 % of its samples are slower) from which it moves."""
 
 MIN_SPEED = 0.002
 """Below, nothing moves: a controller that holds a joint makes it creep [rad/s or m/s]."""

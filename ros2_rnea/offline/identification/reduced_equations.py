@@ -46,7 +46,7 @@ MODEL = -4
 """The column of the model's effort, friction included; the last column is what was measured."""
 
 MAX_SAMPLES = 12_000
-"""Of longer recordings, every second, third ... sample is used: more tell a cause no better."""
+"""The most samples that are used of a recording: more tell a cause no better."""
 
 SAMPLES_A_COLUMN = 3
 """Fewer samples for each column of the equations tell nothing about the noise."""

@@ -34,7 +34,7 @@ import numpy as np
 from scipy.signal import butter, savgol_filter, sosfiltfilt, welch
 
 ORDER = 4
-"""Of the Butterworth filter, which is applied forward and backward."""
+"""Order of the Butterworth filter, which is applied forward and backward."""
 
 SETTLED = 3.0
 """After so many inverse cut-offs, 0.1 % is left of what a filter's start has disturbed."""

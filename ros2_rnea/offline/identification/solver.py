@@ -43,7 +43,7 @@ times.
 """
 
 DENSITY = 2000.0
-"""Of the ball that is the reference of a body of which only the mass is known [kg/m^3]."""
+"""Density of the ball that a body is compared with if only its mass is known [kg/m^3]."""
 
 STARTING_MASS = 1.0
 """The mass from which the fit starts for a body of which nothing is known [kg]."""
@@ -70,7 +70,7 @@ PRIOR_DECAY = 0.1
 """By which factor the weight of the prior falls at a time."""
 
 MAX_STEPS = 100
-"""Of a Newton method; it takes some ten at most."""
+"""The most steps of a Newton method, which takes some ten."""
 
 GRAVITY_TOLERANCE = 1e-4
 """Standard error with which the magnitude of gravity is known [m/s^2]."""

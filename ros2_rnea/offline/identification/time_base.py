@@ -39,7 +39,7 @@ MAX_LATER = 0.5
 """If a smaller share of the rows is at least as late as all before, single times are wrong."""
 
 MAX_WRONG = 5
-"""Of so many single rows at most, the times are taken for wrong and named."""
+"""The most single rows whose times are taken for wrong and named."""
 
 SLOWEST, FASTEST = 5.0, 1e5
 """Rates out of this range are those of wrong units, or too slow to differentiate [Hz]."""

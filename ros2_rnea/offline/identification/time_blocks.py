@@ -54,19 +54,19 @@ SAME = 0.02
 """Motions that differ by less than this share of their variance are repetitions."""
 
 MAX_SAMPLES = 2**15
-"""Of longer recordings, a period is searched in every second, third ... sample."""
+"""The most samples in which a period is searched: every second, third ... of more."""
 
 FEWEST_RECORDINGS = 3
 """From fewer, nothing is told about how much recordings differ."""
 
 LONGEST_PERIOD = 0.75
-"""As a share of the recording: the rest has to be a repetition."""
+"""The longest period, as a share of the recording: the rest has to be a repetition."""
 
 MAX_COMPARED = 2**14
-"""Of longer recordings, every second, third ... sample is compared with other recordings."""
+"""The most samples that are compared with other recordings: every second, third ... of more."""
 
 MAX_OTHERS = 8
-"""Of more motions, each is compared with so many that have the most similar positions."""
+"""The most motions that one is compared with: those with the most similar positions."""
 
 MIN_OVERLAP = 0.5
 """The share of the shorter of two recordings in which their motions have to be the same."""

@@ -40,13 +40,13 @@ from ros2_rnea.tools.simulated_driver.servo import gains_in
 Vector = NDArray[np.float64]
 
 TIP_FORCE = (12.0, 8.0, -20.0)
-"""On the robot, in the axes of the tip's frame, at its strongest [N]."""
+"""Force on the robot, in the axes of the tip's frame, at its strongest [N]."""
 
 LOAD_MASS = 2.0
-"""Of what strong arms pick up [kg]."""
+"""Mass of what strong arms pick up [kg]."""
 
 LOAD_SHARE = 0.12
-"""Of their own mass that arms pick up at most; lighter ones are pushed less, too."""
+"""The most that an arm picks up, as a share of its mass; a lighter one is pushed less, too."""
 
 LOAD_CENTER = (0.02, 0.01, 0.05)
 """From the origin of the tip's frame, in its axes [m]."""
@@ -55,7 +55,7 @@ LOAD_SIZE = 0.1
 """Edge of the cube that is picked up [m]."""
 
 TILT = 30.0
-"""Of the mount, about the y axis of the root link [degrees]."""
+"""Angle of the tilted mount, about the y axis of the root link [degrees]."""
 
 WHOLE_SHARE = 0.8
 """Share of a motor's effort that motion, weight, and force, load or tilt may take together."""
@@ -64,17 +64,17 @@ SPEED_SHARE = 0.9
 """Share of its highest speed that a joint moves with."""
 
 SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
-"""Of motion, force, load and tilt: the first that the arm can do is taken."""
+"""Shares of motion, force, load and tilt: the first one that the arm can do is taken."""
 
 MAX_DEFLECTION = 0.3
-"""Of a joint with its PD loop alone, under a load that nobody has told the node of [rad or m]."""
+"""Deflection of a joint with its PD loop alone, under a load unknown to the node [rad or m]."""
 
 LONGEST = 10.0
 SPACING = 0.02
 """Duration of the motion that is tried, and between two of its moments [s]."""
 
 RATE_MARGIN = 1.4
-"""Of the rate at which efforts may change over the one that motion and push need."""
+"""Factor between the rate limit of the effort and the rate that motion and push need."""
 
 PUSH_PERIOD, CYCLE = 0.01, 0.002
 """

@@ -51,7 +51,7 @@ class Phase:
 
 
 LOW_RATE = 240.0
-"""Of the joint states in one of the phases [Hz]."""
+"""Rate of the joint states in one of the phases [Hz]."""
 
 PHASES = (
     Phase('pd', 'PD alone', mode=''),

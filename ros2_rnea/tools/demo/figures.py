@@ -29,7 +29,7 @@ Timing = Mapping[str, 'float | int | None']
 
 
 FULL_RATE = 500.0
-"""Of joint states, where the machine is fast enough [Hz]."""
+"""Rate of joint states, where the machine is fast enough [Hz]."""
 
 LOWER_RATES = (250.0, 125.0)
 """Those that are tried otherwise [Hz]."""

@@ -48,10 +48,10 @@ _WORTH_IMPROVING = 0.1
 
 
 FINAL_DEVIATION = 0.01
-"""Of an effort that holds the arm from what the engine says holds it [Nm or N]."""
+"""Largest deviation of an effort that holds the arm from what the engine says [Nm or N]."""
 
 FIRST_EFFORT = 0.1
-"""Of the node to a driver that has been started again and holds nothing [Nm or N]."""
+"""Largest first effort to a driver that was started again and holds nothing [Nm or N]."""
 
 SILENT_AFTER = 2.0 * Settings().state_timeout + 0.05
 """How long efforts may come after the joint states have stopped [s]."""
@@ -80,7 +80,7 @@ AT_REST = 0.05
 """A faster arm is not at rest [rad/s or m/s]."""
 
 LARGEST_DRIFT = 0.02
-"""Of a joint that is held [rad or m]."""
+"""Largest drift of a joint that is held [rad or m]."""
 
 CHANGES = ('payload', 'tilt')
 """The scenes with a tracking error that is judged."""
@@ -133,10 +133,10 @@ class Limits:
 
 
 LIMITS = {'panda': Limits(0.05, 50.0, 8.0, 10.0, 20.0, 10.0)}
-"""Of the robots whose figures are known well enough, by name."""
+"""Limits of the robots whose figures are known well enough, by name."""
 
 GENERAL = Limits(inf, 10.0, 4.0, 2.0, 10.0, 5.0)
-"""Of all others: so much can be had from any arm that is like its description."""
+"""Limits of all others: any arm that is like its description keeps them."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ AMPLITUDES = ((0.45, 0.18, 0.07),
               (0.36, 0.16, 0.06),
               (0.32, 0.15, 0.06),
               (0.36, 0.15, 0.06))
-"""Of the three sines of each joint [rad or m]."""
+"""Amplitudes of the three sines of each joint [rad or m]."""
 
 FREQUENCIES = ((0.23, 0.61, 1.07),
                (0.31, 0.67, 1.13),
@@ -40,7 +40,7 @@ FREQUENCIES = ((0.23, 0.61, 1.07),
                (0.41, 0.73, 1.27),
                (0.43, 0.79, 1.23),
                (0.47, 0.83, 1.31))
-"""Of the three sines of each joint [Hz]."""
+"""Frequencies of the three sines of each joint [Hz]."""
 
 EASING = 1.5
 """Seconds from rest to full swing, and from full swing to rest."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
 BEND = 0.6
-"""Of each joint out of the middle of its range, one this way and the next that way [rad or m]."""
+"""Each joint's distance from the middle of its range, in alternating directions [rad or m]."""
 
 BENDS = (1.0, 0.5, 0.25, 0.0)
 """Shares of it that are tried one after the other, until the arm can hold itself with ease."""

@@ -55,7 +55,7 @@ from ros2_rnea.robots.joint_index_map import (
 from ros2_rnea.robots.robot import Robot
 
 POINTS_PER_WAVE = 20
-"""Of the highest harmonic: quintic splines between them deviate by less than 1e-6 of a wave."""
+"""Points in a wave of the highest harmonic: splines between them are within 1e-6 of it."""
 
 
 class ExitCode(IntEnum):

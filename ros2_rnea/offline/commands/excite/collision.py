@@ -48,7 +48,7 @@ _MESHES = ('.stl', '.obj', '.msh')
 
 _INERTIAL = ('<inertial><mass value="1"/>'
              '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>')
-"""Of every link: geometry does not depend on it, and MuJoCo insists on one."""
+"""The inertia that every link gets: MuJoCo insists on one, and geometry does not need it."""
 
 _POINT = 1e-3
 """Radius of what stands for a link without geometry [m]."""

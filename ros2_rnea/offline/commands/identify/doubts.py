@@ -30,7 +30,7 @@ MAX_CAUSES = 3
 """So many are named of those that remain."""
 
 LARGEST_RATIO = 3.0
-"""Of a mass that the data does not determine to that of the URDF: one further off is doubtful."""
+"""A mass that data does not determine is doubtful where it is so many times the URDF's."""
 
 
 def wrong_efforts(

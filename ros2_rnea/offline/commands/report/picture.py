@@ -43,7 +43,7 @@ STYLE: dict[Any, Any] = {
 }
 
 MAX_POINTS = 1200
-"""Of longer recordings, every second, third ... sample is drawn."""
+"""The most samples that are drawn: of a longer recording, every second, third ... one is."""
 
 PAUSE = 0.02
 """Between two recordings, as a share of the time that is drawn."""

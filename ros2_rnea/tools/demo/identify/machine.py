@@ -33,10 +33,10 @@ MASS_ERROR = 0.2
 """By which the mass and inertia of each link are larger or smaller than described, relatively."""
 
 LOAD_SHARE = 0.65
-"""Of the payload of the other scenes."""
+"""The payload, as a share of that of the other scenes."""
 
 FRICTION_SHARE = 0.05
-"""Of the largest effort of a joint along the motion of the demo, for each kind of friction."""
+"""Each kind of friction, as a share of a joint's largest effort along the motion of the demo."""
 
 LONGEST, SPACING = 10.0, 0.02
 """Duration of that motion, and between two of its moments [s]."""

@@ -43,10 +43,10 @@ from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.motion import Motion
 
 SETTINGS = ExcitationSettings(period=12.0, harmonics=6, periods=2, rate=500.0, starts=1)
-"""Of the search for the motion."""
+"""Settings of the search for the motion."""
 
 PREPARATION = Preparation(largest_gap=0.05)
-"""Of the recording; in so short a pause of a busy machine, nothing fast happens."""
+"""How the recording is prepared: nothing fast happens in so short a pause of a busy machine."""
 
 NOISE_SHARE = 0.01
 """Standard deviation of measured efforts that the search expects, of their limits."""

@@ -42,7 +42,7 @@ LONGEST_STEP = 0.01
 """A step of the effort may be as large as its rate limit allows in this time [s]."""
 
 FORCE_ERROR = 0.1
-"""Of the estimated force, relative to the push."""
+"""Largest error of the estimated force, relative to the push."""
 
 SETTLING = 0.3
 """From the begin of the push until the estimate is to be right [s]."""

@@ -31,7 +31,7 @@ STOPS = 2.6
 """Time since the start of the motion [s]: the arm is in full swing."""
 
 DURATION = 5.2
-"""Of the motion that is given up [s]."""
+"""Duration of the motion that is given up [s]."""
 
 AT_REST = 1.0
 """So long after the call of ~/enable the arm has to be at rest [s]."""
@@ -49,10 +49,10 @@ CALM = 0.3
 """So long before the stop, the driver's figures on messages are taken [s]."""
 
 DRY_FRICTION = 0.5
-"""Of each joint, by its inertia [rad/s^2 or m/s^2]; the node does not know it."""
+"""Friction of each joint over its inertia [rad/s^2 or m/s^2]; the node does not know it."""
 
 POSITION_GAINS, VELOCITY_GAINS = [100.0], [20.0]
-"""Of the node [1/s^2, 1/s]."""
+"""Feedback gains of the node [1/s^2, 1/s]."""
 
 
 def play(stage: Stage) -> Episode:

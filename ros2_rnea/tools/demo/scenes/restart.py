@@ -25,7 +25,7 @@ DIES = 1.4 * EASING
 """Time since the start of the motion [s]."""
 
 DURATION = 2.0 * EASING
-"""Of the motion [s]; it is over when the driver is back, and ends where the driver begins."""
+"""Duration of the motion [s]: it is over when the driver is back, and ends where that begins."""
 
 WATCHED = 1.5
 """How long is watched what happens after the node has found the new driver [s]."""

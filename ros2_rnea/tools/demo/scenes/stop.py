@@ -33,13 +33,13 @@ BRAKING = 0.3
 """How long the arm takes to come to rest [s]."""
 
 DURATION = 5.2
-"""Of the motion that is given up [s]."""
+"""Duration of the motion that is given up [s]."""
 
 WATCHED = 1.6
 """How long is watched what happens after the stop [s]."""
 
 COMMAND_MARGIN = 1.2
-"""Of the commands that may be limited in rate, as cycle times and measured states vary."""
+"""Factor on the rate of the commands, as cycle times and measured states vary."""
 
 
 def play(stage: Stage) -> Episode:
