@@ -79,7 +79,6 @@ TEST = DEMO + DOCS + [
     'pytest-xdist>=3.2',
     'pytest-rerunfailures>=10',  # for bounds of processor time, which a virtual machine exceeds
     'hypothesis',
-    'coverage>=7',  # for ./run mutate
     'distributed',  # a cluster on this machine, to reduce recordings on
     'playwright>=1.49,<2',  # looks at the documentation in the system's own chromium
     'setuptools>=70.1',  # the first that builds a wheel without the package wheel
