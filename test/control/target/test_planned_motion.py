@@ -154,14 +154,9 @@ def test_entered_at_its_reception_it_does_not_jump_from_where_the_robot_moves_no
     assert starts(planned.path, 9.0)[:2] == pytest.approx([MEASURED[0], 1.0], abs=1e-9)
 
 
-def test_read_late_it_is_entered_where_the_robot_is_by_then():
-    motion = planned_after(9.0, None, 0.7).path
-    assert starts(motion, 9.0)[0] == pytest.approx(MEASURED[0])
-
-
-def test_what_has_ended_meanwhile_is_held_at_its_end():
-    motion = planned_after(9.0, None, 4.0).path
-    assert starts(motion, 9.0)[0] == 3.0
+@pytest.mark.parametrize('age, position', [(0.7, MEASURED[0]), (4.0, 3.0)])
+def test_read_late_it_starts_at_the_robot_or_has_ended(age, position):
+    assert starts(planned_after(9.0, None, age).path, 9.0)[0] == pytest.approx(position)
 
 
 def test_it_joins_the_one_before_at_its_reception():

@@ -28,7 +28,6 @@ import pytest
 from ros2_rnea.control.decision import Status
 from ros2_rnea.control.target.controller_rules import ControllerRules
 from ros2_rnea.control.target.trajectory_replacement import joined
-from ros2_rnea.errors import TrajectoryError
 from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 from trajectories import follow, motion_of, target_of
@@ -241,12 +240,6 @@ def test_a_robot_at_the_old_end_starts_from_that_end(motion):
     measured = np.array((4.01, 3.99))
     follow(motion, NAMES, [Waypoint(1.0, (5.0, 6.0))], None, NOW + 9.0, measured, None)
     assert at(motion, NOW + 9.0) == pytest.approx((4.0, 4.0, 1.0, 2.0))
-
-
-def test_a_new_trajectory_that_is_refused_leaves_the_old_running(motion):
-    with pytest.raises(TrajectoryError, match="moves 'ankle'"):
-        follow(motion, ('ankle',), [Waypoint(1.0, (1.0,))], None, THEN, MEASURED, None)
-    assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 1.0))
 
 
 def test_a_joined_motion_is_replaced_like_any_other(motion):
