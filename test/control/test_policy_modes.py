@@ -314,13 +314,6 @@ def test_a_tilted_arm_is_sent_the_gravity_torques_that_it_does_not_add():
     near(without.decide(at(0.0)).effort, ZEROS)  # as for an arm that was told how it stands
 
 
-def test_with_the_arm_both_make_what_holds_it():
-    policy = measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION)
-    by_the_arm = efforts(Q, ZEROS, ZEROS, gravity=ON_A_WALL['arm_gravity'])
-    near(policy.decide(at(0.0)).effort + by_the_arm,
-         efforts(Q, ZEROS, ZEROS, gravity=ON_A_WALL['gravity']))
-
-
 def test_every_other_term_of_a_motion_stays_in_a_tilted_arm():
     policy = measured(**ON_A_WALL)
     desired = along(policy)
@@ -404,17 +397,9 @@ def test_the_sum_of_the_terms_is_the_total_with_feedback_too():
     assert np.abs(found.feedback).min() > 0.1
 
 
-def test_the_residual_is_what_was_measured_less_the_total_whatever_is_sent():
-    policy = measured(terms=Terms.NO_GRAVITY)
-    policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=(3.0, nan)), at(0.01))
-    found = policy.terms(policy.decide(at(0.01)))
-    assert found.measured[0] == 3.0
-    near(found.residual[0], 3.0 - efforts(Q, np.zeros(2), np.zeros(2))[0])
-    assert np.isnan(found.measured[1]) and np.isnan(found.residual[1])
-
-
 @pytest.mark.parametrize('settings, lacking', [
     ({}, ()),
+    ({'terms': Terms.NO_GRAVITY}, ()),  # whatever is sent
     ({'arm': Arm.FRANKA}, ('friction',)),
     ({'arm': Arm.FRANKA, 'measured_lacks': ('none',)}, ()),
     ({'arm': Arm.UR, 'measured_lacks': ('none',)}, ()),
@@ -515,12 +500,6 @@ def test_an_accelerometer_on_any_link_tells_gravity():
     again = Policy(ROBOT, policy.settings)
     again.resume(without.memory)
     near(again.robot.gravity(Q), ROBOT.gravity(Q))
-
-
-def test_an_accelerometer_counts_only_where_that_is_asked_for():
-    policy = measured()
-    policy.take_imu('base', (9.81, 0.0, 0.0), at(0.0))
-    near(policy.decide(at(0.0)).effort, efforts(Q, np.zeros(2), np.zeros(2)))
 
 
 def test_nothing_starts_before_the_first_reading_of_gravity():

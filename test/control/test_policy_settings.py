@@ -21,7 +21,6 @@ from ros2_rnea.control.decision import Instant, Status
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Mode, Settings, StartFrom
-from ros2_rnea.errors import ArgumentError
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.trajectories.ros_time import RosTime
 from small_robots import ARM, BALANCED
@@ -98,14 +97,6 @@ def test_the_effort_goes_over_in_the_time_that_is_asked_for_or_in_that_of_the_se
     np.testing.assert_allclose(
         effort(policy, 2.0), left * before + (1.0 - left) * needed())
     np.testing.assert_allclose(effort(policy, 3.0), needed())
-
-
-def test_what_does_not_fit_is_refused_and_changes_nothing(policy):
-    before = effort(policy, 0.1)
-    with pytest.raises(ArgumentError):
-        policy.change_settings(settings(joints=('elbw',)))
-    assert policy.settings == settings()
-    np.testing.assert_allclose(effort(policy, 0.2), before)
 
 
 @pytest.mark.parametrize('was, will_be', [(True, True), (True, False), (False, True)])
