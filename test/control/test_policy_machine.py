@@ -231,9 +231,9 @@ class AnythingHappens(RuleBasedStateMachine):
         self.check_age(decision, settings.state_timeout)
         self.check_fault(decision)
         bodies, joints = self.policy.robot.tree.bodies, self.policy.robot.tree.joints
-        limits = np.array([settings.effort_limit_factor * settings.effort_limits.get(
-            name, bodies[joints[name]].limits.effort) for name in names])
-        for name, value, limit in zip(names, effort.tolist(), limits.tolist()):
+        for name, value in zip(names, effort.tolist()):
+            limit = settings.effort_limit_factor * settings.effort_limits.get(
+                name, bodies[joints[name]].limits.effort)
             assert limit <= largest_plausible_effort(bodies[joints[name]].type)
             assert abs(value) <= limit * (1.0 + 1e-9)
         self.check_rate(names, effort.tolist())
@@ -276,30 +276,32 @@ class AnythingHappens(RuleBasedStateMachine):
         limits = {**dict(zip(robot.joint_names, robot.effort_limits)), **settings.effort_limits}
         return {name: limit * settings.effort_limit_factor for name, limit in limits.items()}
 
-    def load_at(self, places):
-        """Return what holds the robot in a place, as far as the arm does not, by joint."""
-        robot = self.policy.robot
+    def holding(self, q):
+        """Return by joint what holds the robot where its arm is at q, and a gripper at 0.02 m."""
+        robot, places = self.policy.robot, {**dict(zip(NAMES, q)), 'grip': 0.02}
         tau = robot.gravity([places[name] for name in robot.joint_names])
-        if self.policy.settings.sent_terms not in (Terms.FULL, Terms.GRAVITY_ONLY):
-            tau = 0.0 * tau
-        return dict(zip(robot.joint_names, tau))
+        return dict(zip(robot.joint_names, tau.tolist()))
 
-    def gravity_at(self, places):
-        """Return what holds the robot in a place, as far as the arm does not and limits allow."""
-        tau, limits = self.load_at(places), self.limits()
+    def sent_at_rest(self, q):
+        """Return what is sent to hold it, as far as the arm does not and limits allow."""
+        if self.policy.settings.sent_terms not in (Terms.FULL, Terms.GRAVITY_ONLY):
+            return np.zeros(len(self.policy.controlled))
+        tau, limits = self.holding(q), self.limits()
         return np.array([
             np.clip(tau[name], -limits[name], limits[name]) for name in self.policy.controlled])
 
-    @rule(span=spans)
-    def time_passes(self, span):
+    def pass_time(self, span):
         self.steady += span
         self.ros += span
+
+    @rule(span=spans)
+    def time_passes(self, span):
+        self.pass_time(span)
         self.decide()
 
     @rule(span=st.floats(0.0, 0.01), q=st.tuples(usual, usual), qd=st.tuples(usual, usual))
     def a_state_comes(self, span, q, qd):
-        self.steady += span
-        self.ros += span
+        self.pass_time(span)
         self.attempt(self.policy.take_joint_state, MeasuredJoints(NAMES, q, qd), self.now)
 
     @rule(names=joint_lists, data=st.data(), stamp=st.sampled_from([0.0, 1.0, 1e3, 1e9]))
@@ -313,8 +315,7 @@ class AnythingHappens(RuleBasedStateMachine):
     @rule(span=st.floats(0.0, 0.01), q=st.tuples(usual, usual), qd=st.tuples(usual, usual),
           efforts=st.tuples(values, values), time=st.sampled_from([*[None] * 8, 0.0, 1e3]))
     def a_state_with_efforts_comes(self, span, q, qd, efforts, time):
-        self.steady += span
-        self.ros += span
+        self.pass_time(span)
         self.observe(q, qd, efforts, time)
         self.decide()
 
@@ -330,13 +331,10 @@ class AnythingHappens(RuleBasedStateMachine):
           rest=st.sampled_from([0.02, 0.12, 0.6]), push=st.sampled_from([0.0, 5.0, -50.0]))
     def the_arm_rests_and_is_pushed(self, q, rest, push):
         """Without a push, what is measured is what holds the arm."""
-        robot = self.policy.robot
-        tau = robot.gravity([{**dict(zip(NAMES, q)), 'grip': 0.02}[name]
-                             for name in robot.joint_names])
-        holding = np.array([dict(zip(robot.joint_names, tau))[name] for name in NAMES])
+        tau = self.holding(q)
+        holding = np.array([tau[name] for name in NAMES])
         for external in [0.0] * round(rest / CYCLE) + [push] * 10:
-            self.steady += CYCLE
-            self.ros += CYCLE
+            self.pass_time(CYCLE)
             self.observe(q, (0.0, 0.0), holding - external)
             self.decide()
 
@@ -485,7 +483,7 @@ class AnythingHappens(RuleBasedStateMachine):
         self.ros += 1.0
         places = {**dict(zip(NAMES, q)), 'grip': 0.02}
         others = ['grip'] if 'grip' in policy.robot.joint_names else []
-        needed = self.gravity_at(places)
+        needed = self.sent_at_rest(q)
 
         def goes_on():
             for name in (*NAMES, *others):
@@ -506,8 +504,7 @@ class AnythingHappens(RuleBasedStateMachine):
             return
         bound = 2.0 * (LONGEST_BLEND + slowest + settings.longest_braking)
         for step in range(round(bound / CYCLE)):
-            self.steady += CYCLE
-            self.ros += CYCLE
+            self.pass_time(CYCLE)
             decision = goes_on()
             if step == 20 and acknowledges:
                 self.somebody_acknowledges()
