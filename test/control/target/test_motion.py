@@ -298,6 +298,9 @@ def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
 
 def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
     rest = [Waypoint(0.0, (9.0,) * 3)]
+    now = Instant(STEADY + TIMEOUT, NOW)
+    start = controlled.start(now, np.zeros((2, 3)), State.TRACKING, Status.FOLLOWING_CONTROLLER)
+    assert start.is_only_checked
     follow(controlled, NAMES, rest, None, NOW, MEASURED, AT_REST, STEADY + TIMEOUT)
     assert reached(controlled, TIMEOUT).status is Status.FOLLOWING_CONTROLLER
     assert reached(controlled, 1e6).status is Status.CONTROLLER_LOST
@@ -368,7 +371,7 @@ def off(motion, *distance, last=Status.FOLLOWING):
     return target_of(motion, NOW + 1.0, PATH + distance, 0.0, State.TRACKING, last)
 
 
-@pytest.mark.parametrize('joint, tolerance', enumerate([0.2, 0.2, 0.05]))
+@pytest.mark.parametrize('joint, tolerance', [(0, 0.2), (1, 0.2), (2, 0.05)])
 @pytest.mark.parametrize('sign', [1.0, -1.0])
 def test_a_joint_leaves_at_its_tolerance_and_is_back_at_half_of_it(joint, tolerance, sign):
     one, motion, last = sign * np.eye(3)[joint], guarded(), Status.FOLLOWING
